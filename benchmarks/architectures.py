@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from floors import EXPERIMENT
+from baselines import EXPERIMENT
 from small_recipes import DATA, EDITIONS, read_parts, rivals
 
 import langdiff as ld

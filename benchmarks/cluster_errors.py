@@ -16,15 +16,16 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.stats import norm, t
 
-from langdiff.regression.kernel.cells import CauchyCells, LaplaceCells, scale_of_cells
+from langdiff.regression.kernel.cells import RowInformation, scale_of_cells
 from langdiff.regression.kernel.clusters import RowClusters, covariance_of_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import mu_at_mean
-from langdiff.regression.kernel.models import Settings, estimate
-from langdiff.regression.kernel.robust import robust_covariance
-from langdiff.regression.kernel.row_information import RowInformation, row_information
 from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.variants import find_variant
+from langdiff.regression.variants.cauchy import CauchyCells
+from langdiff.regression.variants.laplace import Laplace, LaplaceCells
+from langdiff.regression.variants.normal import Normal
 
 INTENTS, EDITIONS, SIGMA = 1000, 5, 0.17
 CLUSTERS = (10, 20, 40, 200)
@@ -134,9 +135,9 @@ def model_1(tables):
 
 def intervals_of_model_2(z, cluster):
     """Return differences to the first edition, and variance and degrees of freedom by kind."""
-    two_way, settings = solve_two_way(z), Settings("2", "auto", False, None, 1000)
-    found = estimate(two_way, settings)
-    rows = row_information(two_way, settings, found)
+    two_way = solve_two_way(z)
+    found = Normal().estimate(two_way)
+    rows = Normal().rows(two_way, found)
     clusters, number = RowClusters(rows, cluster), len(np.unique(cluster))
     freedom = freedom_of_pairs(clusters, np.full(EDITIONS, 1 / EDITIONS)).values[0, 1:]
     plain = covariance_of_clusters(RowClusters(rows, np.arange(len(z))), "CR1")
@@ -193,7 +194,7 @@ def by_newton(z, cells, mu, c):
     """Fit all tables at once from a start near by, z (tables, I, J); return estimates and the rows' information.
 
     First come steps with the parabolas that bound the cost of each cell from above, which cannot go far astray,
-    then Newton's. The information is that of the last point, as `row_information` of the package has it.
+    then Newton's. The information is that of the last point, as `Variant.rows` has it.
     """
     tables, intents, editions = z.shape
     for iteration in range(BOUNDED_STEPS + NEWTON_STEPS):
@@ -253,7 +254,7 @@ def variances_of_robust(two_way, model, mu, c, rows):
     """Return the variances of differences by the sandwich and by the information."""
     sandwich = covariance_of_clusters(RowClusters(rows, np.arange(len(mu))), "CR2")
     optimum = Optimum(mu, c, 0.0, True, 0, 0, 0.0, "")
-    return differences(sandwich), differences(robust_covariance(two_way, model, None, False, optimum))
+    return differences(sandwich), differences(find_variant(model).covariance(two_way, optimum, restricted=False))
 
 
 def of_package(z, model, rounding=0.3):
@@ -261,9 +262,9 @@ def of_package(z, model, rounding=0.3):
 
     The exact kink has scores ±√2 and no information: those of the rounded one at its estimate take their place.
     """
-    two_way, settings = solve_two_way(z), Settings(model, "auto", False, None, 1000, rounding)
-    found = estimate(two_way, settings)
-    rows = row_information(two_way, settings._replace(rounding=0.3), found)
+    two_way, rounded = solve_two_way(z), find_variant(model)
+    found = (rounded if rounding else Laplace(rounding=0)).estimate(two_way)
+    rows = rounded.rows(two_way, found)
     return found.c[1:] - found.c[0], *variances_of_robust(two_way, model, found.sizes, found.c, rows)
 
 

@@ -36,8 +36,8 @@ from langdiff.lm.jobs.job import Job, JobResult, run_job
 from langdiff.lm.jobs.parcel import catalogue_of, pack, without_intents
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.lm.scoring import PRICED
+from langdiff.tables.divisions import Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 
 LM = KneserNeyRecipe(name="kneser-ney-1", order=1)
 MIB = 2**20

@@ -20,6 +20,7 @@ import numpy as np
 
 import langdiff as ld
 from langdiff.errors import ConvergenceWarning
+from langdiff.regression.variants import find_variant
 
 INTENTS, EDITIONS = 300, 6
 LAPLACE_SCALE = 0.03
@@ -50,13 +51,16 @@ class Result(NamedTuple):
         return f"{bias:+.2f} ± {noise:.2f} | {ratio:.2f} | {100 * share:.1f} ± {100 * spread:.1f}"
 
 
+def variant_of(model):
+    return find_variant(model, laplace_scale=LAPLACE_SCALE if model == "3" else None)
+
+
 def draw(true_model, missing, seed):
     truth = ld.simulate(
         INTENTS,
         EDITIONS,
-        model=true_model,
+        model=variant_of(true_model),
         missing=MISSING[missing],
-        laplace_scale=LAPLACE_SCALE if true_model == "3" else None,
         seed=seed,
     )
     surprisals = truth.surprisals
@@ -69,9 +73,8 @@ def draw(true_model, missing, seed):
 def fitted(bits, model, restricted, bootstrap, errors, seed):
     fit = ld.fit(
         bits,
-        model=model,
+        model=variant_of(model),
         restricted=restricted,
-        laplace_scale=LAPLACE_SCALE if model == "3" else None,
         bootstrap=bootstrap,
         errors=errors,
         seed=seed,

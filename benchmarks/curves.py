@@ -23,7 +23,7 @@ from scipy.stats import rankdata
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.experiments.training_sizes import nested_parts
-from langdiff.lm import KneserNeyRecipe
+from langdiff.lm import Compute, KneserNeyRecipe
 from langdiff.regression import fit_curve
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
@@ -74,7 +74,12 @@ def measure(name, lm, editions, cache):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters outside the alphabet
         curve = ld.difficulty_curve(
-            parts, train_sizes=SIZES[name], lm=lm, seed=SEED, max_replaced=1.0, cache=cache / name, progress=False
+            parts,
+            train_sizes=SIZES[name],
+            lm=lm,
+            seed=SEED,
+            max_replaced=1.0,
+            compute=Compute(cache=cache / name, progress=False),
         )
         curve.save(cache / f"{name}-{lm}.json")
     print(f"\n== {name}: {parts.summary()}, {time.process_time() - start:.0f} s of processor time")

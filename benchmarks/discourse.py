@@ -27,7 +27,7 @@ from langdiff.discourse import (
     tree_of_attachments,
     write_discourse,
 )
-from langdiff.discourse.relations import with_classes
+from langdiff.discourse.items import with_classes
 
 FEATURES = {"sizes": "s", "punctuation": "sp", "words": "sw", "all": "spw"}
 FOLDS, ROWS, SHIFT = 5, 1 << 17, ("shift", "")

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
+from langdiff.regression.variants import find_variant
 
 MODELS = [("1", None), ("2", None), ("2L", None), ("2C", None), ("3", 0.03)]
 TRANSLATIONS = ("eng-kjv", "eng-web")
@@ -46,7 +47,7 @@ def show_agreement(tables: dict[str, ld.Surprisals], fits: dict[str, ld.Difficul
 
 def show_models(lm: str, table: ld.Surprisals) -> None:
     """Print how far difficulties depend on the regression model."""
-    fits = {model: ld.fit(table, model=model, laplace_scale=scale) for model, scale in MODELS}
+    fits = {model: ld.fit(table, model=find_variant(model, laplace_scale=scale)) for model, scale in MODELS}
     difficulties = pd.DataFrame({model: fit.difficulty for model, fit in fits.items()})
     percent = 100 * np.expm1(difficulties)
     moved = percent.sub(percent["2"], axis=0).abs().max()

@@ -16,13 +16,13 @@ import numpy as np
 import torch
 from reference_step import ReferenceTraining
 
+from langdiff.lm import RECIPES
 from langdiff.lm.device import one_thread
 from langdiff.lm.lstm.batches import pad, rows_by_length
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.model import build_network
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.lstm.stream import Segment, cut, lay_out
-from langdiff.lm.recipes import find_recipe
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
 from langdiff.lm.units.characters import CharacterUnits
@@ -126,7 +126,7 @@ def product_rate(rows: int, hidden: int, seconds: float = 2.0) -> float:
 def compare_with_reference(size: str, streams: int, seconds: float) -> None:
     """Print rates of the published step and of ours, alike in sizes, dropout, optimizer and units a batch."""
     embedding, hidden, layers = SIZES[size]
-    recipe = replace(find_recipe("char-ptb"), embedding_size=embedding, hidden_size=hidden, layers=layers)
+    recipe = replace(RECIPES["char-ptb"], embedding_size=embedding, hidden_size=hidden, layers=layers)
     texts = verses()
     alphabet = Alphabet.from_texts(texts)
     units = CharacterUnits(alphabet)
@@ -161,7 +161,7 @@ def compare_with_reference(size: str, streams: int, seconds: float) -> None:
 
 def compare_ways(recipe_name: str, seconds: float) -> None:
     """Print rates of training by length and in random batches, and of scoring."""
-    recipe = find_recipe(recipe_name)
+    recipe = RECIPES[recipe_name]
     texts = verses()
     alphabet = Alphabet.from_texts(texts)
     texts = [alphabet.apply(text) for text in texts]

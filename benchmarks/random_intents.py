@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from langdiff.regression.kernel.models import Settings, estimate
 from langdiff.regression.kernel.random.distance import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.variants import find_variant
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
 SIGMA, TAU, LEVEL = 0.17, 0.6, 0.1  # noise, spread of sizes, spread of difficulties; nats
@@ -119,8 +119,8 @@ def fit_both(model: str, z: np.ndarray, truth: np.ndarray, books: np.ndarray | N
     """Fit with fixed and with random intents; the latter keeps the p-value of the distance."""
     shared = (~np.isnan(z)).sum(axis=1) > 1
     table = solve_two_way(z[shared])
-    fixed = estimate(table, Settings(model, "auto", False, None, 200))
-    tested = fixed if model == "1" else estimate(table, Settings(model, "auto", True, None, 200))
+    fixed = find_variant(model).estimate(table)
+    tested = fixed if model == "1" else find_variant(model).estimate(table, restricted=True)
     random = estimate_random(z, model=model, covariates=books, max_iterations=200)
     influence = np.zeros(z.shape)
     influence[shared] = influence_of_fixed(table, model=model, c=tested.c, sizes=tested.sizes, restricted=model != "1")

@@ -24,7 +24,7 @@ def simulated_run(directory: Path) -> RunResult:
     fits = {lm: ld.fit(table, errors="information") for lm, table in tables.items()}
     editions = pd.Index(tables[LMS[0]].editions, name="edition")
     info = {"language": [f"l{k}" for k in range(EDITIONS)], "intents": INTENTS, "words": 9999, "characters": 99999}
-    settings = {"name": "simulated", "corpus": {"format": "synthetic"}, "lm": {"models": list(LMS), "floors": False}}
+    settings = {"name": "simulated", "corpus": {"format": "synthetic"}, "lm": {"models": list(LMS), "baselines": False}}
     manifest = {
         **{
             "failed": {},

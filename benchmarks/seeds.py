@@ -14,13 +14,12 @@ import pandas as pd
 from scipy.stats import t as student
 
 from langdiff.regression.kernel.information import normalized_covariance
-from langdiff.regression.kernel.models import Settings, estimate
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.seeds import combine_seeds
+from langdiff.regression.variants.lognormal import LogNormal
 from langdiff.tables.effects import Effects
 from langdiff.tables.surprisals import Surprisals
 
-MODEL_1 = Settings("1", "auto", restricted=False, laplace_scale=None, max_iterations=1)
 CASES = [(0.012, 3, 5), (0.006, 2, 2), (0.0, 3, 5)]  # standard deviation of a seed, seeds, editions
 SHARED, OWN = 0.17, 0.05  # standard deviations of log bits that seeds share, and of one seed
 INTENTS, TAU = 1000, 0.6
@@ -38,7 +37,7 @@ def draw(rng, seed_sd, seeds, editions):
 
 def fit_model_1(table):
     """Return the effects that `langdiff.fit` gives for model 1, without its checks."""
-    found = estimate(solve_two_way(np.log(table.bits.to_numpy())), MODEL_1)
+    found = LogNormal().estimate(solve_two_way(np.log(table.bits.to_numpy())))
     difficulty = pd.Series(found.c - np.log(np.mean(np.exp(found.c))))
     return Effects(estimate=difficulty, covariance=pd.DataFrame(normalized_covariance(found.covariance, found.c)))
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-from floors import DATA, EXPERIMENT, NEW_TESTAMENT, read
+from baselines import DATA, EXPERIMENT, NEW_TESTAMENT, read
 
 import langdiff as ld
 from langdiff.errors import LangdiffWarning

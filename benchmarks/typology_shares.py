@@ -26,13 +26,13 @@ import langdiff as ld
 from langdiff.errors import LangdiffWarning
 from langdiff.typology import read_glottolog
 from langdiff.typology.association.related import RelatedFit, interval_of_share
+from langdiff.typology.association.relatives import RANGES, exponential_kernel, great_circle
 from langdiff.typology.association.variance import (
     CHI2_95,
     profile_share,
     reml_variances,
     restricted_log_likelihood,
 )
-from langdiff.typology.genealogy.distance import RANGES, exponential_kernel, great_circle
 
 CORPORA = ("testaments", "ntrex", "flores200")
 CODES = SAME_AS | {"syr": "syc"}  # the Syriac New Testament is in Classical Syriac

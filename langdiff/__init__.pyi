@@ -35,8 +35,8 @@ from .lm.compute import compute_surprisals as compute_surprisals
 from .lm.external.huggingface import HuggingFaceLM as HuggingFaceLM
 from .lm.external.protocol import surprisals_of as surprisals_of
 from .lm.lstm.model import read_language_model as read_language_model
+from .lm.lstm.recipe import Recipe as Recipe
 from .lm.lstm.training import train_language_model as train_language_model
-from .lm.recipes import Recipe as Recipe
 from .lm.rescoring import score_multitext as score_multitext
 from .lm.scoring import Scoring as Scoring
 from .parity.measure import measure_parity as measure_parity
@@ -76,15 +76,15 @@ from .selection.result import Selection as Selection
 from .selection.selecting import select as select
 from .selection.splits import split as split
 from .tables.contrasts import Contrast as Contrast
+from .tables.divisions import Folds as Folds
+from .tables.divisions import Parts as Parts
 from .tables.effect_sources import as_effects as as_effects
 from .tables.effect_sources import rank_probabilities as rank_probabilities
 from .tables.effects import Effects as Effects
-from .tables.folds import Folds as Folds
 from .tables.log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .tables.multitext import Multitext as Multitext
 from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
-from .tables.parts import Parts as Parts
 from .tables.provenance import Provenance as Provenance
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals
@@ -93,8 +93,8 @@ from .tables.token_tables import read_token_scores as read_token_scores
 from .treebanks.measures import measure_treebanks as measure_treebanks
 from .treebanks.pairwise import compare_treebanks as compare_treebanks
 from .treebanks.treebank import read_treebank as read_treebank
-from .typology.association.adjust import adjust as adjust
 from .typology.association.correlate import correlate as correlate
+from .typology.association.result import adjust as adjust
 from .typology.predictors.table import predictors as predictors
 
 __version__: str

@@ -1,20 +1,26 @@
-"""The picture of the first page and of the README, drawn from the table of twenty editions in results-first.md.
+"""The pictures of the first page and of the README, drawn from the table of twenty editions in results-first.md.
 
 Run ``python docs/extensions/first_page.py`` after that table or the plots have changed.
 """
 
 import re
+from collections.abc import Callable
+from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.plots import plot_difficulties, plot_two_models
 
 DOCS = Path(__file__).resolve().parents[1]
 OUT = DOCS / "images" / "first-page.svg"
+HTML = OUT.with_suffix(".html")
 MODELS = {"char-residual": "characters", "bpe-residual": "BPE"}
 LANGUAGES = {
     "hun": "Hungarian", "fin": "Finnish", "ell": "Greek", "eus": "Basque", "rus": "Russian", "chr": "Cherokee",
@@ -43,19 +49,42 @@ def effects_of(cells: pd.Series, title: str) -> ld.Effects:
     return ld.Effects(estimate=pd.Series(np.log1p(percent / 100), cells.index), covariance=variances, title=title)
 
 
-def main() -> None:
-    """Draw both panels and write the file."""
-    from matplotlib.figure import Figure
+def finding(one: pd.Series, other: pd.Series) -> str:
+    """Return a title: which languages are at the ends under both models."""
+    hardest, easiest = ({one.idxmax(), other.idxmax()}, {one.idxmin(), other.idxmin()})
+    if len(hardest) > 1 or len(easiest) > 1:
+        return f"{' and '.join(sorted(hardest))} are hardest, {' and '.join(sorted(easiest))} easiest"
+    return f"{hardest.pop()} is hardest and {easiest.pop()} easiest under both models"
 
+
+def draw(size: tuple[float, float], picture: Callable[[Axes], Axes]) -> str:
+    """Return a picture as SVG without a header, its title left to the page."""
+    figure = Figure(figsize=size, layout="constrained")
+    picture(figure.subplots()).set_title("", loc="left")
+    text = StringIO()
+    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    return text.getvalue()[text.getvalue().index("<svg") :]
+
+
+def main() -> None:
+    """Draw both pictures: in one file for the README, and in two with titles for the first page."""
     table = read_table((DOCS / "results-first.md").read_text(encoding="utf-8"))
     one, other = (effects_of(table[column], name) for column, name in zip((4, 7), MODELS.values(), strict=True))
+    r = one.estimate.corr(other.estimate)  # of rounded figures
+    titles = finding(one.estimate, other.estimate), f"Models of characters and of BPE units nearly agree: r = {r:.2f}"
     with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(10.4, 5.4), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
-        plot_difficulties(one, left)
-        plot_two_models(one, other, right)
-        right.set_title(f"Pearson's r = {one.estimate.corr(other.estimate):.2f}", loc="left")  # of rounded figures
+        plot_difficulties(one, left).set_title(titles[0], loc="left", pad=16)
+        plot_two_models(one, other, right).set_title(titles[1], loc="left")
         figure.savefig(OUT, metadata={"Date": None})
+    drawn = {"forest": partial(plot_difficulties, one), "models": partial(plot_two_models, one, other)}
+    pictures = []
+    for name, picture in drawn.items():
+        with mpl.rc_context(SETTINGS | {"svg.hashsalt": name}):  # ids differ, since both are in one page
+            pictures.append(draw((5.2, 5.2), picture))
+    blocks = [f"<div><h2>{title}</h2>\n{svg}</div>" for title, svg in zip(titles, pictures, strict=True)]
+    HTML.write_text("<div>\n" + "\n".join(blocks) + "\n</div>\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

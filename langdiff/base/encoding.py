@@ -6,19 +6,31 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 
-from langdiff.base.control_characters import check_names
+from langdiff.base.cells import check_names
 from langdiff.errors import DataError, listing
 
 Record = TypeVar("Record")
 
 _NAMES = (str, int, float, np.integer, np.floating, type(None))
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+@runtime_checkable
+class Kept(Protocol):
+    """A class whose fields have no place in a file, such as sources of texts; another dataclass is saved for it."""
+
+    def to_record(self) -> Any:
+        """Return the dataclass that is saved, of the class that is annotated here."""
+
+    @classmethod
+    def from_record(cls, record: Any) -> Self:
+        """Return what a record was saved for."""
 
 
 def encode_fields(record: Any) -> dict[str, Any]:
@@ -77,6 +89,8 @@ def encode(value: Any, name: str) -> Any:
             return [[encode(key, name), encode(part, name)] for key, part in value.items()]
         case tuple() | list():
             return [encode(part, name) for part in value]
+        case Kept():
+            return encode_fields(value.to_record())
         case record if is_dataclass(record) and not isinstance(record, type):
             return encode_fields(record)
         case _:
@@ -205,6 +219,8 @@ def _decode_plain(kind: Any, stored: Any, name: str) -> Any:
         return _read_index(stored)
     if kind is np.ndarray:
         return _array(stored)
+    if isinstance(kind, Kept):
+        return kind.from_record(decode_fields(typing.get_type_hints(kind.to_record)["return"], stored))
     if is_dataclass(kind):
         return decode_fields(kind, stored)  # type: ignore[arg-type]
     if type(stored) is not kind:

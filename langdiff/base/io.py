@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from langdiff.base.archives import File, open_bytes
-from langdiff.base.control_characters import check_names
-from langdiff.base.csv_cells import unguard
-from langdiff.base.encodings import conversion, marked, remedy
+from langdiff.base.cells import check_names, unguard
+from langdiff.base.charsets import conversion, marked, remedy
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
@@ -229,7 +228,7 @@ def read_table(
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header of a table, which may be compressed, and its rows as (line number, cells), all as text.
 
-    The apostrophe is removed that `langdiff.base.csv_cells` writes before what spreadsheets take for a formula, unless
+    The apostrophe is removed that `langdiff.base.cells` writes before what spreadsheets take for a formula, unless
     the table is not `guarded`, as one of texts.
 
     Raises

@@ -89,10 +89,12 @@ class Result:
 
     def _repr_html_(self) -> str:
         lines = "<br>".join(escape(line) for line in self._lines())
-        notes = "<br>".join(escape(line) for line in [*self._notes(), *self._signed()])
+        notes = "\n".join([*self._notes(), *self._signed()])
+        kind = "pre" if "  " in notes else "p"  # columns of text stay below one another
+        notes = escape(notes) if kind == "pre" else escape(notes).replace("\n", "<br>")
         index = bool(self.printing.get("index", True))
         table = self._table().to_html(escape=True, index=index, max_rows=100, na_rep="")
-        return f"<p>{lines}</p>{table}" + (f"<p>{notes}</p>" if notes else "")
+        return f"<p>{lines}</p>{table}" + (f"<{kind}>{notes}</{kind}>" if notes else "")
 
     def to_latex(self, **style: Any) -> str:
         r"""Return the table in LaTeX, with the rules of the package booktabs.

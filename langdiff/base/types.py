@@ -1,4 +1,4 @@
-"""Types that many modules name: arrays, and the literals of models and of formats."""
+"""Types that many modules name: arrays, and the literals of formats."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,9 +9,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int_]
     Booleans = npt.NDArray[np.bool_]
-
-Model = Literal["1", "2", "2L", "2C", "3"]  # the regression models of Mielke et al. (2019)
-StanModel = Literal["1", "2", "2L", "3"]  # those of them that have a Stan program
 
 # Formats of corpora. Each is a module langdiff.corpora.formats.NAME; a new one needs its module and its name here.
 FormatName = Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval", "table"]

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import langdiff
-from langdiff.base.control_characters import escape_controls
+from langdiff.base.cells import escape_controls
 from langdiff.cli import (
     INTERRUPTED,
     checks,
@@ -88,7 +88,7 @@ app.command()(experiment.demo)
 app.command()(experiment.run)
 app.command()(experiment.report)
 app.command()(experiment.status)
-app.command()(experiment.floors)
+app.command()(experiment.baselines)
 app.command()(experiment.verify)
 app.command()(experiment.clean)
 app.command()(corpus.select)

@@ -5,13 +5,12 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import TABLE, check_ending, print_json, print_table, write_frame
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
+from langdiff.regression.variants import COMPARED, Model, find_variants, names_with
 
-USUAL: tuple[Model, ...] = ("1", "2", "2L")
 SHOWN = {
     "cells": "{:,}",
     "log_likelihood": "{:,.1f}",
@@ -42,7 +41,8 @@ Models = Annotated[
         "--model",
         callback=_known,
         metavar="MODEL",
-        help=f"Regression model, one of {', '.join(get_args(Model))} (repeat for more); by default {', '.join(USUAL)}.",
+        help=f"Regression model, one of {', '.join(get_args(Model))} (repeat for more); "
+        f"by default {', '.join(COMPARED)}.",
     ),
 ]
 LaplaceScale = Annotated[float | None, typer.Option(help="Scale b of model 3, nats; needed if it is among them.")]
@@ -74,27 +74,19 @@ def compare(
     """
     import langdiff as ld
     from langdiff.errors import ConfigError, listing
-    from langdiff.regression.check.cross_validate import RESTRICTABLE
 
-    models = _checked(model, out)
-    others = [name for name in models if name not in RESTRICTABLE]
+    models = find_variants(_checked(model, out), laplace_scale=laplace_scale)
+    others = [variant.name for variant in models if not variant.restrictable]
     if restricted and model is None:
-        models = [name for name in models if name in RESTRICTABLE]
+        models = tuple(variant for variant in models if variant.restrictable)
     elif restricted and others:
         raise ConfigError(
             f"--restricted: no restricted likelihood of model(s) {listing(others)}, and restricted and unrestricted "
-            f"ones do not compare. Leave --restricted out, or name models of {', '.join(RESTRICTABLE)}."
+            f"ones do not compare. Leave --restricted out, or name models of {names_with('restrictable')}."
         )
-    check_scale(models, laplace_scale)
     table = ld.read_surprisals(surprisals, unit=unit, verify=verify)
     fits: dict[str, ld.DifficultyFit] = {
-        name: ld.fit(
-            table,
-            model=name,
-            restricted=restricted,
-            laplace_scale=laplace_scale if name == "3" else None,
-        )
-        for name in models
+        variant.name: ld.fit(table, model=variant, restricted=restricted) for variant in models
     }
     frame = ld.compare(fits).drop(columns="model").rename_axis("model").reset_index()
     if out is not None:
@@ -102,7 +94,9 @@ def compare(
     if as_json:
         print_json(frame)
         return
-    title = f"Fits of {surprisals.name}; correlation and difference of difficulties are those with model {models[0]}"
+    title = (
+        f"Fits of {surprisals.name}; correlation and difference of difficulties are those with model {models[0].name}"
+    )
     print_table(frame, title, SHOWN)
     for fit in fits.values():
         typer.echo(f"[{fit.signature}]")
@@ -135,8 +129,7 @@ def cross_validate(
     import langdiff as ld
     from langdiff.errors import ConfigError
 
-    models = _checked(model, out)
-    check_scale(models, laplace_scale)
+    models = find_variants(_checked(model, out), laplace_scale=laplace_scale)
     if intent_info is not None and clusters is None:
         raise ConfigError("--intent-info is the table for --clusters: name one of its columns, or leave it out.")
     found = ld.cross_validate(
@@ -144,7 +137,6 @@ def cross_validate(
         models,
         n_folds=k,
         restricted=not unrestricted,
-        laplace_scale=laplace_scale,
         clusters=clusters,
         seed=seed,
     )
@@ -161,19 +153,9 @@ def _checked(models: list[str] | None, out: Path | None) -> list[Model]:
     """Return the models to fit; refuse, before anything is read, what could not be done at the end."""
     from langdiff.errors import ConfigError, listing
 
-    chosen = cast(list[Model], list(models or USUAL))  # `_known` saw to it
+    chosen = cast(list[Model], list(models or COMPARED))  # `_known` saw to it
     twice = [name for name in dict.fromkeys(chosen) if chosen.count(name) > 1]
     if twice:
         raise ConfigError(f"--model: {listing(twice)} named twice. Name each model once.")
     check_ending(out, TABLE, "table")
     return chosen
-
-
-def check_scale(models: list[Model], laplace_scale: float | None) -> None:
-    """Refuse the scale of model 3 where that is not among the models."""
-    from langdiff.errors import ConfigError
-
-    if laplace_scale is not None and "3" not in models:
-        raise ConfigError(
-            "--laplace-scale is for model 3, which is not among the models: add --model 3, or leave it out."
-        )

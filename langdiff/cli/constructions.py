@@ -196,8 +196,7 @@ def check(
     Example: langdiff constructions check gold.tsv --sentences sentences.tsv --second other.tsv
     """
     from langdiff.constructions import compare_annotators, read_gold, read_vetted
-    from langdiff.constructions.coverage import warn_of_missing_parses
-    from langdiff.constructions.evaluation import warn_about
+    from langdiff.constructions.evaluation import warn_about, warn_of_missing_parses
 
     if out is not None and not vetted:
         raise ConfigError("--out writes what was accepted by vetting: give --vetted, too.")

@@ -22,7 +22,7 @@ def list_corpora(as_json: Json = False) -> None:
     """
     import pandas as pd
 
-    from langdiff.corpora.catalogue import SOURCES
+    from langdiff.corpora.download import SOURCES
 
     rows = [
         {
@@ -53,7 +53,7 @@ def fetch(
     Example: langdiff corpora fetch flores-200 --out corpora
     """
     from langdiff.corpora import fetch as download
-    from langdiff.corpora.catalogue import SOURCES
+    from langdiff.corpora.download import SOURCES
 
     source = SOURCES.get(name)
     if source is not None and source.url is not None:  # before the download starts
@@ -77,7 +77,7 @@ def describe(
 
     Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
     """
-    from langdiff.tables.left_out import explain_left_out
+    from langdiff.tables.text_sources import explain_left_out
 
     multitext = corpus.open()
     if by_edition:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters
 from langdiff.cli.corpus import Corpus, reads_corpus
 from langdiff.cli.folds import FoldsOption, GroupsOption, divide
 from langdiff.cli.models import Device, HowToScore, Json, MaxReplaced, Tokenize, prepared_text
 from langdiff.cli.output import print_json, save_picture
+from langdiff.regression.variants import Model
 
 if TYPE_CHECKING:
     from langdiff.regression import DifficultyCurve
@@ -48,7 +48,7 @@ def curve(
     Example: langdiff curve selected/ --sizes 500,1000,2000,4000 --lm kneser-ney-6 --out curve
     """
     import langdiff as ld
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
 
     numbers = _numbers(sizes)
@@ -66,9 +66,7 @@ def curve(
         model=model,
         clusters=clusters,
         max_replaced=max_replaced,
-        device=device,
-        cache=out,
-        workers=workers,
+        compute=ld.lm.Compute(device=device, cache=out, workers=workers),
     )
     result.save(out / "curve.json")
     tables = {"curve": result.to_frame(), "correlations": result.correlations(), "changes": result.changes()}

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.discourse import DiscourseEvaluation
-    from langdiff.discourse.items import Procedure
-    from langdiff.discourse.relations import Classes
+    from langdiff.discourse.items import Classes, Procedure
 
 discourse_app = typer.Typer(name="discourse", help="Evaluate, convert and draw discourse trees.", no_args_is_help=True)
 
@@ -94,7 +93,7 @@ def evaluate(
     """
     from langdiff import discourse
     from langdiff.discourse.files import read_documents
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
@@ -167,7 +166,7 @@ def convert(
     Example: langdiff discourse convert rs4/ --to attachments --binarization right --out decisions
     """
     from langdiff import discourse
-    from langdiff.discourse.relations import with_classes
+    from langdiff.discourse.items import with_classes
 
     found = discourse.read_discourse(trees, format=format, collapse_unary=collapse_unary, on_error=on_error)
     if classes is not None:

@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo
 from langdiff.cli.output import print_json
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
+from langdiff.regression.variants import Model
 
 if TYPE_CHECKING:
-    from langdiff.tables.folds import Folds
+    from langdiff.tables.divisions import Folds, Parts
     from langdiff.tables.multitext import Multitext
-    from langdiff.tables.parts import Parts
 
 GroupsOption = Annotated[
     str | None,

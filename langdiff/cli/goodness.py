@@ -1,14 +1,14 @@
 """`langdiff goodness`: how well the regression models explain intents held out of their fit."""
 
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 import typer
 
-from langdiff.base.types import Model
-from langdiff.cli.checks import USUAL, Json, LaplaceScale, Models, Surprisals, check_scale
+from langdiff.cli.checks import Json, LaplaceScale, Models, Surprisals
 from langdiff.cli.output import print_json, save_picture
 from langdiff.cli.units import Unit, Verify
+from langdiff.regression.variants import COMPARED, find_variants
 
 
 def goodness(
@@ -44,11 +44,10 @@ def goodness(
     Example: langdiff goodness surprisals.csv --model 1 --model 2 --sizes both --fix both --out goodness
     """
     import langdiff as ld
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
 
-    models = cast(list[Model], model or list(USUAL))
-    check_scale(models, laplace_scale)
+    models = find_variants(model or list(COMPARED), laplace_scale=laplace_scale)
     found = ld.goodness(
         ld.read_surprisals(surprisals, unit=unit, verify=verify),
         models,
@@ -57,7 +56,6 @@ def goodness(
         n=("map", "posterior") if sizes == "both" else sizes,
         fix=("difficulty+dispersion", "difficulty") if fix == "both" else fix,
         restricted=not unrestricted,
-        laplace_scale=laplace_scale,
         cache=out,
         seed=seed,
     )

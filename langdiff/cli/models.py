@@ -13,9 +13,8 @@ from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     from langdiff.base.types import Tokenization
-    from langdiff.tables.folds import Folds
+    from langdiff.tables.divisions import Folds, Parts
     from langdiff.tables.multitext import Multitext
-    from langdiff.tables.parts import Parts
     from langdiff.tables.surprisals import Surprisals
     from langdiff.tables.token_tables import TokenScores
 
@@ -62,7 +61,8 @@ def train(
     Example: langdiff train wmt/*.sgm --lm char-residual --out models --folds 5 --groups document
     """
     import langdiff as ld
-    from langdiff.lm.ngram.recipe import find_scored_lm
+    from langdiff.lm import Compute
+    from langdiff.lm.language_model import find_scored_lm
     from langdiff.lm.preparation import note_preparation
 
     named = find_scored_lm(lm, scoring)  # an error before the corpus is read
@@ -71,21 +71,14 @@ def train(
     typer.echo(f"{multitext!r}; {'shared by all: ' if folds is None else ''}{parts.summary()}", err=True)
     for folder in fold_folders(out, folds):
         note_preparation(folder, tokenization)
-    settings: dict[str, Any] = {
-        "lm": lm,
-        "scoring": scoring,
-        "max_replaced": max_replaced,
-        "device": device,
-        "seed": seed,
-        "cache": out,
-        "workers": workers,
-    }
+    settings: dict[str, Any] = {"lm": lm, "scoring": scoring, "max_replaced": max_replaced, "seed": seed}
+    computing: dict[str, Any] = {"device": device, "cache": out, "workers": workers}
     if seeds > 1:
-        for of_seed in _replicate(parts, seeds, settings, as_json):
+        for of_seed in _replicate(parts, seeds, settings | {"compute": Compute(**computing)}, as_json):
             for folder in fold_folders(of_seed, folds):
                 note_preparation(folder, tokenization)  # so that `langdiff score` reads it, too
     else:
-        _finish(ld.compute_surprisals(parts, **settings), out / f"surprisals-{named.name}.csv", as_json)
+        _finish(ld.compute_surprisals(parts, **settings, **computing), out / f"surprisals-{named.name}.csv", as_json)
     _draw_learning(out, named.recipe.name)
 
 
@@ -99,11 +92,11 @@ def prepared_text(corpus: Corpus, tokenize: bool) -> "tuple[Multitext, Tokenizat
 
 def _replicate(parts: "Parts | Folds", seeds: int, settings: dict[str, Any], as_json: bool) -> list[Path]:
     """Train from several seeds, write all tables and print the spread; return the folders of the seeds' models."""
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
     from langdiff.experiments import replicate
 
-    out = settings["cache"]
+    out = settings["compute"].cache
     replicates = replicate(parts, n_seeds=seeds, **settings)
     lm = next(iter(replicates.surprisals.values())).lm
     for number, table in replicates.surprisals.items():
@@ -177,9 +170,9 @@ def score(
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
     from langdiff.lm import read_models, token_scores
-    from langdiff.lm.ngram.recipe import find_scored_lm
+    from langdiff.lm.language_model import find_scored_lm
     from langdiff.lm.preparation import NOTE, read_preparation
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     table_kind(out)  # an error before any work is done
     if hf:
@@ -209,7 +202,7 @@ def score(
 
 
 def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Path, as_json: bool) -> None:
-    from langdiff.tables.table_files import write_table_file
+    from langdiff.tables.long_tables import write_table_file
 
     frame = scores.to_frame() if per == "token" else scores.words()
     write_table_file(frame, path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from langdiff.base.control_characters import drop_controls, escape_controls
+from langdiff.base.cells import drop_controls, escape_controls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ def write_frame(frame: "pd.DataFrame", path: Path) -> None:
     OutputError
         If the file cannot be written.
     """
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
 
     with atomic_path(path) as temporary:

@@ -270,7 +270,7 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
 
 def _read_counts(path: Path) -> "pd.DataFrame":
     from langdiff.errors import DataError
-    from langdiff.tables.table_files import numbers_of, read_table_file
+    from langdiff.tables.long_tables import numbers_of, read_table_file
 
     table = read_table_file(path)
     if missing := [name for name in ("document", "inner", "outer") if name not in table]:
@@ -280,7 +280,7 @@ def _read_counts(path: Path) -> "pd.DataFrame":
 
 
 def _read_blocks(path: Path) -> "pd.DataFrame":
-    from langdiff.tables.table_files import numbers_of, read_table_file
+    from langdiff.tables.long_tables import numbers_of, read_table_file
 
     table = read_table_file(path)
     numbers = table.iloc[:, 1:].apply(lambda column: numbers_of(column, path))

@@ -52,7 +52,7 @@ def score(
     Example: langdiff parallelism score gold/ one=tagger1/ two=tagger2/ --table errors
     """
     from langdiff import parallelism
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done

@@ -247,7 +247,7 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
     """
     import shutil
 
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import locked, write_json, write_text
     from langdiff.base.signature import short_hash
     from langdiff.errors import OutputError

@@ -128,7 +128,7 @@ def _sources(
 def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
     from langdiff.errors import ConfigError
     from langdiff.parity.tokenizers import read_tokenizer
-    from langdiff.tables.table_files import numbers_of, read_table_file
+    from langdiff.tables.long_tables import numbers_of, read_table_file
 
     found: dict[str, TokenSource] = {}
     for option in options:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.base.types import Model
 from langdiff.cli.clusters import Clusters, IntentInfo, Strata
 from langdiff.cli.output import FIT, check_ending, check_picture_name, print_json, save_picture, write_frame
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
+from langdiff.regression.variants import Model, find_variant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,10 +105,9 @@ def fit(
             bits=bits_column,
             intent_info=intent_info,
         ),
-        model=model,
+        model=find_variant(model, laplace_scale=laplace_scale),
         method=method,
         restricted=restricted,
-        laplace_scale=laplace_scale,
         groups=groups,
         formula=formula,
         edition_info=None if edition_info is None else _read_editions(edition_info, numbers=formula is not None),

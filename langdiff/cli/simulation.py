@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from langdiff.base.types import Model
 from langdiff.cli.given import refuse_given
 from langdiff.cli.output import check_ending, print_table
+from langdiff.regression.variants import Model, find_variant
 
 
 def simulate(
@@ -33,7 +33,7 @@ def simulate(
     Example: langdiff simulate --intents 500 --editions 8 --missing 0.2 --out drawn.csv --truth truth.json
     """
     import langdiff as ld
-    from langdiff.tables.table_files import table_kind
+    from langdiff.tables.long_tables import table_kind
 
     if not missing:
         refuse_given(
@@ -44,9 +44,8 @@ def simulate(
     known = ld.simulate(
         intents,
         editions,
-        model=model,
+        model=find_variant(model, laplace_scale=laplace_scale),
         sigma=sigma,
-        laplace_scale=laplace_scale,
         missing=missing,
         mechanism=mechanism,
         seed=seed,

@@ -8,8 +8,9 @@ import typer
 from langdiff.cli.checks import Json, Surprisals
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.units import Unit, Verify
+from langdiff.regression.variants import PlainModel
 
-RegressionModel = Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")]
+RegressionModel = Annotated[PlainModel, typer.Option(help="Regression model.")]
 Picture = Annotated[Path | None, typer.Option(help="Draw the result here (.svg, .png, .pdf).")]
 
 

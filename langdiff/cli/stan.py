@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from langdiff.base.types import StanModel
 from langdiff.cli.output import print_json, print_table
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
+from langdiff.regression.variants import StanModel, find_variant
 
 SHOWN = {
     "difficulty": "{:+.4f}",
@@ -55,8 +55,7 @@ def sample(
         check_netcdf(out)
     idata = sample(
         ld.read_surprisals(surprisals, unit=unit, verify=verify),
-        model=model,
-        laplace_scale=laplace_scale,
+        model=find_variant(model, laplace_scale=laplace_scale),
         sampler=Sampler(engine=engine, chains=chains, iter_warmup=iter_warmup, iter_sampling=iter_sampling),
         seed=seed,
     )

@@ -31,7 +31,7 @@ def sweep(
     Example: langdiff sweep selected/ --lm bpe-small --out merges --ratio 0.2 --ratio 0.4 --ratio 0.8
     """
     import langdiff as ld
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
     from langdiff.experiments.bpe_sweep import RATIOS
     from langdiff.lm.preparation import note_preparation
@@ -45,10 +45,8 @@ def sweep(
         ratios=ratio or RATIOS,
         lm=lm,
         max_replaced=max_replaced,
-        device=device,
         seed=seed,
-        cache=out,
-        workers=workers,
+        compute=ld.lm.Compute(device=device, cache=out, workers=workers),
     )
     with atomic_path(out / "sweep.csv") as temporary:
         guarded(result.to_frame()).to_csv(temporary, index=False)

@@ -13,6 +13,7 @@ from langdiff.cli.models import Tokenize
 from langdiff.cli.output import check_picture_name, print_json, save_picture
 from langdiff.cli.paths import existing
 from langdiff.cli.units import Unit, Verify
+from langdiff.regression.variants import PlainModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ def translationese(
             min=1,
         ),
     ] = None,
-    model: Annotated[Literal["1", "2", "2L", "2C"], typer.Option(help="Regression model.")] = "2",
+    model: Annotated[PlainModel, typer.Option(help="Regression model.")] = "2",
     restricted: Annotated[bool, typer.Option("--restricted", help="Maximize the restricted likelihood.")] = False,
     clusters: Clusters = None,
     unit: Unit = None,
@@ -121,8 +122,10 @@ def translationese(
     fitting: dict[str, Any] = {"model": model, "restricted": restricted, "clusters": clusters}
     result: TranslationeseResult | TranslationeseByModel | BalancedResult
     if balanced:
+        from langdiff.lm import Compute
+
         training = {"lm": lm, "by": by, "budget_words": budget_words, "reference": reference, "groups": groups}
-        training |= {"folds": folds, "device": device, "workers": workers, "seed": seed, "cache": out}
+        training |= {"folds": folds, "seed": seed, "compute": Compute(device=device, workers=workers, cache=out)}
         result = _balance(table, known, format, tokenize, language or [], training | fitting)
     else:
         tables = [ld.read_surprisals(path, unit=unit, verify=verify) for path in (table, *(beside or []))]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from langdiff.treebanks.comparison import TreebankComparison
+    from langdiff.treebanks.pairwise import TreebankComparison
     from langdiff.treebanks.profile import TreebankProfile
 
 treebanks_app = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)
@@ -151,7 +151,7 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     """Write divergences, sizes and counts as TSV, maps and profiles as SVG."""
     import pandas as pd
 
-    from langdiff.base.csv_cells import guarded
+    from langdiff.base.cells import guarded
     from langdiff.base.io import write_text
     from langdiff.plots import plot_metric_maps
 

@@ -5,7 +5,7 @@ from .evaluation import evaluate as evaluate
 from .gold import GoldTargets as GoldTargets
 from .gold import read_gold as read_gold
 from .mining import mine_candidates as mine_candidates
-from .ordering import order_columns as order_columns
+from .mining import read_vetted as read_vetted
 from .parses import Parses as Parses
 from .parses import read_parses as read_parses
 from .queries import read_queries as read_queries
@@ -16,4 +16,4 @@ from .scores import ConstructionScores as ConstructionScores
 from .shipped import constructed_gold as constructed_gold
 from .shipped import mined_counts as mined_counts
 from .shipped import mined_gold as mined_gold
-from .vetting import read_vetted as read_vetted
+from .tables import order_columns as order_columns

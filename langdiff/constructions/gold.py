@@ -10,8 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path, read_lines, write_text
 from langdiff.base.signature import short_hash
-from langdiff.constructions.phenomena import PHENOMENA, is_type
-from langdiff.constructions.target import Target, read_nodes, write_nodes
+from langdiff.constructions.target import PHENOMENA, Target, is_type, read_nodes, write_nodes
 from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning
 
 CELLS = 6

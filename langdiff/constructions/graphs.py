@@ -1,18 +1,18 @@
 """Sentences of CoNLL-U with all that constructions need: features, heads, and the enhanced graph of DEPS."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from conllu.exceptions import ParseException
-from conllu.parser import parse_dict_value, parse_id_value, parse_paired_list_value
-
-from langdiff.base.io import as_path, read_lines
+from langdiff.base.io import as_path
 from langdiff.errors import DataError
+from langdiff.treebanks.conllu import Sentence, read_sentences, word_number
 
 COLUMNS = 10
 SENT_ID = "# sent_id ="
+_EDGE = re.compile(r"([0-9]+(?:[.-][0-9]+)?)((?::[^\d:_\-|][^:|]*)+)")  # 4:nsubj, 8.1:nmod:of
 
 
 class Word(NamedTuple):
@@ -93,48 +93,38 @@ def read_graphs(path: str | Path) -> Iterator[Graph]:
     ...     [graph.triples("enhanced") for graph in read_graphs(path)]
     [('1 nsubj 0', '-1 root 1')]
     """
-    item: str | None = None
-    rows: list[tuple[int, list[str]]] = []
-    for number, line in read_lines(as_path(path)):
-        if line.startswith(SENT_ID):
-            item = line.removeprefix(SENT_ID).strip()
-        elif line.startswith("#"):
-            continue
-        elif line.strip():
-            cells = line.split("\t")
-            if len(cells) != COLUMNS:
-                raise DataError(f"{path}, line {number}: {len(cells)} columns separated by tabs; CoNLL-U has 10.")
-            rows.append((number, cells))
-        elif rows:
-            yield _graph(path, item, rows)
-            item, rows = None, []
-    if rows:  # the last blank line is missing
-        yield _graph(path, item, rows)
+    for sentence in read_sentences(as_path(path)):
+        yield _graph(path, sentence)
 
 
-def _graph(path: str | Path, item: str | None, rows: list[tuple[int, list[str]]]) -> Graph:
-    start = rows[0][0]
-    if not item:
+def _graph(path: str | Path, sentence: Sentence) -> Graph:
+    start = sentence.rows[0][0]
+    for number, cells in sentence.rows:
+        if len(cells) != COLUMNS:
+            raise DataError(f"{path}, line {number}: {len(cells)} columns separated by tabs; CoNLL-U has 10.")
+    items = [line.removeprefix(SENT_ID).strip() for line in sentence.comments if line.startswith(SENT_ID)]
+    if not (items and items[-1]):
         raise DataError(f"{path}, line {start}: the sentence has no sent_id, by which items are found.")
     words: list[Word] = []
     ranges: list[tuple[str, int, int]] = []
     empty = []
-    ids = [cells[0] for _, cells in rows if cells[0].isdigit()]
+    ids = [cells[0] for _, cells in sentence.rows if cells[0].isdigit()]
     if ids != [str(place) for place in range(1, len(ids) + 1)]:
         raise DataError(f"{path}, line {start}: the IDs of words are not 1, 2, 3, …; is a blank line missing?")
-    for number, cells in rows:
+    for number, cells in sentence.rows:
         try:
-            place = parse_id_value(cells[0])
+            is_word = word_number(cells[0]) is not None
             edges = _edges(cells[8], len(ids))
-            if isinstance(place, int):
+            if is_word:
                 words.append(_word(cells, edges, len(ids)))
-            elif isinstance(place, tuple) and place[1] == "-":
-                ranges.append((cells[1], place[0] - 1, place[2] - 1))
+            elif "-" in cells[0]:
+                first, last = map(int, cells[0].split("-"))
+                ranges.append((cells[1], first - 1, last - 1))
             else:
                 empty.append((cells[0], edges))
-        except (ParseException, ValueError) as error:
+        except ValueError as error:
             raise DataError(f"{path}, line {number}: {error}") from error
-    return Graph(item, start, tuple(words), _surface(words, ranges), tuple(empty))
+    return Graph(items[-1], start, tuple(words), _surface(words, ranges), tuple(empty))
 
 
 def _word(cells: list[str], edges: tuple[tuple[str, str], ...], count: int) -> Word:
@@ -142,25 +132,22 @@ def _word(cells: list[str], edges: tuple[tuple[str, str], ...], count: int) -> W
     if not (cells[6].isdigit() and head <= count):
         raise ValueError(f"HEAD {cells[6][:20]!r} is not the number of a word; 0 marks the root.")
     _, form, lemma, upos, xpos = cells[:5]
-    features: dict[str, Any] = parse_dict_value(cells[5]) or {}
+    pairs = [part.partition("=") for part in cells[5].split("|")]
+    features = {name: "" if value == "_" else value for name, _, value in pairs if name not in ("", "_")}
     return Word(form, lemma, upos, xpos, features, head - 1, cells[7], edges)
 
 
 def _edges(cell: str, count: int) -> tuple[tuple[str, str], ...]:
     """Return (head, relation) of every edge in DEPS, positions from 0."""
-    if cell == "_":
-        return ()
-    pairs: Any = parse_paired_list_value(cell)
-    if not isinstance(pairs, list) or any(head is None for _, head in pairs):
-        raise ValueError(f"DEPS {cell[:30]!r} is not made of head:relation, joined by |.")
     edges = []
-    for relation, head in pairs:
-        if isinstance(head, tuple):
-            edges.append(("".join(map(str, head)), relation))
-        elif head > count:
-            raise ValueError(f"DEPS names word {head}, which does not exist.")
-        else:
-            edges.append((str(head - 1), relation))
+    for part in cell.split("|") if cell != "_" else ():
+        match = _EDGE.fullmatch(part)
+        if match is None:
+            raise ValueError(f"DEPS {cell[:30]!r} is not made of head:relation, joined by |.")
+        number = word_number(match[1])
+        if number is not None and number > count:
+            raise ValueError(f"DEPS names word {number}, which does not exist.")
+        edges.append((match[1] if number is None else str(number - 1), match[2][1:]))
     return tuple(edges)
 
 

@@ -1,11 +1,11 @@
 # the public names, for type checkers and at run time alike
+from .counts import corpus_sizes as corpus_sizes
 from .download import fetch as fetch
 from .formats.costep import costep_statistics as costep_statistics
 from .formats.registry import read_multitext as read_multitext
 from .formats.registry import write_multitext as write_multitext
 from .frame import read_frame as read_frame
 from .origin import native_share as native_share
-from .sizes import corpus_sizes as corpus_sizes
 from .synthetic.language import SyntheticLanguage as SyntheticLanguage
 from .synthetic.result import synthesize as synthesize
 from .tokenizer import detokenize as detokenize

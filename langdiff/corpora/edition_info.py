@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import COMPRESSED, File
-from langdiff.base.control_characters import check_names
-from langdiff.base.csv_cells import guard
+from langdiff.base.cells import check_names, guard
 from langdiff.base.io import read_table
 from langdiff.corpora.files import language_of
 from langdiff.corpora.iso639 import contradict, iso639_3

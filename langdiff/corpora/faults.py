@@ -24,8 +24,8 @@ from langdiff.errors import (
     summary_of,
     words,
 )
-from langdiff.tables.left_out import LEFT_OUT_COLUMNS, names_left_out
 from langdiff.tables.multitext import FAULT_COLUMNS, Multitext
+from langdiff.tables.text_sources import LEFT_OUT_COLUMNS, names_left_out
 
 NAMED = 5  # intents that a row of what is left out names
 MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format

@@ -6,6 +6,7 @@ from importlib import resources
 import pandas as pd
 
 from langdiff.base.numbers import read_exact_csv
+from langdiff.base.result import Result
 from langdiff.errors import ConfigError
 
 MODELS = {  # embedding and encoder
@@ -24,7 +25,7 @@ _KEYS = ["corpus", "model", "scheme"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Bothwell2023:
+class Bothwell2023(Result):
     """Figures of "Introducing Rhetorical Parallelism Detection" (EMNLP 2023).
 
     Of every model and tagging scheme there is one row per metric: that of the best of eight trials with random

@@ -6,10 +6,11 @@ from importlib import resources
 import pandas as pd
 
 from langdiff.base.numbers import exact_numbers
+from langdiff.base.result import Result
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class PublishedFigures:
+class PublishedFigures(Result):
     """A table of figures, with the paper and the terms on which they were published.
 
     Attributes

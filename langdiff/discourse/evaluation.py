@@ -9,13 +9,22 @@ import pandas as pd
 import langdiff
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.base.types import OnError
-from langdiff.discourse.binarization import Binarization, binarize
 from langdiff.discourse.documents import Spans, checked_on_error, pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents
-from langdiff.discourse.items import METRICS, Item, Metric, Procedure, found, in_characters, items_of
-from langdiff.discourse.relations import Classes, checked_classes, with_classes
+from langdiff.discourse.items import (
+    METRICS,
+    Classes,
+    Item,
+    Metric,
+    Procedure,
+    checked_classes,
+    found,
+    in_characters,
+    items_of,
+    with_classes,
+)
 from langdiff.discourse.result import Averaging, DiscourseEvaluation
-from langdiff.discourse.tree import DiscourseTree
+from langdiff.discourse.tree import Binarization, DiscourseTree, binarize
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 
 BOTH: tuple[Procedure, ...] = ("rst-parseval", "parseval")

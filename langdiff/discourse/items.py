@@ -1,16 +1,47 @@
-"""What two trees are compared by: spans with labels, and which of those of a reference another tree has."""
+"""What trees are compared by: spans with labels, and classes of relations."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple
 
-from langdiff.discourse.attachments import attachments_of
-from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import DataError, option
+from langdiff.base.io import as_path, read_table
+from langdiff.discourse.nodes import ROOT, SPAN
+from langdiff.discourse.tree import DiscourseTree, attachments_of
+from langdiff.errors import ConfigError, DataError, listing, option
 
 Procedure = Literal["rst-parseval", "parseval"]
 Metric = Literal["S", "N", "R", "F"]
 METRICS: tuple[Metric, ...] = ("S", "N", "R", "F")
 TRIVIAL = 3  # items that are always right in one parser's evaluation: (0, 0), (0, n) and the root
+ClassName = Literal["rst-dt", "gum"]
+Classes = ClassName | Mapping[str, str] | None
+# the 18 classes that parsers of the RST Discourse Treebank are evaluated with
+RST_DT_CLASSES = {
+    "attribution": "attribution attribution-n",
+    "background": "background circumstance",
+    "cause": "cause cause-result result consequence consequence-n consequence-s",
+    "comparison": "comparison preference analogy proportion",
+    "condition": "condition hypothetical contingency otherwise",
+    "contrast": "contrast concession antithesis",
+    "elaboration": "elaboration-additional elaboration-general-specific elaboration-part-whole "
+    "elaboration-process-step elaboration-object-attribute elaboration-set-member example definition",
+    "enablement": "purpose enablement",
+    "evaluation": "evaluation evaluation-n evaluation-s interpretation interpretation-n interpretation-s conclusion "
+    "comment",
+    "explanation": "evidence explanation-argumentative reason",
+    "joint": "list disjunction",
+    "manner-means": "manner means",
+    "topic-comment": "problem-solution problem-solution-n problem-solution-s question-answer question-answer-n "
+    "question-answer-s statement-response statement-response-n statement-response-s topic-comment comment-topic "
+    "rhetorical-question",
+    "summary": "summary summary-n summary-s restatement",
+    "temporal": "temporal-before temporal-after temporal-same-time sequence inverted-sequence",
+    "topic-change": "topic-shift topic-drift",
+    "same-unit": "same-unit",
+    "textual": "textualorganization",
+}
+_RST_DT = {member: name for name, members in RST_DT_CLASSES.items() for member in members.split()}
+_WHOLE_IN_GUM = ("same-unit", SPAN)
 
 
 class Item(NamedTuple):
@@ -94,3 +125,123 @@ def in_characters(items: Sequence[Item], tree: DiscourseTree) -> list[Item]:
 def characters_of(tree: DiscourseTree) -> str:
     """Return all texts of a tree without white space."""
     return "".join("".join(text.split()) for text in tree.texts or ())
+
+
+def relation_class(relation: str, classes: Classes = None) -> str:
+    """Return the class of a relation; case and a final ``-e`` (embedded) never make a difference.
+
+    Parameters
+    ----------
+    relation : str
+        Name of the relation.
+    classes : {"rst-dt", "gum"} or mapping, optional
+        The 18 classes of the RST Discourse Treebank; those of GUM, what comes before the first hyphen; or classes by
+        name of the relation. By default every relation is its own class.
+
+    Returns
+    -------
+    str
+        Class in lower case; a relation that has none is its own.
+
+    Raises
+    ------
+    ConfigError
+        If there are no classes of this name.
+
+    Examples
+    --------
+    >>> relation_class("Elaboration-object-attribute-e", "rst-dt"), relation_class("attribution-n", "rst-dt")
+    ('elaboration', 'attribution')
+    >>> relation_class("adversative-contrast", "gum"), relation_class("same-unit", "gum")
+    ('adversative', 'same-unit')
+    """
+    name = relation.lower().removesuffix("-e")
+    if classes is None:
+        return name
+    if isinstance(classes, Mapping):
+        return classes.get(name, name)
+    if classes == "rst-dt":
+        return _RST_DT.get(name, name)
+    if classes == "gum":
+        return name if name in _WHOLE_IN_GUM else name.partition("-")[0]
+    raise ConfigError(f"classes are 'rst-dt', 'gum' or a mapping; got {classes!r}.")
+
+
+def checked_classes(classes: Classes) -> Classes:
+    """Return classes with all names in the spelling that is compared.
+
+    Raises
+    ------
+    ConfigError
+        If a relation or its class is empty, a relation has two classes, or ``span`` is one of the two.
+    """
+    if not isinstance(classes, Mapping):
+        return classes
+    checked: dict[str, str] = {}
+    for name, to in classes.items():
+        if what := _put(checked, str(name), str(to)):
+            raise ConfigError(f"classes: {what}")
+    return checked
+
+
+def _put(classes: dict[str, str], relation: str, to: str) -> str | None:
+    """Put a relation into a class; return what is wrong with that, None if nothing."""
+    name, to = relation_class(relation.strip()), to.strip().lower()
+    if not name or not to:
+        return "a relation or its class is empty."
+    if (name == SPAN) != (to == SPAN):
+        return (
+            f"{name!r} cannot be in {to!r}: {SPAN!r} is not a relation but the label of the nucleus beside a satellite."
+        )
+    if classes.setdefault(name, to) != to:
+        return f"{name!r} is in {classes[name]!r} and in {to!r}."
+    return None
+
+
+def with_classes(tree: DiscourseTree, classes: Classes) -> DiscourseTree:
+    """Return a tree whose relations are classes, as `checked_classes` gives them; the root keeps its label."""
+    nodes = [
+        node if node.nuclearity == ROOT else node._replace(relation=relation_class(node.relation, classes))
+        for node in tree.nodes
+    ]
+    return DiscourseTree(nodes=nodes, document=tree.document, texts=tree.texts)
+
+
+def read_classes(path: str | Path) -> dict[str, str]:
+    r"""Read classes of relations from a table.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV or TSV file with columns ``relation`` and ``class``.
+
+    Returns
+    -------
+    dict from str to str
+        Class by relation, both in lower case.
+
+    Raises
+    ------
+    DataError
+        If the file is not such a table, a relation has two classes, or ``span`` (which is not a relation) is put into
+        a class or is one; the message names the line.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "classes.csv")
+    ...     _ = path.write_text("relation,class\nEvidence,explanation\n")
+    ...     read_classes(path)
+    {'evidence': 'explanation'}
+    """
+    path = as_path(path)
+    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
+    if sorted(header) != ["class", "relation"]:
+        raise DataError(f"{path}, line 1: the columns are relation and class; got {listing(header)}.")
+    classes: dict[str, str] = {}
+    for line, cells in rows:
+        row = dict(zip(header, cells, strict=True))
+        if what := _put(classes, row["relation"], row["class"]):
+            raise DataError(f"{path}, line {line}: {what}")
+    return classes

@@ -15,7 +15,7 @@ from langdiff.tables.outcomes import Outcomes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from langdiff.discourse.differences import DiscourseDifferences
+    from langdiff.discourse.comparison import DiscourseDifferences
 
 Averaging = Literal["micro", "macro"]
 AVERAGINGS: tuple[Averaging, ...] = ("micro", "macro")
@@ -274,7 +274,7 @@ class DiscourseEvaluation:
         DataError
             If there are fewer than two documents with items in the reference.
         """
-        from langdiff.discourse.differences import compare_systems
+        from langdiff.discourse.comparison import compare_systems
 
         self._check(procedure, averaging)
         counts = self.counts().reset_index("procedure")

@@ -1,62 +1,34 @@
-"""Trees of Rhetorical Structure Theory in Marcu's encoding: every node says what it is to its parent."""
+"""Trees of Rhetorical Structure Theory, made binary, and as labelled attachment decisions."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError
+from langdiff.discourse.nodes import (
+    NO_RELATION,
+    NUCLEUS,
+    ROOT,
+    SATELLITE,
+    SPAN,
+    Node,
+    NodeError,
+    check_nodes,
+    children_by_span,
+    in_order,
+)
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 View = Literal["marcu", "binary", "attachments"]
-NUCLEUS, SATELLITE, ROOT = "Nucleus", "Satellite", "Root"
-SPAN = "span"  # what the nucleus beside a satellite carries instead of a relation
-NO_RELATION = "---"  # what the root carries
-
-
-class Node(NamedTuple):
-    """A discourse unit and what it is to its parent.
-
-    Attributes
-    ----------
-    first, last : int
-        Numbers of its first and of its last elementary discourse unit (EDU).
-    nuclearity : {"Nucleus", "Satellite", "Root"}
-        Part that it has in its parent; Root for the top node only.
-    relation : str
-        Of a satellite the relation to its nucleus, of one of several nuclei the relation between them, of the only
-        nucleus ``span``, of the root ``---``.
-    """
-
-    first: int
-    last: int
-    nuclearity: str
-    relation: str
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether the node is an elementary discourse unit."""
-        return self.first == self.last
-
-    def __str__(self) -> str:
-        """Name the EDUs, for messages."""
-        return f"EDU {self.first}" if self.is_leaf else f"EDUs {self.first}–{self.last}"
-
-
-class NodeError(DataError):
-    """Something is wrong with a node; `place` is its number in the sequence given."""
-
-    def __init__(self, place: int, what: str) -> None:
-        super().__init__(place, what)
-        self.place, self.what = place, what
-
-    def __str__(self) -> str:
-        """Say what is wrong, without the number."""
-        return self.what
+Binarization = Literal["right", "right_mixed", "left", "none"]
+_LETTERS = {"NS": (NUCLEUS, SATELLITE), "SN": (SATELLITE, NUCLEUS), "NN": (NUCLEUS, NUCLEUS)}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -87,7 +59,7 @@ class DiscourseTree:
     (1, 2)
     >>> DiscourseTree(nodes=tree.nodes[:2])
     Traceback (most recent call last):
-    langdiff.discourse.tree.NodeError: EDUs 1–2 has a single child. Give both one label, or drop one (collapse_unary).
+    langdiff.discourse.nodes.NodeError: EDUs 1–2 has a single child. Give both one label, or drop one (collapse_unary).
     """
 
     nodes: Sequence[Node]
@@ -161,8 +133,6 @@ class DiscourseTree:
         ConfigError
             If the view is unknown.
         """
-        from langdiff.discourse.attachments import attachments_of
-        from langdiff.discourse.binarization import binarize
         from langdiff.plots import plot_discourse_tree  # Matplotlib only when asked for
 
         if view not in ("marcu", "binary", "attachments"):
@@ -186,74 +156,243 @@ class DiscourseTree:
         return f"DiscourseTree {self.document!r}: {self.n_edus:,} EDUs, depth {self.to_frame()['depth'].max():,}"
 
 
-def in_order(node: Node) -> tuple[int, int]:
-    """Return what puts parents before children, and all in text order."""
-    return node.first, -node.last
+def binarize(tree: DiscourseTree, mode: Binarization = "right") -> DiscourseTree:
+    r"""Divide nodes with more than two children by new nodes, each a nucleus of the one above.
 
+    Several nuclei become a chain to the right, X(c₁, X′(c₂, X″(c₃, …))), whose new nodes carry the relation. A nucleus
+    takes its satellites one after the other, the nearest first; what it is with them is a new nucleus ``span``.
 
-def children_by_span(nodes: Sequence[Node]) -> list[list[int]]:
-    """Return the children of nodes that are in order, by containment of their spans.
+    Parameters
+    ----------
+    tree : DiscourseTree
+        Tree to divide; it is not changed.
+    mode : {"right", "right_mixed", "left", "none"}
+        Order. ``right``: satellites to the right of the nucleus first, so that S N S becomes S (N S). ``right_mixed``:
+        those to the left first, (S N) S. ``left``: these first, too, and nuclei in a chain to the left. ``none``
+        returns the tree as it is.
 
-    Raises
-    ------
-    NodeError
-        If spans cross, two are equal, or there is more than one top node.
-    """
-    children: list[list[int]] = [[] for _ in nodes]
-    above: list[int] = []  # the nodes that contain the place reached
-    for place, node in enumerate(nodes):
-        while above and nodes[above[-1]].last < node.first:
-            above.pop()
-        if above:
-            parent = nodes[above[-1]]
-            if node.last > parent.last:
-                raise NodeError(place, f"{node} and {parent} cross: neither contains the other.")
-            if node[:2] == parent[:2]:
-                raise NodeError(place, f"{node} is there twice. Give it one label, or drop one (collapse_unary).")
-            children[above[-1]].append(place)
-        elif place:
-            raise NodeError(place, f"{node} and {nodes[0]} are both top nodes; a tree has one root.")
-        above.append(place)
-    return children
-
-
-def check_nodes(nodes: Sequence[Node], children: Sequence[Sequence[int]]) -> None:
-    """Check spans and nuclearity of every node, whatever order they are in; the first is the root.
+    Returns
+    -------
+    DiscourseTree
+        Tree with n - 1 nodes above n EDUs (unless the mode is ``none``).
 
     Raises
     ------
-    NodeError
-        If there is no node, the first is not the root, or a node has other children than a tree can have.
+    ConfigError
+        If the mode is unknown.
+
+    Warns
+    -----
+    LangdiffWarning
+        If nuclei of one node carry different relations; the new nodes then carry the first one's.
+
+    References
+    ----------
+    Morey, Muller and Asher (2017), "How much progress have we made on RST discourse parsing?", section 3.
+
+    Examples
+    --------
+    >>> from langdiff.discourse import parse_discourse
+    >>> tree = parse_discourse("1 1 S background\n2 2 N span\n3 3 S evidence", format="spans")
+    >>> [tuple(node) for node in binarize(tree).nodes if node not in tree.nodes]
+    [(2, 3, 'Nucleus', 'span')]
+    >>> [tuple(node) for node in binarize(tree, "right_mixed").nodes if node not in tree.nodes]
+    [(1, 2, 'Nucleus', 'span')]
     """
-    if not nodes:
-        raise NodeError(0, "there is no node.")
-    for place, (node, own) in enumerate(zip(nodes, children, strict=True)):
-        if (node.nuclearity == ROOT) != (place == 0) or node.nuclearity not in (ROOT, NUCLEUS, SATELLITE):
-            expected = "the top node is Root" if place == 0 else "below the root there are Nucleus and Satellite"
-            raise NodeError(place, f"{node} is {node.nuclearity!r}; {expected}.")
-        if own:
-            _check_children(place, node, {child: nodes[child] for child in own})
-        elif not node.is_leaf:
-            raise NodeError(place, f"{node} has no children, and is not a single EDU.")
+    if mode not in get_args(Binarization):
+        raise ConfigError(f"mode is one of {', '.join(get_args(Binarization))}; got {mode!r}.")
+    added: list[Node] = []
+    if mode != "none":
+        for node, own in zip(tree.nodes, tree.children, strict=True):
+            if len(own) > 2:
+                added += _between(tree.document, node, [tree.nodes[child] for child in own], mode)
+    if not added:
+        return tree
+    return DiscourseTree(nodes=(*tree.nodes, *added), document=tree.document, texts=tree.texts)
 
 
-def _check_children(place: int, node: Node, own: Mapping[int, Node]) -> None:
-    if len(own) == 1:
-        raise NodeError(place, f"{node} has a single child. Give both one label, or drop one (collapse_unary).")
-    expected = node.first
-    for number, child in own.items():
-        if child.first != expected or child.last < child.first:
-            what = f"the children of {node} do not follow each other: {child} where {expected} comes."
-            raise NodeError(number, what)
-        expected = child.last + 1
-    if expected != node.last + 1:
-        raise NodeError(place, f"the children of {node} end with EDU {expected - 1}.")
-    satellites = {number: child for number, child in own.items() if child.nuclearity == SATELLITE}
-    if len(satellites) == len(own):
-        raise NodeError(place, f"{node} has no nucleus, only satellites.")
-    if satellites and len(own) - len(satellites) > 1:
-        first = next(iter(satellites.values()))
-        raise NodeError(place, f"{node} has several nuclei and a satellite ({first}); it can have either.")
-    for number, child in (satellites or own).items():
-        if child.relation.lower() == SPAN:
-            raise NodeError(number, f"{child} carries {SPAN!r}, which only the nucleus beside a satellite does.")
+def _between(document: str, node: Node, own: list[Node], mode: Binarization) -> list[Node]:
+    """Return the nodes between a node and its children."""
+    relation = own[0].relation
+    nuclei = [place for place, child in enumerate(own) if child.nuclearity == NUCLEUS]
+    if len(nuclei) == 1:
+        return _around_nucleus(own, nuclei[0], satellites_to_the_right_first=mode == "right")
+    if any(child.relation != relation for child in own):
+        warnings.warn(
+            f"{document}: the nuclei of {node} carry different relations; new nodes carry the first, {relation!r}.",
+            LangdiffWarning,
+            stacklevel=3,
+        )
+    if mode == "left":
+        return [Node(node.first, child.last, NUCLEUS, relation) for child in own[1:-1]]
+    return [Node(child.first, node.last, NUCLEUS, relation) for child in own[1:-1]]
+
+
+def _around_nucleus(own: list[Node], nucleus: int, *, satellites_to_the_right_first: bool) -> list[Node]:
+    right, left = list(range(nucleus + 1, len(own))), list(range(nucleus - 1, -1, -1))
+    low = high = nucleus
+    between = []
+    for place in [*right, *left] if satellites_to_the_right_first else [*left, *right]:
+        low, high = min(low, place), max(high, place)
+        between.append(Node(own[low].first, own[high].last, NUCLEUS, SPAN))
+    return between[:-1]  # the last is the node itself
+
+
+class Attachment(NamedTuple):
+    """Two units become one.
+
+    Attributes
+    ----------
+    first, split, last : int
+        First EDU, last EDU of the left part, last EDU.
+    nuclearity : {"NS", "SN", "NN"}
+        Nuclearity of the left and of the right part.
+    relation : str
+        Relation of the satellite to the nucleus, or of both nuclei.
+    """
+
+    first: int
+    split: int
+    last: int
+    nuclearity: str
+    relation: str
+
+
+def attachments_of(tree: DiscourseTree) -> tuple[Attachment, ...]:
+    r"""Return the decisions that a binary tree consists of, n - 1 for n EDUs, parents before children.
+
+    Parameters
+    ----------
+    tree : DiscourseTree
+        Binary tree; see `binarize`.
+
+    Returns
+    -------
+    tuple of Attachment
+        Decisions in text order of their spans, parents before children.
+
+    Raises
+    ------
+    ConfigError
+        If a node has more than two children.
+
+    Warns
+    -----
+    LangdiffWarning
+        If labels are lost: two nuclei carry different relations (the left one's is taken), or the nucleus beside a
+        satellite carries another label than ``span``.
+
+    References
+    ----------
+    Morey, Muller and Asher (2017), section 4.
+
+    Examples
+    --------
+    >>> from langdiff.discourse import parse_discourse
+    >>> tree = parse_discourse("1 1 S background\n2 3 N span\n2 2 N list\n3 3 N list", format="spans")
+    >>> for attachment in attachments_of(tree):
+    ...     print(*attachment)
+    1 1 3 SN background
+    2 2 3 NN list
+    """
+    decisions, lost = [], []
+    for node, own in zip(tree.nodes, tree.children, strict=True):
+        if not own:
+            continue
+        if len(own) > 2:
+            raise ConfigError(
+                f"{tree.document}: {node} has {len(own)} children; attachment decisions are those of binary trees. "
+                "Make it binary first (binarization right, right_mixed or left)."
+            )
+        left, right = (tree.nodes[child] for child in own)
+        letters = left.nuclearity[0] + right.nuclearity[0]
+        taken, other = (right, left) if letters == "NS" else (left, right)
+        if other.relation != (taken.relation if letters == "NN" else SPAN):
+            lost.append(f"{other} ({other.relation!r})")
+        decisions.append(Attachment(node.first, left.last, node.last, letters, taken.relation))
+    if lost:
+        warnings.warn(
+            f"{tree.document}: a decision has one label, that of the satellite or of the left nucleus; those of "
+            f"{len(lost)} other node(s) are not in it: {'; '.join(lost[:5])}.",
+            LangdiffWarning,
+            stacklevel=2,
+        )
+    return tuple(decisions)
+
+
+def tree_of_attachments(
+    attachments: Iterable[Attachment | tuple[int, int, int, str, str]],
+    *,
+    document: str = "",
+    texts: Sequence[str] | None = None,
+) -> DiscourseTree:
+    """Return the binary tree that consists of some decisions, in Marcu's encoding.
+
+    Parameters
+    ----------
+    attachments : iterable of Attachment
+        Decisions, in any order.
+    document : str
+        Name of the document.
+    texts : sequence of str, optional
+        Texts of the EDUs.
+
+    Returns
+    -------
+    DiscourseTree
+        Tree whose satellites carry the relations, and their nuclei ``span``; both of two nuclei carry it.
+
+    Raises
+    ------
+    DataError
+        If the decisions are not those of one tree.
+
+    Examples
+    --------
+    >>> tree = tree_of_attachments([(1, 1, 2, "NS", "evidence")])
+    >>> [tuple(node) for node in tree.nodes]
+    [(1, 2, 'Root', '---'), (1, 1, 'Nucleus', 'span'), (2, 2, 'Satellite', 'evidence')]
+    """
+    decisions = [Attachment(*attachment) for attachment in attachments]
+    if not decisions:
+        raise NodeError(0, "there is no attachment; a list of them cannot stand for a document of one EDU.")
+    for place, decision in enumerate(decisions):
+        _check(place, decision)
+    top = min(decisions, key=lambda decision: (decision.first, -decision.last))
+    nodes = [Node(top.first, top.last, ROOT, NO_RELATION)]
+    spans = {nodes[0][:2]}
+    for decision in decisions:
+        for node in _children_of(decision):
+            nodes.append(node)
+            spans.add(node[:2])
+    divided: set[tuple[int, int]] = set()
+    for place, decision in enumerate(decisions):
+        span = (decision.first, decision.last)
+        if span not in spans:
+            raise NodeError(place, f"EDUs {decision.first}–{decision.last} are not a part of another decision.")
+        if span in divided:
+            raise NodeError(place, f"EDUs {decision.first}–{decision.last} are divided a second time.")
+        divided.add(span)
+    undivided = sorted(span for span in spans if span[0] < span[1] and span not in divided)
+    if undivided:
+        raise NodeError(0, f"{len(undivided)} unit(s) are divided by no decision: {listing(undivided)}.")
+    return DiscourseTree(nodes=nodes, document=document, texts=None if texts is None else tuple(texts))
+
+
+def _check(place: int, decision: Attachment) -> None:
+    if decision.nuclearity not in _LETTERS:
+        raise NodeError(place, f"nuclearity is NS, SN or NN; got {decision.nuclearity!r}.")
+    if not decision.first <= decision.split < decision.last:
+        raise NodeError(place, f"{decision.split} does not divide EDUs {decision.first}–{decision.last}.")
+    if decision.relation.lower() == SPAN:
+        raise NodeError(place, f"{SPAN!r} is not a relation but the label of the nucleus beside a satellite.")
+
+
+def _children_of(decision: Attachment) -> list[Node]:
+    first, split, last, letters, relation = decision
+    spans = ((first, split), (split + 1, last))
+    nuclearities = _LETTERS[letters]
+    return [
+        Node(*span, nuclearity, SPAN if letters != "NN" and nuclearity == NUCLEUS else relation)
+        for span, nuclearity in zip(spans, nuclearities, strict=True)
+    ]

@@ -7,8 +7,8 @@ from .deletion import DeletionBias as DeletionBias
 from .deletion import deletion_bias as deletion_bias
 from .fewer_intents import IntentStability as IntentStability
 from .fewer_intents import intent_stability as intent_stability
+from .goodness_of_fit import Goodness as Goodness
 from .goodness_of_fit import goodness as goodness
-from .goodness_result import Goodness as Goodness
 from .later_papers import PaperClaims as PaperClaims
 from .later_papers import reproduce_paper as reproduce_paper
 from .native import read_origins as read_origins

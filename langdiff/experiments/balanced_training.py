@@ -1,14 +1,13 @@
 """Native against translated texts under models trained on equal amounts of both (Mielke et al. 2019, section 6)."""
 
-from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions
@@ -18,21 +17,17 @@ from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
 from langdiff.selection import split, split_into_folds
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from langdiff.lm import Recipe
-    from langdiff.lm.ngram.recipe import KneserNeyRecipe
-    from langdiff.selection.grouping import Groups
+    from langdiff.lm import Compute, LanguageModelRecipe
+    from langdiff.selection.splits import Groups
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class BalancedResult:
+class BalancedResult(Result):
     """Native against translated texts, each language under models trained on equal amounts of both.
 
     Attributes
@@ -67,31 +62,19 @@ class BalancedResult:
         frame = pd.concat([frame[frame["language"] == name] for name, frame in frames.items()])
         return frame.join(self.words, on="language")
 
-    def summary(self) -> str:
-        """Format the table and the mean, with convergence and signatures."""
-        fits = [result.fit for result in self.results.values()]
+    def _lines(self) -> Iterator[str]:
         failed = [language for language, result in self.results.items() if not result.fit.converged]
         state = f"NOT CONVERGED: {listing(failed)}" if failed else "converged"
-        spread = f", standard deviation {self.standard_deviation:.4f}" if len(fits) > 1 else ""
-        return "\n".join(
-            [
-                f"Native - translated, nats, trained on equal amounts of both: model {fits[0].model}, {state}",
-                "",
-                self.to_frame().round(4).to_string(),
-                "",
-                f"Mean {self.mean:+.4f}{spread}",
-                *(
-                    f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]"
-                    for name, result in self.results.items()
-                ),
-            ]
-        )
+        model = next(iter(self.results.values())).fit.model
+        yield f"Native - translated, nats, trained on equal amounts of both: model {model}, {state}"
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the differences with intervals; see `langdiff.plots.plot_balanced`."""
-        from langdiff.plots.translationese import plot_balanced  # Matplotlib only when asked for
+    def _notes(self) -> Iterator[str]:
+        spread = f", standard deviation {self.standard_deviation:.4f}" if len(self.results) > 1 else ""
+        yield f"Mean {self.mean:+.4f}{spread}"
+        for name, result in self.results.items():
+            yield f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]"
 
-        return plot_balanced(self, ax, **style)
+    plot = Drawn("plot_balanced")
 
     def __repr__(self) -> str:
         """Return the mean difference and the number of languages."""
@@ -113,12 +96,8 @@ def run_balanced(
     edition_info: EditionInfo | None = None,
     groups: "Groups | None" = None,
     folds: int | None = None,
-    lm: "str | Recipe | KneserNeyRecipe" = "bpe-residual",
-    device: str = "auto",
-    cache: str | Path | None = None,
-    workers: int = 1,
-    executor: Executor | None = None,
-    progress: bool | None = None,
+    lm: "str | LanguageModelRecipe" = "bpe-residual",
+    compute: "Compute | None" = None,
     **fit_settings: Any,
 ) -> BalancedResult:
     """Balance one language at a time, train on its sample, and compare its native and translated texts.
@@ -149,18 +128,10 @@ def run_balanced(
         Intents that stay together where samples are divided, such as ``"document"``; see `langdiff.split`.
     folds : int, optional
         Number of folds, by which all intents of a sample are measured; see `langdiff.split_into_folds`.
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
-    device : str
-        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-    cache : str or Path, optional
-        Folder that keeps models and surprisals, in ``balanced-LANGUAGE/EDITION/LM/``.
-    workers : int
-        Number of processes that train side by side; see `langdiff.compute_surprisals`.
-    executor : concurrent.futures.Executor, optional
-        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
-    progress : bool, optional
-        Whether to draw a progress bar; by default if stderr is a terminal.
+    compute : langdiff.lm.Compute, optional
+        Device, workers and cache; the cache has ``balanced-LANGUAGE/EDITION/LM/``.
     **fit_settings
         Settings of `langdiff.fit`, as in `translationese`.
 
@@ -199,13 +170,12 @@ def run_balanced(
     ...     budget_words=200,
     ...     seed=0,
     ...     lm="kneser-ney-2",
-    ...     progress=False,
     ...     original_language=pd.Series(origin, index=multitext.intents),
     ... )
     >>> result.words[["native_words", "translated_words"]].to_numpy().tolist()
     [[200, 200]]
     """
-    from langdiff.lm import compute_surprisals
+    from langdiff.lm.compute import Compute, compute_where_possible
 
     number = seed_number(seed)
     names = [languages] if isinstance(languages, str) else list(languages)
@@ -234,17 +204,10 @@ def run_balanced(
         codes[name] = {str(edition): code for edition, code in found.items()}
         measured = division.multitext if isinstance(division, Folds) else division.test
         _check_test_part(measured, name, sources[name], codes[name])
-    results = {}
+    results, compute = {}, compute or Compute()
     for name in names:
-        surprisals = compute_surprisals(
-            parts[name],
-            lm=lm,
-            device=device,
-            seed=number,
-            cache=None if cache is None else Path(cache) / f"balanced-{name}",
-            workers=workers,
-            executor=executor,
-            progress=progress,
+        surprisals, _ = compute_where_possible(
+            parts[name], lm=lm, seed=number, compute=compute.inside(f"balanced-{name}")
         )
         # all languages are divided: what native text of another is like must not be taken for the intent's size
         results[name] = translationese(

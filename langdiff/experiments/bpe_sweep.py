@@ -1,33 +1,31 @@
 """Dev bits against the number of BPE merges (Mielke et al. 2019, section 2, footnote 8, Figures 2 and 3)."""
 
-from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
-from langdiff.lm import Recipe, compute_surprisals, read_training_logs
-from langdiff.lm.ngram.recipe import AnyRecipe, find_scored_lm
+from langdiff.lm import Recipe, read_training_logs
+from langdiff.lm.compute import Compute, compute_where_possible
+from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm
+from langdiff.tables.divisions import Parts
 from langdiff.tables.long_tables import BESIDE
-from langdiff.tables.parts import Parts
 from langdiff.tables.provenance import join_provenance
 from langdiff.tables.surprisals import Surprisals
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 RATIOS = tuple(tenth / 10 for tenth in range(11))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class SweepResult:
+class SweepResult(Result):
     """Language models that differ only in their number of merges.
 
     Attributes
@@ -85,30 +83,33 @@ class SweepResult:
         columns = {"dev_bits": self.dev_bits.T.stack(), "excess_percent": 100 * (self._relative().T.stack() - 1)}
         return pd.DataFrame(columns).reset_index()
 
-    def summary(self) -> str:
-        """Format the best ratios, and the bits that one ratio for all editions adds."""
+    def _lines(self) -> Iterator[str]:
+        ratios = ", ".join(f"{ratio:g}" for ratio in self.dev_bits.index)
+        yield (
+            f"Merges per distinct word, {self.lm}: {self.best_overall:g} is best for all "
+            f"{self.dev_bits.shape[1]} edition(s) together, of {ratios}"
+        )
+
+    def _table(self) -> pd.DataFrame:
+        """Return the best ratios, and the bits that one ratio for all editions adds."""
         relative = self._relative()
-        overall = self.best_overall
-        table = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "best_ratio": self.best,
                 "dev_bits": self.dev_bits.min().round(),
-                "percent_more_at_best_overall": (100 * (relative.loc[overall] - 1)).round(2),
+                "percent_more_at_best_overall": (100 * (relative.loc[self.best_overall] - 1)).round(2),
                 "percent_more_at_worst": (100 * (relative.max() - 1)).round(2),
             }
         )
-        ratios = ", ".join(f"{ratio:g}" for ratio in self.dev_bits.index)
-        return (
-            f"Merges per distinct word, {self.lm}: {overall:g} is best for all "
-            f"{len(table)} edition(s) together, of {ratios}\n\n{table.to_string()}\n"
-            f"[experiment:bpe-sweep|lm:{self.lm}|seed:{self.seed}]"
-        )
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw dev bits against the ratio; see `langdiff.plots.plot_bpe_sweep`."""
-        from langdiff.plots.sweep import plot_bpe_sweep  # Matplotlib only when asked for
+    def _notes(self) -> Iterator[str]:
+        yield f"[experiment:bpe-sweep|lm:{self.lm}|seed:{self.seed}]"
 
-        return plot_bpe_sweep(self, ax, **style)
+    def summary(self) -> str:
+        """Format the best ratios, and the bits that one ratio for all editions adds."""
+        return "\n".join([*self._lines(), "", self._table().to_string(), *self._notes()])
+
+    plot = Drawn("plot_bpe_sweep")
 
     def _relative(self) -> pd.DataFrame:
         return self.dev_bits / self.dev_bits.min()
@@ -126,12 +127,8 @@ def sweep_merges(
     ratios: Iterable[float] = RATIOS,
     lm: str | Recipe = "bpe-small",
     max_replaced: float = 0.05,
-    device: str = "auto",
     seed: int | np.random.Generator,
-    cache: str | Path | None = None,
-    workers: int = 1,
-    executor: Executor | None = None,
-    progress: bool | None = None,
+    compute: Compute | None = None,
 ) -> SweepResult:
     """Train the same recipe with several numbers of merges, one model per edition and ratio.
 
@@ -147,18 +144,10 @@ def sweep_merges(
         scoring; see `langdiff.lm.Scoring`.
     max_replaced : float
         Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training.
-    device : str
-        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
     seed : int or numpy.random.Generator
         Seed of every model.
-    cache : str or Path, optional
-        Folder that keeps models and surprisals, in ``EDITION/LM-RATIO/``.
-    workers : int
-        Number of processes that train side by side; see `langdiff.compute_surprisals`.
-    executor : concurrent.futures.Executor, optional
-        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
-    progress : bool, optional
-        Whether to draw a progress bar; by default if stderr is a terminal.
+    compute : langdiff.lm.Compute, optional
+        Device, workers and cache; the cache has ``EDITION/LM-RATIO/``.
 
     Returns
     -------
@@ -190,7 +179,7 @@ def sweep_merges(
     >>> bible = ld.read_frame(pd.DataFrame(verses))
     >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
     >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
-    >>> sweep = sweep_merges(parts, ratios=[0, 0.5], lm="bpe-tiny", seed=0, progress=False)
+    >>> sweep = sweep_merges(parts, ratios=[0, 0.5], lm="bpe-tiny", seed=0)
     >>> sweep.dev_bits.shape, sweep.surprisals[0.5].lm
     ((2, 2), 'bpe-tiny-0.5')
     """
@@ -199,20 +188,17 @@ def sweep_merges(
     recipe = _subword_recipe(named.recipe)
     tried = _checked_ratios(recipe, ratios)
     with TemporaryDirectory(prefix="langdiff-") as temporary:  # removed when there is a cache as well
-        folder = Path(temporary) if cache is None else Path(cache)
+        compute = compute or Compute()
+        folder = compute.folder or Path(temporary)
         surprisals, rates = {}, {}
         for ratio, varied in tried.items():
-            surprisals[ratio] = compute_surprisals(
+            surprisals[ratio], _ = compute_where_possible(
                 parts,
                 lm=varied,
                 scoring=named.scoring,
                 max_replaced=max_replaced,
-                device=device,
                 seed=number,
-                cache=folder,
-                workers=workers,
-                executor=executor,
-                progress=progress,
+                compute=replace(compute, cache=folder),
             )
             logs = read_training_logs(folder)
             rates[ratio] = logs[logs["lm"] == varied.name].groupby("edition")["dev_bits_per_character"].min()
@@ -227,10 +213,11 @@ def sweep_merges(
     )
 
 
-def _subword_recipe(recipe: AnyRecipe) -> Recipe:
-    if isinstance(recipe, Recipe) and recipe.units == "bpe":
-        return recipe
-    units = recipe.units if isinstance(recipe, Recipe) and recipe.units != "char" else "characters"
+def _subword_recipe(recipe: LanguageModelRecipe) -> Recipe:
+    units = getattr(recipe, "units", "char")
+    if units == "bpe":
+        return cast(Recipe, recipe)
+    units = "characters" if units == "char" else units
     raise ConfigError(f"{recipe.name!r} predicts {units}, which are not merged; choose a recipe such as bpe-small.")
 
 

@@ -1,26 +1,23 @@
 """Difficulties against the size of the training data: language models trained on nested parts of it."""
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from langdiff.base.seeds import generator, seed_number, seed_numbers
-from langdiff.base.types import Model
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
-from langdiff.lm.compute import compute_where_possible
-from langdiff.lm.ngram.recipe import AnyRecipe
+from langdiff.lm.compute import Compute, compute_where_possible
+from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings
-from langdiff.tables.folds import Folds
+from langdiff.regression.variants import PlainModel
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 
@@ -29,20 +26,16 @@ def difficulty_curve(
     parts: Parts | Folds,
     *,
     train_sizes: Sequence[int],
-    lm: str | AnyRecipe = "kneser-ney-6",
+    lm: str | LanguageModelRecipe = "kneser-ney-6",
     scoring: Scoring | str | None = None,
     match: Match = "intents",
     n_seeds: int = 1,
     seed: int | np.random.Generator = 0,
-    model: Model = "2",
+    model: PlainModel = "2",
     clusters: OneClustering | None = None,
     n_draws: int = 1000,
     max_replaced: float = 0.05,
-    device: str = "auto",
-    cache: str | Path | None = None,
-    workers: int = 1,
-    executor: Executor | None = None,
-    progress: bool | None = None,
+    compute: Compute | None = None,
 ) -> DifficultyCurve:
     """Train language models on several sizes of the training data, and fit difficulties at each.
 
@@ -56,7 +49,7 @@ def difficulty_curve(
         training intents of each fold are cut, and all intents are measured at each size.
     train_sizes : sequence of int
         Numbers of training intents, rising; of a fold, if there are folds.
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         Language model to train; see `langdiff.compute_surprisals`.
     scoring : Scoring or str, optional
         How the trained models score; see `langdiff.lm.Scoring`.
@@ -77,17 +70,9 @@ def difficulty_curve(
     max_replaced : float
         Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training; small
         sizes know fewer characters.
-    device : str
-        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-    cache : str or Path, optional
-        Folder that keeps models and surprisals, in ``size-SIZE/`` and, of further seeds, ``seed-SEED/size-SIZE/``. What
-        it has of the same texts is not trained again.
-    workers : int
-        Number of processes that train side by side; see `langdiff.compute_surprisals`.
-    executor : concurrent.futures.Executor, optional
-        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
-    progress : bool, optional
-        Whether to draw a progress bar; by default if stderr is a terminal.
+    compute : langdiff.lm.Compute, optional
+        Device, workers and cache; the cache has a folder ``size-SIZE/`` for each size and, of further seeds,
+        ``seed-SEED/size-SIZE/``.
 
     Returns
     -------
@@ -111,8 +96,7 @@ def difficulty_curve(
     --------
     >>> import langdiff as ld
     >>> corpus = ld.synthesize(n_intents=240, n_languages=3, seed=0)
-    >>> parts = ld.split(corpus.multitext)
-    >>> difficulty_curve(parts, train_sizes=[40, 80, 160], lm="kneser-ney-3", progress=False)
+    >>> difficulty_curve(ld.split(corpus.multitext), train_sizes=[40, 80, 160], lm="kneser-ney-3")
     DifficultyCurve of kneser-ney-3: 3 editions × 3 sizes (40 to 160), 40 test intents, model 2
     """
     curve, _ = curve_where_possible(
@@ -127,11 +111,7 @@ def difficulty_curve(
         clusters=clusters,
         n_draws=n_draws,
         max_replaced=max_replaced,
-        device=device,
-        cache=cache,
-        workers=workers,
-        executor=executor,
-        progress=progress,
+        compute=compute or Compute(),
     )
     return curve
 
@@ -141,19 +121,15 @@ def curve_where_possible(
     parts: Parts | Folds,
     *,
     sizes: Sequence[int],
-    lm: str | AnyRecipe,
+    lm: str | LanguageModelRecipe,
     scoring: Scoring | str | None,
     match: Match,
     n_seeds: int,
     seed: int | np.random.Generator,
-    model: Model,
+    model: PlainModel,
     clusters: OneClustering | None,
     max_replaced: float,
-    device: str,
-    cache: str | Path | None,
-    workers: int,
-    executor: Executor | None,
-    progress: bool | None,
+    compute: Compute,
     n_draws: int = 1000,
     least: int | None = None,
 ) -> tuple[DifficultyCurve, dict[str, str]]:
@@ -161,9 +137,7 @@ def curve_where_possible(
 
     Parameters
     ----------
-    parts, sizes, lm, scoring, match, n_seeds, seed, model, clusters, n_draws
-        As for `difficulty_curve`.
-    max_replaced, device, cache, workers, executor, progress
+    parts, sizes, lm, scoring, match, n_seeds, seed, model, clusters, n_draws, max_replaced, compute
         As for `difficulty_curve`.
     least : int, optional
         Editions that must not fail at any size, by default all; with fewer, there is the error of `difficulty_curve`.
@@ -181,7 +155,7 @@ def curve_where_possible(
     check_sizes(sizes, smallest_train(parts), match)
     check_settings(model, n_draws)  # better refused now than after the training
     one_clustering(_measured(parts), clusters)
-    caches = [] if cache is None else size_caches(Path(cache), sizes, first, n_seeds)
+    caches = [] if compute.folder is None else size_caches(compute.folder, sizes, first, n_seeds)
     folders = {(each.seed, each.size): each.folder for each in caches}
     tables: dict[int, list[Surprisals]] = {size: [] for size in sizes}
     failed: dict[str, str] = {}
@@ -196,13 +170,8 @@ def curve_where_possible(
                 lm=lm,
                 scoring=scoring,
                 max_replaced=max_replaced,
-                device=device,
                 seed=number,
-                cache=folders.get((number, size)),
-                workers=workers,
-                executor=executor,
-                group=1,
-                progress=progress,
+                compute=replace(compute, cache=folders.get((number, size))),
                 least=least,
             )
             failed |= {edition: f"{size:,} training intents: {why}" for edition, why in without.items()}

@@ -1,6 +1,6 @@
 """What missing translations do to difficulties: cells are deleted by three mechanisms (appendix A)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -9,26 +9,28 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
-from langdiff.base.types import Floats, Model
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.simulation.missingness import Mechanism, draw_missing
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 Intents = Literal["fixed", "random"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class DeletionBias:
+class DeletionBias(Result):
     """Differences between difficulties from an incomplete table and those that they should be.
 
     Attributes
@@ -89,31 +91,21 @@ class DeletionBias:
         whole: pd.DataFrame = table.reset_index()
         return whole
 
+    def _lines(self) -> Iterator[str]:
+        yield f"{self!r}; nats"
+
+    def _table(self) -> pd.DataFrame:
+        return rounded(self.overall(), self.digits)
+
+    def _notes(self) -> Iterator[str]:
+        yield f"Under MAR and MNAR the first edition ({self.reference.index[0]}) stays complete."
+
     def summary(self) -> str:
         """Format the bias by mechanism and rate."""
-        return (
-            f"{self!r}; nats\n\n{self.overall().round(4).to_string(index=False)}\n\n"
-            f"Under MAR and MNAR the first edition ({self.reference.index[0]}) stays complete.\n[{self.signature}]"
-        )
+        table = self._table().to_string(index=False)
+        return "\n".join([*self._lines(), "", table, "", *self._notes(), *self._signed()])
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw bias against the deletion rate; see `langdiff.plots.plot_deletion_bias`.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings for ``Axes.plot`` of the lines of bias, which override the defaults.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on: shares of cells from left to right, one colour and style per mechanism.
-        """
-        from langdiff.plots import plot_deletion_bias  # Matplotlib only when asked for
-
-        return plot_deletion_bias(self.to_frame(), ax, **style)
+    plot = Drawn("plot_deletion_bias", lambda bias: bias.to_frame())
 
     def __repr__(self) -> str:
         """Say what was deleted how often."""
@@ -132,7 +124,7 @@ def deletion_bias(
     mechanisms: Sequence[Mechanism] | Mechanism = ("MCAR", "MAR", "MNAR"),
     truth: EffectsLike | None = None,
     n_repeats: int = 20,
-    model: Model = "2",
+    model: PlainModel = "2",
     intents: Intents = "fixed",
     seed: int | np.random.Generator,
     progress: bool | None = None,

@@ -1,32 +1,34 @@
 """How stable difficulties are in the number of intents: nested random subsets of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
-from langdiff.base.types import Floats, Model
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.identity import identify_table
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 HALVINGS = 4  # the default sizes are halves, quarters, … of the table
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class IntentStability:
+class IntentStability(Result):
     """Difficulties from random subsets of intents, and from all of them.
 
     Attributes
@@ -93,28 +95,13 @@ class IntentStability:
         }
         return pd.DataFrame(columns, index=squares.index)
 
-    def summary(self) -> str:
-        """Format the table of sizes."""
-        return f"{self!r}; nats\n\n{self.overall().round(4).to_string()}\n\n[{self.signature}]"
+    def _lines(self) -> Iterator[str]:
+        yield f"{self!r}; nats"
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw difficulties against the number of intents; see `langdiff.plots.plot_intent_stability`.
+    def _table(self) -> pd.DataFrame:
+        return rounded(self.overall(), self.digits)
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings for ``Axes.plot`` of the lines of difficulty, which override the defaults.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on: numbers of intents, logarithmic, from left to right, one line per edition.
-        """
-        from langdiff.plots import plot_intent_stability  # Matplotlib only when asked for
-
-        return plot_intent_stability(self.to_frame(), ax, **style)
+    plot = Drawn("plot_intent_stability", lambda stability: stability.to_frame())
 
     def __repr__(self) -> str:
         """Say what was drawn how often."""
@@ -132,7 +119,7 @@ def intent_stability(
     *,
     sizes: Sequence[int] | None = None,
     n_repeats: int = 20,
-    model: Model = "2",
+    model: PlainModel = "2",
     seed: int | np.random.Generator,
     progress: bool | None = None,
 ) -> IntentStability:
@@ -220,7 +207,7 @@ def intent_stability(
     return IntentStability(results=results, whole=whole, signature=join_signature(parts))
 
 
-def _fit(table: Surprisals, size: int, model: Model) -> DifficultyFit:
+def _fit(table: Surprisals, size: int, model: PlainModel) -> DifficultyFit:
     try:
         return fit(table, model=model)
     except DataError as error:

@@ -1,11 +1,11 @@
-"""Goodness of fit of the regression models over subsets of the data (Mielke et al. 2019, appendix C and Figure 6)."""
+"""How well models fit intents held out, over subsets of the data and settings of the comparison."""
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,18 +13,155 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.io import parse_json, write_json
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Result
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
-from langdiff.base.types import Floats, Model
+from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
-from langdiff.experiments.goodness_result import Goodness
 from langdiff.regression import DifficultyFit, fit, held_out_log_likelihood
-from langdiff.regression.check.cross_validate import RESTRICTABLE
 from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.regression.identity import identify_table
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.variants import COMPARED, Model, find_variants, own_numbers
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Goodness(Result):
+    """Log-likelihoods that models give to intents held out of their fit, over subsets of the data.
+
+    Attributes
+    ----------
+    results : DataFrame
+        One row per setting, subset and model: ``n``, ``fix``, ``subset``, ``model``, ``per_cell`` (log-likelihood of
+        log bits, nats per held-out cell) and its ``std_error`` within the subset, ``total``, ``dispersion``, number of
+        held-out ``cells``, and whether the fit ``converged``.
+    signature : str
+        Everything the numbers depend on, to be quoted with them.
+    """
+
+    results: pd.DataFrame
+    signature: str
+
+    printing: ClassVar = {"index": False}
+
+    @property
+    def settings(self) -> list[tuple[Sizes, Fix]]:
+        """Treatments of new sizes, and what stayed as fitted, in the order asked for."""
+        pairs = self.results[["n", "fix"]].drop_duplicates()
+        return list(pairs.itertuples(index=False, name=None))
+
+    def scores(self, *, n: Sizes | None = None, fix: Fix | None = None) -> pd.DataFrame:
+        """Return nats per held-out cell of one setting, as `langdiff.plots.plot_goodness_of_fit` takes them.
+
+        Parameters
+        ----------
+        n, fix : str, optional
+            Setting; by default the first that was asked for.
+
+        Returns
+        -------
+        DataFrame
+            One row per subset, one column per model.
+
+        Raises
+        ------
+        ConfigError
+            If the setting was not asked for.
+        """
+        setting = (n or self.settings[0][0], fix or self.settings[0][1])
+        if setting not in self.settings:
+            raise ConfigError(f"setting {setting} was not computed; there are {listing(self.settings)}.")
+        rows = self.results[(self.results["n"] == setting[0]) & (self.results["fix"] == setting[1])]
+        models = list(rows["model"].unique())
+        return rows.pivot(index="subset", columns="model", values="per_cell")[models]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per setting and model, best first within a setting.
+
+        Returns
+        -------
+        DataFrame
+            ``n``, ``fix``, ``model``; ``per_cell``, mean over subsets of the log-likelihood in nats per held-out cell,
+            and ``sd``, its standard deviation over subsets; ``difference`` to the best model of the setting, and
+            ``difference_std_error`` from the differences within subsets; ``subsets``, ``not_converged``.
+        """
+        tables = []
+        for n, fix in self.settings:
+            scores = self.scores(n=n, fix=fix)
+            rows = self.results[(self.results["n"] == n) & (self.results["fix"] == fix)]
+            behind = scores.sub(scores[scores.mean().idxmax()], axis=0)
+            columns = {
+                "n": n,
+                "fix": fix,
+                "model": scores.columns,
+                "per_cell": scores.mean(),
+                "sd": scores.std(ddof=1),
+                "difference": behind.mean(),
+                "difference_std_error": behind.std(ddof=1) / np.sqrt(len(scores)),
+                "subsets": len(scores),
+                "not_converged": (~rows["converged"]).groupby(rows["model"]).sum()[scores.columns],
+            }
+            tables.append(pd.DataFrame(columns).sort_values("per_cell", ascending=False, kind="stable"))
+        return pd.concat(tables, ignore_index=True)
+
+    def _lines(self) -> Iterator[str]:
+        yield f"{self!r}; log-likelihood of log bits, nats per held-out cell"
+        yield (
+            "n: sizes of held-out intents, most likely (map) or integrated out (posterior); fix: what stays as fitted."
+        )
+
+    def plot(self, ax: "Axes | None" = None, *, n: Sizes | None = None, fix: Fix | None = None, **style: Any) -> "Axes":
+        """Draw the scores of one setting; see `langdiff.plots.plot_goodness_of_fit`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. Without axes, `n` and `fix`, all settings are drawn, each in a panel of a new figure, and
+            the first panel is returned.
+        n, fix : str, optional
+            Setting; by default the first that was asked for.
+        **style
+            Settings for ``Axes.errorbar``, which override the defaults.
+
+        Returns
+        -------
+        Axes
+            The axes drawn on.
+
+        Raises
+        ------
+        ConfigError
+            If the setting was not computed.
+        """
+        from langdiff.plots import plot_goodness_of_fit  # Matplotlib only when asked for
+
+        chosen = self.settings if ax is None and n is None and fix is None else [(n, fix)]
+        panels = [ax]
+        if ax is None and len(chosen) > 1:
+            import matplotlib.pyplot as plt
+
+            size = (len(chosen) * (1.6 + 0.8 * self.results["model"].nunique()), 3.6)
+            panels = list(plt.subplots(ncols=len(chosen), figsize=size, layout="constrained")[1])
+        drawn = [
+            plot_goodness_of_fit(self.scores(n=a, fix=b), panel, title=f"{a or ''}, {b or ''}".strip(", "), **style)
+            for (a, b), panel in zip(chosen, panels, strict=True)
+        ]
+        return drawn[0]
+
+    def __repr__(self) -> str:
+        """Say what was compared."""
+        counts = self.results.nunique()
+        return (
+            f"Goodness of {counts['model']} models over {counts['subset']} subsets of intents, "
+            f"{len(self.settings)} setting(s)"
+        )
+
 
 KEY = 16  # hexadecimal digits in the name of a stored result
 VALUES = ("per_cell", "std_error", "total", "dispersion", "cells", "converged")  # what is stored
@@ -34,14 +171,13 @@ LEAST = 2  # intents of each part of a subset
 @warns_caller
 def goodness(
     surprisals: Surprisals | pd.DataFrame | Floats,
-    models: Sequence[Model] | Model = ("1", "2", "2L"),
+    models: Sequence[Model | Variant] | Model | Variant = COMPARED,
     *,
     n_subsets: int = 5,
     held_out: float = 0.2,
     n: Sequence[Sizes] | Sizes = ("map",),
     fix: Sequence[Fix] | Fix = ("difficulty+dispersion",),
     restricted: bool = True,
-    laplace_scale: float | None = None,
     cache: str | Path | None = None,
     seed: int | np.random.Generator,
     progress: bool | None = None,
@@ -57,7 +193,7 @@ def goodness(
     ----------
     surprisals : Surprisals, DataFrame or array, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
-    models : {"1", "2", "2L", "2C", "3"}, or sequence of them
+    models : {"1", "2", "2L", "2C"}, Variant, or sequence of them
         Regression models to compare.
     n_subsets : int
         Number of disjoint subsets of intents; with one, there is no spread.
@@ -70,8 +206,6 @@ def goodness(
     restricted : bool
         Whether models 2, 2L and 2C are fitted by restricted likelihood. Without it, their dispersion is too small and
         that of model 1 is not, so that they are not compared on equal terms.
-    laplace_scale : float, optional
-        b of model 3, nats; needed if model 3 is among the models.
     cache : str or Path, optional
         Folder that keeps the result of each combination of subset, model and setting; what it has is not computed
         again.
@@ -114,30 +248,32 @@ def goodness(
     >>> found.to_frame()["model"].tolist()
     ['2', '1']
     """
-    named = _choices("models", models, get_args(Model))
+    variants = find_variants(models)
     settings = list(product(_choices("n", n, get_args(Sizes)), _choices("fix", fix, get_args(Fix))))
     table = as_surprisals(surprisals)
     number = seed_number(seed, "subsets of intents")
     _check_sizes(len(table.intents), n_subsets, held_out)
-    how: dict[str, Any] = {"restricted": bool(restricted), "laplace_scale": laplace_scale}
+    scale = next((variant.laplace_scale for variant in variants if variant.laplace_scale is not None), None)
+    how: dict[str, Any] = {"restricted": bool(restricted), "laplace_scale": scale}
+    how |= {name: value for name, value in own_numbers(variants).items() if name not in how}
     rows = []
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("comparing", total=n_subsets * len(named), note="")
+        task = bar.add_task("comparing", total=n_subsets * len(variants), note="")
         for subset, train, test, start in _subsets(table, n_subsets, held_out, number):
-            for model in named:
-                bar.update(task, note=f"subset {subset}, model {model}")
+            for model in variants:
+                bar.update(task, note=f"subset {subset}, model {model.name}")
                 work = _Work(subset, train, test, start, model, how, None if cache is None else Path(cache))
                 rows += [
-                    {"n": a, "fix": b, "subset": subset, "model": model} | found
+                    {"n": a, "fix": b, "subset": subset, "model": model.name} | found
                     for (a, b), found in zip(settings, work.scores(settings), strict=True)
                 ]
                 bar.update(task, advance=1)
     parts = {
-        "goodness": ",".join(named),
+        "goodness": ",".join(variant.name for variant in variants),
         "subsets": n_subsets,
         "held_out": name_of_number(held_out),
         "restricted": bool(restricted),
-        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        **own_numbers(variants),
         "seed": number,
         **identify_table(table),
         "version": __version__,
@@ -156,7 +292,7 @@ class _Work:
     train: Surprisals
     test: Surprisals
     seed: int
-    model: Model
+    model: Variant
     how: dict[str, Any]
     cache: Path | None
 
@@ -173,15 +309,14 @@ class _Work:
                 stored = {name: getattr(score, name) for name in VALUES if name != "converged"}
                 stored["converged"] = fitted.converged
                 if path is not None:
-                    write_json(path, {"model": self.model, "subset": self.subset, "n": n, "fix": fix} | stored)
+                    write_json(path, {"model": self.model.name, "subset": self.subset, "n": n, "fix": fix} | stored)
             found.append(stored)
         return found
 
     def _fit(self) -> DifficultyFit:
-        restricted = self.how["restricted"] and self.model in RESTRICTABLE
-        scale = self.how["laplace_scale"] if self.model == "3" else None
+        restricted = self.how["restricted"] and self.model.restrictable
         try:
-            return fit(self.train, model=self.model, restricted=restricted, laplace_scale=scale)
+            return fit(self.train, model=self.model, restricted=restricted)
         except DataError as error:
             raise DataError(
                 f"subset {self.subset} of the intents cannot be fitted: {error} Use fewer subsets."
@@ -190,7 +325,7 @@ class _Work:
     def _path(self, n: Sizes, fix: Fix) -> Path | None:
         if self.cache is None:
             return None
-        depends = (self.train.bits, self.test.bits, self.seed, self.model, self.how, n, fix, __version__)
+        depends = (self.train.bits, self.test.bits, self.seed, self.model.name, self.how, n, fix, __version__)
         return self.cache / f"goodness-{full_hash(*depends)[:KEY]}.json"
 
 

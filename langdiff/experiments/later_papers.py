@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.datasets import byte_premium2024, goldfish2024, mielke2019, tokenization_lengths2023, xmi2020
 from langdiff.errors import ConfigError
 from langdiff.experiments.claims import UNAVAILABLE, judge
@@ -15,7 +17,7 @@ SIZES = ["goldfish_5mb", "goldfish_10mb", "goldfish_100mb", "goldfish_1000mb"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class PaperClaims:
+class PaperClaims(Result):
     """Claims of a paper beside what its published figures give.
 
     Attributes
@@ -30,13 +32,11 @@ class PaperClaims:
     paper: str
     claims: pd.DataFrame
 
+    printing: ClassVar = {"index": False}
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per claim."""
         return self.claims.copy()
-
-    def summary(self) -> str:
-        """Format all claims."""
-        return f"{self!r}\n\n{self.claims.to_string(index=False)}"
 
     def __repr__(self) -> str:
         """Count the claims that agree."""

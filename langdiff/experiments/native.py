@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff.base.csv_cells import guarded
+from langdiff.base.cells import guarded
 from langdiff.base.io import as_path, atomic_path, read_table
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of

@@ -1,14 +1,14 @@
 """Native against translated texts: the first experiment of section 6 of Mielke et al. (2019)."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from scipy.stats import norm
 
+from langdiff.base.result import Drawn, Result
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.experiments.cautions import warns_caller
@@ -26,14 +26,14 @@ from langdiff.tables.contrasts import Contrast
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 NINETY_FIVE = float(norm.ppf(0.975))
 DETECTABLE = NINETY_FIVE + float(norm.ppf(0.8))  # standard errors: found at 5 % in four of five repetitions
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TranslationeseResult:
+class TranslationeseResult(Result):
     """How much harder native texts are than translated ones, by edition.
 
     Attributes
@@ -90,29 +90,22 @@ class TranslationeseResult:
             detectable=[DETECTABLE * contrast.std_error for contrast in found],
         )
 
-    def summary(self) -> str:
-        """Format the table and the mean, with convergence and signature."""
+    def _lines(self) -> Iterator[str]:
         state = "converged" if self.fit.converged else f"NOT CONVERGED ({self.fit.message})"
         unknown = f"; {self.unknown_intents:,} intents of unknown origin" if self.unknown_intents else ""
+        yield f"Native - translated, nats: model {self.fit.model}, {state}; {self.fit.cells:,} cells{unknown}"
+
+    def _notes(self) -> Iterator[str]:
         mean = self.mean
-        whole = f"Left whole, which biases the differences (native intents): {counted(self.whole)}"
-        lines = [
-            f"Native - translated, nats: model {self.fit.model}, {state}; {self.fit.cells:,} cells{unknown}",
-            "",
-            self.to_frame().round(4).to_string(),
-            "",
+        yield (
             f"Mean over {len(self.cells)} edition(s) {mean.estimate:+.4f}, standard error {mean.std_error:.4f}"
-            f"{self._spread()}",
-            *([whole] if len(self.whole) else []),
-            f"[experiment:translationese|{self.fit.signature}]",
-        ]
-        return "\n".join(lines)
+            f"{self._spread()}"
+        )
+        if len(self.whole):
+            yield f"Left whole, which biases the differences (native intents): {counted(self.whole)}"
+        yield f"[experiment:translationese|{self.fit.signature}]"
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the differences with intervals; see `langdiff.plots.plot_translationese`."""
-        from langdiff.plots.translationese import plot_translationese  # Matplotlib only when asked for
-
-        return plot_translationese(self, ax, **style)
+    plot = Drawn("plot_translationese")
 
     def __repr__(self) -> str:
         """Return the mean difference and the number of editions."""
@@ -120,9 +113,6 @@ class TranslationeseResult:
             f"TranslationeseResult: native - translated {self.mean.estimate:+.4f} nats on average over "
             f"{len(self.cells)} edition(s){self._spread()}"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"
 
     def _spread(self) -> str:
         return f", standard deviation {self.standard_deviation:.4f}" if len(self.cells) > 1 else ""

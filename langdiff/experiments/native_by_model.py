@@ -1,25 +1,26 @@
 """Native against translated texts under several language models, beside the lengths of the texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.errors import DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 LENGTH = "length"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TranslationeseByModel:
+class TranslationeseByModel(Result):
     """Differences between native and translated texts that several language models find in the same intents.
 
     Attributes
@@ -36,6 +37,8 @@ class TranslationeseByModel:
     results: dict[str, TranslationeseResult]
     lengths: TranslationeseResult
     bits_per_character: pd.DataFrame
+
+    printing: ClassVar = {"na_rep": ""}
 
     @property
     def slope(self) -> pd.Series:
@@ -64,29 +67,21 @@ class TranslationeseByModel:
         columns = ["lm", "edition", "bits_per_character", "difference", "std_error"]
         return pd.concat(tables, ignore_index=True)[columns]
 
-    def summary(self) -> str:
-        """Format differences and bits per character, one line per language model."""
-        frame = self.to_frame()
-        table = frame.pivot(index="lm", columns="edition", values=["bits_per_character", "difference", "std_error"])
-        editions = list(self.bits_per_character.index)
-        values = ["bits_per_character", "difference", "std_error"]
-        table = table.loc[list(dict.fromkeys(frame["lm"])), [(value, name) for value in values for name in editions]]
+    def _lines(self) -> Iterator[str]:
+        yield "Native - translated, nats, by language model and for lengths in characters"
+
+    def _table(self) -> pd.DataFrame:
+        """Return differences and bits per character, one row per language model."""
+        frame, values = self.to_frame(), ["bits_per_character", "difference", "std_error"]
+        table = frame.pivot(index="lm", columns="edition", values=values)
+        columns = [(value, name) for value in values for name in self.bits_per_character.index]
+        return rounded(table.loc[list(dict.fromkeys(frame["lm"])), columns], self.digits)
+
+    def _notes(self) -> Iterator[str]:
         slopes = ", ".join(f"{edition} {slope:+.4f}" for edition, slope in self.slope.items())
-        return "\n".join(
-            [
-                "Native - translated, nats, by language model and for lengths in characters",
-                "",
-                table.round(4).to_string(na_rep=""),
-                "",
-                f"Change with the bits per character of models, nats per bit: {slopes}",
-            ]
-        )
+        yield f"Change with the bits per character of models, nats per bit: {slopes}"
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw differences against bits per character; see `langdiff.plots.plot_translationese_by_model`."""
-        from langdiff.plots import plot_translationese_by_model  # Matplotlib only when asked for
-
-        return plot_translationese_by_model(self.to_frame(), ax, **style)
+    plot = Drawn("plot_translationese_by_model", lambda found: found.to_frame())
 
     def __repr__(self) -> str:
         """Return the numbers of models and editions, and the slopes."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from langdiff.base.csv_cells import guarded
+from langdiff.base.cells import guarded
 from langdiff.base.io import atomic_path, write_text
 from langdiff.datasets import mielke2019
 from langdiff.datasets.mielke_et_al_2019 import Mielke2019

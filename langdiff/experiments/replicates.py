@@ -1,32 +1,29 @@
 """The spread of difficulties between seeds: language models trained several times."""
 
-from collections.abc import Mapping
-from concurrent.futures import Executor
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
 from langdiff.errors import ConfigError, listing
 from langdiff.experiments.cautions import warns_caller
-from langdiff.lm import compute_surprisals
-from langdiff.lm.ngram.recipe import AnyRecipe
+from langdiff.lm.compute import Compute, compute_where_possible
+from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
+from langdiff.regression.variants import PlainModel
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.effects import Effects
-from langdiff.tables.folds import Folds
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
-
-Model = Literal["1", "2", "2L", "2C"]  # that need no further setting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Replicates:
+class Replicates(Result):
     r"""Surprisals of the same intents by language models that differ only in their seed.
 
     The standard error of a difficulty describes the sampling of intents only; language models trained from another
@@ -133,16 +130,16 @@ class Replicates:
         """
         return self.effects.draws(n_draws, seed=seed)
 
+    def _table(self) -> pd.DataFrame:
+        return rounded(self.to_frame(), self.digits).round({"bits": 0, "bits_seed_sd": 0})
+
+    def _notes(self) -> Iterator[str]:
+        yield f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd)."
+        yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}]"
+
     def summary(self) -> str:
         """Format the table, with what is needed to trust it."""
-        frame = self.to_frame()
-        seeds = ", ".join(map(str, self.surprisals))
-        formats = {"bits": 0, "bits_seed_sd": 0}
-        return (
-            f"{self!r}\n{frame.round(4).round(formats).to_string()}\n"
-            f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd).\n"
-            f"[seeds:{seeds}|model:{self.model}]"
-        )
+        return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
         """Say how large it is."""
@@ -154,17 +151,13 @@ class Replicates:
 def replicate(
     parts: Parts | Folds,
     *,
-    lm: str | AnyRecipe = "char-residual",
+    lm: str | LanguageModelRecipe = "char-residual",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     n_seeds: int = 3,
     seed: int | np.random.Generator,
-    model: Model = "2",
-    device: str = "auto",
-    cache: str | Path | None = None,
-    workers: int = 1,
-    executor: Executor | None = None,
-    progress: bool | None = None,
+    model: PlainModel = "2",
+    compute: Compute | None = None,
 ) -> Replicates:
     """Train the language models of all editions several times, and report the spread between seeds.
 
@@ -172,7 +165,7 @@ def replicate(
     ----------
     parts : Parts or Folds
         Texts to train on (train), to choose the best epoch by (dev) and to measure (test), or several such divisions.
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         Language model to train, by name or as a recipe; see `langdiff.compute_surprisals`.
     scoring : Scoring or str, optional
         How the trained models score, such as ``"unpriced"``; see `langdiff.lm.Scoring`.
@@ -186,16 +179,8 @@ def replicate(
     model : {"1", "2", "2L", "2C"}
         Regression model to fit to each seed's surprisals; see `langdiff.fit`. Model 3 needs a scale that cannot be
         estimated.
-    device : str
-        Device to train on: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-    cache : str or Path, optional
-        Folder that keeps models and surprisals, in ``seed-SEED/EDITION/LM/`` or ``seed-SEED/fold-NUMBER/EDITION/LM/``.
-    workers : int
-        Number of processes that train side by side; see `langdiff.compute_surprisals`.
-    executor : concurrent.futures.Executor, optional
-        Executor of the trainings, instead of processes of this call; `cache` is then a folder that all workers see.
-    progress : bool, optional
-        Whether to draw a progress bar; by default if stderr is a terminal.
+    compute : langdiff.lm.Compute, optional
+        Device, workers and cache; the cache has ``seed-SEED/EDITION/LM/`` or ``seed-SEED/fold-NUMBER/EDITION/LM/``.
 
     Returns
     -------
@@ -224,29 +209,26 @@ def replicate(
     >>> train, dev, test = (bible.intents[a:b] for a, b in ((0, 120), (120, 130), (130, 140)))
     >>> parts = ld.Parts(train=bible.sel(intents=train), dev=bible.sel(intents=dev), test=bible.sel(intents=test))
     >>> short = replace(ld.lm.RECIPES["char-tiny"], epochs=1, embedding_size=16)
-    >>> replicate(parts, lm=short, n_seeds=2, seed=1, progress=False)
+    >>> replicate(parts, lm=short, n_seeds=2, seed=1)
     Replicates of char-tiny: 2 seeds × 2 editions
     """
     if n_seeds < 2:
         raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
-    if model not in get_args(Model):  # refused before models are trained
-        raise ConfigError(f"replicate fits models {listing(get_args(Model))}, not {model!r}.")
+    if model not in get_args(PlainModel):  # refused before models are trained
+        raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")
     if len(parts.editions) < 2:
         raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
+    compute = compute or Compute()
     tables = {}
     for number in numbers:
-        tables[number] = compute_surprisals(
+        tables[number], _ = compute_where_possible(
             parts,
             lm=lm,
             scoring=scoring,
             max_replaced=max_replaced,
-            device=device,
             seed=number,
-            cache=None if cache is None else Path(cache) / f"seed-{number}",
-            workers=workers,
-            executor=executor,
-            progress=progress,
+            compute=compute.inside(f"seed-{number}"),
         )
     combined = combine_seeds(list(tables.values()), lambda table: fit(table, model=model), seeds=numbers)
     return Replicates(surprisals=tables, combined=combined, model=model)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.datasets import mielke2019
 from langdiff.datasets.mielke_et_al_2019 import Corpus, LanguageSet, Mielke2019
 from langdiff.errors import ConfigError
@@ -25,7 +26,7 @@ Averaging = Literal["difficulty", "factor"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Reproduction:
+class Reproduction(Result):
     """Claims of sections 4 and 5 of the paper, recomputed from its published difficulties and predictors.
 
     Attributes

@@ -13,9 +13,8 @@ from langdiff.base.seeds import seed_numbers
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.lm.jobs.folder import fold_cache
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 
 Match = Literal["intents", "bytes", "characters"]
 MATCHES = ("intents", "bytes", "characters")

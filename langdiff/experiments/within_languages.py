@@ -1,13 +1,15 @@
 """Several editions of a language: how far difficulties spread within and between languages (section 4.4)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import chi2
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Floats, Integers
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.errors import DataError, listing
@@ -15,7 +17,7 @@ from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.effects import Effects
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 LARGEST = 1 - 1e-9  # share of the variance between languages up to which the likelihood is computed
 EQUAL = 1e-9  # share of the squares that lies within languages if there is nothing but errors of rounding
@@ -23,7 +25,7 @@ THRESHOLD = float(chi2.ppf(0.95, 1))  # fall of minus twice the log-likelihood a
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class LanguageSpread:
+class LanguageSpread(Result):
     r"""Spread of difficulties within and between languages.
 
     The variance components are those of :math:`\delta_e = \mu + b_{\ell(e)} + w_e` with a random effect of the language
@@ -82,45 +84,27 @@ class LanguageSpread:
         }
         return pd.DataFrame(columns).sort_values("mean", ascending=False)
 
-    def summary(self) -> str:
-        """Format the languages with several editions, and the spread within and between languages."""
-        table = self.to_frame()
-        several = table[table["editions"] > 1]
+    def _notes(self) -> Iterator[str]:
         sampling = "not known" if np.isnan(self.sampling_sd) else f"{self.sampling_sd:.4f}"
         overall = self.editions["difficulty"].std(ddof=1)
-        lines = [
-            repr(self),
-            several.round(4).to_string(),
-            "",
+        yield (
             f"sample standard deviation, nats: {overall:.4f} over all editions, {self.within_sd:.4f} within languages "
-            f"(errors of the estimates alone: {sampling}), {self.between_sd:.4f} between means of languages",
-        ]
+            f"(errors of the estimates alone: {sampling}), {self.between_sd:.4f} between means of languages"
+        )
         if not np.isnan(self.between_share):
-            lines.append(
+            yield (
                 f"variance components: {self.between_variance:.6f} between, {self.within_variance:.6f} within; "
                 f"{self.between_share:.0%} between languages (95 % interval {self.between_share_low:.0%} to "
                 f"{self.between_share_high:.0%})"
             )
-        return "\n".join(lines)
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the editions of each language; see `langdiff.plots.plot_within_languages`.
+    def summary(self) -> str:
+        """Format the languages with several editions, and the spread within and between languages."""
+        table = self._table()
+        several = table[table["editions"] > 1]
+        return "\n".join([repr(self), several.to_string(), "", *self._notes()])
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings for ``Axes.plot`` of the editions, which override the defaults.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots import plot_within_languages  # Matplotlib only when asked for
-
-        return plot_within_languages(self, ax, **style)
+    plot = Drawn("plot_within_languages")
 
     def __repr__(self) -> str:
         """Say how many editions and languages there are."""

@@ -1,14 +1,21 @@
 # the public names, for type checkers and at run time alike
+from .baselines import compare_with_baselines as compare_with_baselines
+from .baselines import measure_baselines as measure_baselines
+from .compute import Compute as Compute
 from .compute import compute_surprisals as compute_surprisals
 from .external.compression import lzma_bits as lzma_bits
 from .external.compression import ppmd_bits as ppmd_bits
 from .external.huggingface import HuggingFaceLM as HuggingFaceLM
 from .external.protocol import SurprisalModel as SurprisalModel
 from .external.protocol import surprisals_of as surprisals_of
-from .floors import compare_with_floors as compare_with_floors
-from .floors import measure_floors as measure_floors
 from .jobs.logs import read_training_logs as read_training_logs
+from .language_model import LanguageModelRecipe as LanguageModelRecipe
+from .language_model import Model as Model
+from .language_model import TrainingPlan as TrainingPlan
+from .language_model import read_model as read_model
 from .lstm.model import read_language_model as read_language_model
+from .lstm.recipe import RECIPES as RECIPES
+from .lstm.recipe import Recipe as Recipe
 from .lstm.training import train_language_model as train_language_model
 from .mixture import Mixture as Mixture
 from .mixture import fit_mixture as fit_mixture
@@ -16,8 +23,6 @@ from .mixture import read_mixture as read_mixture
 from .ngram.model import read_kneser_ney as read_kneser_ney
 from .ngram.model import train_kneser_ney as train_kneser_ney
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe
-from .recipes import RECIPES as RECIPES
-from .recipes import Recipe as Recipe
 from .rescoring import read_models as read_models
 from .rescoring import score_multitext as score_multitext
 from .scoring import Scoring as Scoring

@@ -78,13 +78,13 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
                 path.unlink()
 
 
-def read_checkpoint(directory: Path) -> Checkpoint:
-    """Read what `write_checkpoint` wrote, checking every file's hash.
+def read_index(directory: Path) -> dict[str, Any]:
+    """Read the settings of a checkpoint, without its weights.
 
     Raises
     ------
     CheckpointError
-        If a file is missing, damaged or of another format; the message names it.
+        If the file is missing, damaged or of another format; the message names it.
     """
     path = directory / INDEX
     try:
@@ -97,6 +97,18 @@ def read_checkpoint(directory: Path) -> Checkpoint:
         raise CheckpointError(f"{path}: not a language model of format {FORMAT}, which this version reads.")
     if not is_whole(index):
         raise CheckpointError(f"{path}: damaged: not what was saved. Restore the file or train the model again.")
+    return index
+
+
+def read_checkpoint(directory: Path) -> Checkpoint:
+    """Read what `write_checkpoint` wrote, checking every file's hash.
+
+    Raises
+    ------
+    CheckpointError
+        If a file is missing, damaged or of another format; the message names it.
+    """
+    index, path = read_index(directory), directory / INDEX
     try:
         files = {what: (str(entry["name"]), entry["sha256"]) for what, entry in index["files"].items()}
         weights_file = files.pop("weights")

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -28,21 +28,72 @@ from langdiff.lm.jobs.job import (
 from langdiff.lm.jobs.record import provenance_of_parts, surprisals_of_frames
 from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.jobs.workers import processes, run_here, run_in
-from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.training import describe
-from langdiff.lm.ngram.recipe import AnyRecipe, ScoredLM, find_scored_lm
-from langdiff.lm.recipes import Recipe
+from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.scoring import Scoring
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compute:
+    """Where language models are trained, and what is kept of them; it never changes a result.
+
+    Experiments that train many models take it as one argument; `langdiff.compute_surprisals` takes the same settings
+    one by one.
+
+    Attributes
+    ----------
+    device : str
+        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    cache : str or Path, optional
+        Folder that keeps models, logs and surprisals; what it has of the same texts is not trained again.
+    workers : int
+        Number of processes that train side by side, one thread each; a script that asks for more than one
+        needs ``if __name__ == "__main__":``, as `multiprocessing` explains.
+    executor : concurrent.futures.Executor, optional
+        Where jobs run, instead of processes of this call; `cache` must then be a folder that all workers see.
+    progress : bool, optional
+        Whether to draw a progress bar; by default if stderr is a terminal.
+
+    Raises
+    ------
+    ConfigError
+        If there is less than one worker, or an executor beside several workers.
+
+    Examples
+    --------
+    >>> Compute(device="cpu", cache="runs/models").inside("seed-1").cache
+    PosixPath('runs/models/seed-1')
+    """
+
+    device: str = "auto"
+    cache: str | Path | None = None
+    workers: int = 1
+    executor: Executor | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Check the workers."""
+        if self.workers < 1:
+            raise ConfigError(f"workers must be at least 1, got {self.workers}.")
+        if self.executor is not None and self.workers > 1:
+            raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
+
+    @property
+    def folder(self) -> Path | None:
+        """The cache as a path."""
+        return None if self.cache is None else Path(self.cache)
+
+    def inside(self, name: str) -> "Compute":
+        """Return the same with a folder inside the cache, if there is one."""
+        return self if self.folder is None else replace(self, cache=self.folder / name)
 
 
 def compute_surprisals(
     parts: Parts | Folds,
     *,
-    lm: str | AnyRecipe = "char-residual",
+    lm: str | LanguageModelRecipe = "char-residual",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     device: str = "auto",
@@ -50,7 +101,6 @@ def compute_surprisals(
     cache: str | Path | None = None,
     workers: int = 1,
     executor: Executor | None = None,
-    group: int = 1,
     progress: bool | None = None,
 ) -> Surprisals:
     """Train one language model per edition and give the surprisals of the test intents.
@@ -60,7 +110,7 @@ def compute_surprisals(
     parts : Parts or Folds
         What models learn from, stop by and are measured on: one division (`langdiff.split`), or several, by which every
         intent is scored by a model that has seen nothing of its document (`langdiff.split_into_folds`).
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         A name in `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for character n-grams of order N, or a
         recipe of one's own. A name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
     scoring : Scoring or str, optional
@@ -86,10 +136,6 @@ def compute_surprisals(
     executor : concurrent.futures.Executor, optional
         Where jobs run, instead of processes of this call; `cache` must then be a folder that all
         workers see. With ``Client.get_executor()`` of Dask, jobs of workers that die are done again.
-    group : int
-        Experimental: networks trained as one program in this process, meant for GPUs but never run on one so far.
-        By default each network is trained by itself; ``workers`` share a device, too. The surprisals are those
-        of group 1 but for rounding, and the cache keeps them apart: another group trains again.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
 
@@ -97,14 +143,13 @@ def compute_surprisals(
     -------
     Surprisals
         Bits of the test intents, NaN where an edition lacks one, with their `intent_info`; the same to the last bit
-        on the CPU for any number of workers and of interruptions (but for rounding if `group` is more than 1). Of
-        folds, those of all intents, and the fold of each in the column ``fold`` of `intent_info`:
-        `langdiff.regression.compare_folds` says how much the models of the folds differ.
+        on the CPU for any number of workers and of interruptions. Of folds, those of all intents, and the fold of each
+        in the column ``fold`` of `intent_info`: `langdiff.regression.compare_folds` says how much their models differ.
 
     Raises
     ------
     ConfigError
-        If recipe, scoring, device, workers or group cannot be used, or networks are to be trained without a seed.
+        If recipe, scoring, device or workers cannot be used, or networks are to be trained without a seed.
     DataError
         If more than `max_replaced` of the test characters of editions are replaced; the message names all
         of them, with their rates.
@@ -139,13 +184,8 @@ def compute_surprisals(
         lm=lm,
         scoring=scoring,
         max_replaced=max_replaced,
-        device=device,
         seed=seed,
-        cache=cache,
-        workers=workers,
-        executor=executor,
-        group=group,
-        progress=progress,
+        compute=Compute(device=device, cache=cache, workers=workers, executor=executor, progress=progress),
     )
     return surprisals
 
@@ -153,24 +193,21 @@ def compute_surprisals(
 def compute_where_possible(
     parts: Parts | Folds,
     *,
-    lm: str | AnyRecipe,
-    scoring: Scoring | str | None,
-    max_replaced: float,
-    device: str,
+    lm: str | LanguageModelRecipe,
+    scoring: Scoring | str | None = None,
+    max_replaced: float = 0.05,
     seed: int | np.random.Generator | None,
-    cache: str | Path | None,
-    workers: int,
-    executor: Executor | None,
-    group: int,
-    progress: bool | None,
+    compute: Compute,
     least: int | None = None,
 ) -> tuple[Surprisals, dict[str, str]]:
     """Do what `compute_surprisals` does, but leave out editions that fail.
 
     Parameters
     ----------
-    parts, lm, scoring, max_replaced, device, seed, cache, workers, executor, group, progress
+    parts, lm, scoring, max_replaced, seed
         As for `compute_surprisals`.
+    compute : Compute
+        Where models are trained, and what is kept of them.
     least : int, optional
         Editions that must not fail, by default all; with fewer, there is the error of `compute_surprisals`.
 
@@ -188,15 +225,10 @@ def compute_where_possible(
         )
     recipe, scoring = named = find_scored_lm(lm, scoring)
     check_fraction(max_replaced)
-    # n-grams draw nothing: they are kept under one seed, whatever is given
-    number = seed_number(seed, "initial weights and dropout") if isinstance(recipe, Recipe) else 0
-    if workers < 1:
-        raise ConfigError(f"workers must be at least 1, got {workers}.")
-    if executor is not None and workers > 1:
-        raise ConfigError("give workers or an executor, not both: the executor has workers of its own.")
-    if executor is None:
-        find_device(device)  # of this machine: better now than in every worker
-    _check_group(group, recipe, alone=executor is None and workers == 1)
+    # what draws nothing is kept under one seed, whatever is given
+    number = seed_number(seed, "initial weights and dropout") if recipe.stochastic else 0
+    if compute.executor is None:
+        find_device(compute.device)  # of this machine: better now than in every worker
 
     def score(parts: Parts, seed: int, cache: Path | None, label: str) -> Scored:
         jobs = [
@@ -206,15 +238,14 @@ def compute_where_possible(
                 recipe=recipe,
                 scoring=scoring,
                 max_replaced=max_replaced,
-                device=device,
+                device=compute.device,
                 seed=seed,
                 folder=None if cache is None else job_folder(cache, edition, recipe.name),
-                group=group,
             )
             for edition in parts.train.editions
         ]
         failures = Failures(len(jobs), at_once=cache is None, lm=named.name)
-        with progress_bar(progress=progress) as bar:
+        with progress_bar(progress=compute.progress) as bar:
             task = bar.add_task(label, total=len(jobs), note="")
             with _naming_all_replaced(jobs, max_replaced):
                 results = _run(jobs, pool, failures, bar, task)
@@ -222,8 +253,8 @@ def compute_where_possible(
                     failures.raise_any()
         return _scored(parts, results, failures, named)
 
-    folder = None if cache is None else Path(cache)
-    with nullcontext(executor) if workers == 1 else processes(min(workers, len(parts.editions))) as pool:
+    folder, workers = compute.folder, min(compute.workers, len(parts.editions))
+    with nullcontext(compute.executor) if compute.workers == 1 else processes(workers) as pool:
         if isinstance(parts, Folds):
             seeds = fold_seeds(recipe, number, len(parts.parts))
             found = score_folds(
@@ -234,7 +265,7 @@ def compute_where_possible(
                     None if folder is None else fold_cache(folder, fold),
                     f"{named.name}, fold {fold} of {len(seeds)}",
                 ),
-                number if isinstance(recipe, Recipe) else None,
+                number if recipe.stochastic else None,
             )
         else:
             found = score(parts, number, folder, named.name)
@@ -242,9 +273,9 @@ def compute_where_possible(
     return found.surprisals, found.failed
 
 
-def fold_seeds(recipe: AnyRecipe, seed: int, folds: int) -> list[int]:
-    """Return the seed of the models of each fold, made of one; n-grams draw nothing."""
-    return seed_numbers(seed, folds) if isinstance(recipe, Recipe) else [0] * folds
+def fold_seeds(recipe: LanguageModelRecipe, seed: int, folds: int) -> list[int]:
+    """Return the seed of the models of each fold, made of one; 0 where training draws nothing."""
+    return seed_numbers(seed, folds) if recipe.stochastic else [0] * folds
 
 
 @contextmanager
@@ -265,9 +296,6 @@ def _run(
         return run_on_dask(pool, jobs, failures, bar, task)
     if pool is not None:
         return run_in(pool, jobs, failures, bar, task)
-    recipe, group = jobs[0].recipe, jobs[0].group
-    if isinstance(recipe, Recipe) and group > 1:
-        return _run_together(jobs, recipe, group, failures, bar, task)
     return run_here(jobs, failures, bar, task)
 
 
@@ -303,28 +331,3 @@ def _of_editions(parts: Parts, editions: Collection[str]) -> Parts:
     if len(kept) == len(parts.train.editions):
         return parts
     return parts.sel(kept)
-
-
-def _check_group(group: int, recipe: AnyRecipe, *, alone: bool) -> None:
-    if group < 1:
-        raise ConfigError(f"group must be at least 1, got {group}.")
-    if group > 1 and not alone:
-        raise ConfigError("group is for one process: leave workers and executor out, or group.")
-    if group > 1 and (not isinstance(recipe, Recipe) or recipe.ngram_orders or recipe.architecture != "lstm"):
-        raise ConfigError(f"{recipe.name!r} is not an LSTM of its own: leave group out.")
-
-
-def _run_together(
-    jobs: list[Job], recipe: Recipe, size: int, failures: Failures, bar: Progress, task: TaskID
-) -> dict[str, JobResult]:
-    from langdiff.lm.grouped.jobs import run_jobs_together  # experimental: nothing else knows of it
-
-    done: dict[str, float] = {}
-
-    def report(edition: str, epochs: float, last: Epoch | None) -> None:
-        done[edition] = epochs / recipe.epochs
-        bar.update(task, completed=sum(done.values()), note=f"{edition} {describe(last)}")
-
-    results = run_jobs_together(jobs, recipe, size, failures, report)
-    bar.update(task, completed=len(jobs), note="")
-    return results

@@ -8,9 +8,8 @@ import pandas as pd
 
 from langdiff.base.signature import short_hash
 from langdiff.errors import FaultsError, LangdiffError, without_figures
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.long_tables import BESIDE
-from langdiff.tables.parts import Parts
 from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
 

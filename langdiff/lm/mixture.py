@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,7 @@ from langdiff.base.io import as_path
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from langdiff.lm.lstm.model import LanguageModel, read_language_model
-from langdiff.lm.ngram.model import KneserNeyModel, read_kneser_ney
+from langdiff.lm.language_model import Model, read_model
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
@@ -23,7 +22,24 @@ KIND = "mixture"
 _TOLERANCE = 1e-9  # bits per symbol by which a step of EM must improve
 _STEPS = 1000
 
-AnyModel: TypeAlias = LanguageModel | KneserNeyModel
+
+class Mixable(Model, Protocol):
+    """A language model that says which symbols it predicts."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Other characters are replaced before scoring."""
+        ...
+
+    @property
+    def units(self) -> Units:
+        """What is predicted."""
+        ...
+
+    @property
+    def predicts(self) -> tuple[str, bytes | None]:
+        """The kind of unit, and what cuts texts into them."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -48,7 +64,7 @@ class Mixture:
     Jelinek & Mercer (1980), Interpolated estimation of Markov source parameters from sparse data.
     """
 
-    models: tuple[AnyModel, ...]
+    models: tuple[Mixable, ...]
     weights: Floats
     dev_bits_per_character: float
     name: str | None = None
@@ -142,7 +158,7 @@ class Mixture:
         settings = {
             "kind": KIND,
             "name": self.name,
-            "models": ["kneser-ney" if isinstance(model, KneserNeyModel) else "network" for model in self.models],
+            "models": [model.recipe.kind for model in self.models],
             "dev_bits_per_character": self.dev_bits_per_character,
         }
         write_checkpoint(directory, Checkpoint(settings=settings, weights={"weights": self.weights}, subwords=None))
@@ -156,7 +172,7 @@ class Mixture:
         return f"Mixture {parts}{of}: {self.dev_bits_per_character:.3f} bits per character on dev"
 
 
-def fit_mixture(models: Sequence[AnyModel], dev: Sequence[str] | pd.Series, *, name: str | None = None) -> Mixture:
+def fit_mixture(models: Sequence[Mixable], dev: Sequence[str] | pd.Series, *, name: str | None = None) -> Mixture:
     """Learn with which weights to mix language models, by expectation maximization.
 
     The likelihood is concave in the weights, so that there is one maximum; EM begins at equal weights.
@@ -195,7 +211,7 @@ def fit_mixture(models: Sequence[AnyModel], dev: Sequence[str] | pd.Series, *, n
     if len(models) < 2:
         raise ConfigError(f"a mixture needs at least two models, got {len(models)}.")
     for model in models:
-        if not isinstance(model, LanguageModel | KneserNeyModel):
+        if not hasattr(model, "predicts"):
             raise ConfigError(f"a {type(model).__name__} cannot be mixed; give language models and n-gram models.")
         _check_symbols(models[0], model)
     series = check_texts(dev, "dev part")
@@ -207,7 +223,7 @@ def fit_mixture(models: Sequence[AnyModel], dev: Sequence[str] | pd.Series, *, n
     return Mixture(models=tuple(models), weights=weights, dev_bits_per_character=per_character, name=name)
 
 
-def _check_symbols(first: AnyModel, model: AnyModel) -> None:
+def _check_symbols(first: Mixable, model: Mixable) -> None:
     """Refuse models that do not predict the same string, unit by unit."""
     names = f"{first.recipe.name} and {model.recipe.name}"
     if model.alphabet != first.alphabet:
@@ -285,10 +301,8 @@ def read_mixture(directory: str | Path, *, device: str = "auto") -> Mixture:
         raise CheckpointError(f"{directory}: not a mixture; read it with langdiff.read_language_model.")
     try:
         models = tuple(
-            read_kneser_ney(directory / str(number))
-            if kind == "kneser-ney"
-            else read_language_model(directory / str(number), device=device)
-            for number, kind in enumerate(checkpoint.settings["models"])
+            cast(Mixable, read_model(directory / str(number), device=device))
+            for number in range(len(checkpoint.settings["models"]))
         )
         return Mixture(
             models=models,

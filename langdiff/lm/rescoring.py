@@ -5,10 +5,10 @@ from pathlib import Path
 
 from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, DataError
-from langdiff.lm.jobs.job import AnyModel, explain_replaced, load_finished, read_record, score_texts
+from langdiff.lm.jobs.job import explain_replaced, load_finished, read_record, score_texts
 from langdiff.lm.jobs.record import hash_texts, provenance_of_scored, surprisals_of_frames
 from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, warn_of
-from langdiff.lm.ngram.recipe import AnyRecipe, find_lm, find_scored_lm
+from langdiff.lm.language_model import LanguageModelRecipe, Model, find_lm, find_scored_lm
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import naming
 from langdiff.tables.multitext import Multitext
@@ -16,8 +16,12 @@ from langdiff.tables.surprisals import Surprisals
 
 
 def read_models(
-    models: str | Path, editions: Iterable[str], *, lm: str | AnyRecipe = "char-residual", device: str = "auto"
-) -> dict[str, AnyModel]:
+    models: str | Path,
+    editions: Iterable[str],
+    *,
+    lm: str | LanguageModelRecipe = "char-residual",
+    device: str = "auto",
+) -> dict[str, Model]:
     """Read the language models that `compute_surprisals` left in its cache.
 
     Parameters
@@ -26,14 +30,14 @@ def read_models(
         Folder that was given to `compute_surprisals` as `cache`.
     editions : iterable of str
         Editions whose models to read.
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         Language model to take from there.
     device : str
         ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
 
     Returns
     -------
-    dict from str to LanguageModel or KneserNeyModel
+    dict from str to Model
         The model of each edition, for `langdiff.surprisals_of` or `langdiff.lm.token_scores`.
 
     Raises
@@ -68,7 +72,7 @@ def score_multitext(
     multitext: Multitext,
     models: str | Path,
     *,
-    lm: str | AnyRecipe = "char-residual",
+    lm: str | LanguageModelRecipe = "char-residual",
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     device: str = "auto",
@@ -84,7 +88,7 @@ def score_multitext(
         Texts to score; editions must have the names of those that the models were trained on.
     models : str or Path
         Folder that was given to `compute_surprisals` as `cache`.
-    lm : str, Recipe or KneserNeyRecipe
+    lm : str or LanguageModelRecipe
         Language model to take from there; a name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
     scoring : Scoring or str, optional
         Way of scoring, as for `compute_surprisals`; it may differ from earlier ones.

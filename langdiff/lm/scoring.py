@@ -1,20 +1,15 @@
 """How a trained language model scores texts: choices that training does not depend on."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from langdiff.errors import ConfigError
 
+if TYPE_CHECKING:
+    from langdiff.lm.language_model import LanguageModelRecipe
+
 _ENDINGS = {"-unpriced": {"price_replaced": False}, "-carried": {"carried": True}}
 _WORDS = {"priced": {"price_replaced": True}} | {ending[1:]: option for ending, option in _ENDINGS.items()}
-
-
-class _Trained(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def context(self) -> str: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,12 +81,12 @@ class Scoring:
         """What the name of a language model ends in where the options are not the default: ``"-unpriced"``, …."""
         return ("" if self.price_replaced else "-unpriced") + ("-carried" if self.carried else "")
 
-    def check(self, recipe: _Trained) -> None:
+    def check(self, recipe: "LanguageModelRecipe") -> None:
         """Refuse a model that cannot be scored so.
 
         Parameters
         ----------
-        recipe : Recipe or KneserNeyRecipe
+        recipe : LanguageModelRecipe
             Recipe that the model was trained by.
 
         Raises
@@ -99,7 +94,7 @@ class Scoring:
         ConfigError
             If the state is to be carried in a model that was not trained on a stream.
         """
-        if self.carried and recipe.context != "stream":
+        if self.carried and not recipe.carries_state:
             raise ConfigError(
                 f"carried scoring is for models trained with context 'stream'; {recipe.name!r} starts every intent "
                 "anew. Leave 'carried' out, or choose another recipe, such as 'char-ptb'."
@@ -133,3 +128,13 @@ def split_name(lm: str) -> tuple[str, Scoring | None]:
         options |= _ENDINGS[found[0]]
         lm = lm.removesuffix(found[0])
     return lm, Scoring(**options) if options else None
+
+
+def refuse_scoring(recipe: str) -> None:
+    """Refuse the name of a recipe that ends as a way of scoring does."""
+    base, scoring = split_name(recipe)
+    if scoring is not None:
+        raise ConfigError(
+            f"{recipe!r} names a recipe and a way of scoring, but training depends on the recipe alone: train "
+            f"{base!r}, and score with surprisal(texts, scoring={scoring.name!r})."
+        )

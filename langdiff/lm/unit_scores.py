@@ -1,8 +1,8 @@
 """Scores of the units that language models trained here predict, one by one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -11,23 +11,43 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.lm.jobs.job import explain_replaced
 from langdiff.lm.jobs.results import check_fraction, warn_of
-from langdiff.lm.lstm.model import LanguageModel
-from langdiff.lm.mixture import Mixture
-from langdiff.lm.ngram.model import KneserNeyModel
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import SPACE, Alphabet
+from langdiff.lm.units.characters import Units
 from langdiff.lm.units.scripts import identity_bits
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.token_tables import END, TokenScores
 
-TrainedModel: TypeAlias = LanguageModel | KneserNeyModel | Mixture
+
+class SymbolModel(Protocol):
+    """A language model that scores units one by one."""
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What readers of its surprisals should know."""
+        ...
+
+    def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
+        """Return the bits of each unit of texts; see `langdiff.lm.Model`."""
+        ...
+
+
+class _UnitModel(SymbolModel, Protocol):
+    """A language model whose units can be told apart in a text."""
+
+    @property
+    def alphabet(self) -> Alphabet: ...
+
+    @property
+    def units(self) -> Units: ...
+
 
 _NOTHING = np.empty((3, 0))  # bits, bits of a boundary and beginnings of words of no text
 
 
 def token_scores(
-    models: TrainedModel | Mapping[str, TrainedModel],
+    models: SymbolModel | Mapping[str, SymbolModel],
     multitext: Multitext,
     *,
     scoring: Scoring | str | None = None,
@@ -118,7 +138,7 @@ def token_scores(
     return TokenScores(tokens=pd.concat(tables, ignore_index=True)[columns])
 
 
-def _models_of(models: TrainedModel | Mapping[str, TrainedModel], multitext: Multitext) -> dict[str, TrainedModel]:
+def _models_of(models: SymbolModel | Mapping[str, SymbolModel], multitext: Multitext) -> dict[str, _UnitModel]:
     """Return the model of each edition."""
     known = dict(models) if isinstance(models, Mapping) else dict.fromkeys(multitext.editions, models)
     without = [edition for edition in multitext.editions if edition not in known]
@@ -127,15 +147,15 @@ def _models_of(models: TrainedModel | Mapping[str, TrainedModel], multitext: Mul
     if without:
         raise ConfigError(f"no language model for {len(without)} edition(s): {listing(without)}.")
     for edition in multitext.editions:
-        if not isinstance(known[edition], LanguageModel | KneserNeyModel | Mixture):
+        if not all(hasattr(known[edition], needed) for needed in ("alphabet", "units", "symbol_bits")):
             raise ConfigError(
                 f"edition {edition!r}: a {type(known[edition]).__name__} gives no scores of units here; give models "
                 "that langdiff trained. HuggingFaceLM has a method token_scores of its own."
             )
-    return known
+    return cast(dict[str, _UnitModel], known)
 
 
-def _table_of(model: TrainedModel, texts: pd.Series, scoring: Scoring) -> pd.DataFrame:
+def _table_of(model: _UnitModel, texts: pd.Series, scoring: Scoring) -> pd.DataFrame:
     """Return one row per unit of the texts of an edition."""
     scored = model.symbol_bits(texts, boundaries=True)
     units, parts = model.units, [_NOTHING]

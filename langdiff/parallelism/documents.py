@@ -1,11 +1,15 @@
-"""Documents whose parallelisms are annotated: tokens, sections, and sets of parallelisms."""
+"""Annotated documents, and how the branches of one lie in each other: strata, and flat, nested or overlapping sets."""
 
-from collections.abc import Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
 from langdiff.errors import DataError
 
 Branch = tuple[int, int]  # half-open span of tokens, from 0
+Category = Literal["flat", "nested", "overlapping"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +121,131 @@ def _check(name: str, number: int, parallelism: Parallelism, length: int) -> Non
         if start < last:
             raise DataError(f"{where}: branch ({start}, {end}) shares tokens with the branch before it.")
         last = end
+
+
+def strata(document: Document) -> tuple[int, ...]:
+    """Return the stratum of each parallelism: the largest number of branches that enclose one of its branches.
+
+    Of two equal branches, that of the parallelism with more tokens in its branches encloses the other; of equally
+    large parallelisms, that with the smaller number.
+
+    Parameters
+    ----------
+    document : Document
+        Document with its parallelisms.
+
+    Returns
+    -------
+    tuple of int
+        Stratum of each parallelism, from 0 (outermost).
+
+    Raises
+    ------
+    DataError
+        If two branches of one stratum share a token; the message names both.
+
+    Notes
+    -----
+    Within a stratum no two branches share a token, so that one sequence of tags per stratum describes a document
+    (Bothwell et al. 2023).
+
+    Examples
+    --------
+    >>> from langdiff.parallelism import make_document
+    >>> outer, inner = Parallelism(((0, 4), (5, 9))), Parallelism(((0, 2), (2, 4)))
+    >>> document = make_document("1", "to come and go , to stay or leave".split(), [outer, inner])
+    >>> [(one.branches[0], stratum) for one, stratum in zip(document.parallelisms, strata(document), strict=True)]
+    [((0, 2), 1), ((0, 4), 0)]
+    """
+    found = depths(document)
+    _check_strata(document, found)
+    return found
+
+
+def depths(document: Document) -> tuple[int, ...]:
+    """Return the stratum of each parallelism as `strata` does, whether or not branches of one stratum share tokens.
+
+    Examples
+    --------
+    >>> from langdiff.parallelism import make_document
+    >>> crossed = Parallelism(((0, 3), (4, 6))), Parallelism(((2, 4), (6, 8)))
+    >>> depths(make_document("1", "to come and go or stay or leave".split(), crossed))
+    (0, 0)
+    """
+    found = [0] * len(document.parallelisms)
+    ends: list[int] = []  # of the branches that begin before, or in the same place and enclose
+    for _, end, number in enclosing_first(document.parallelisms):
+        found[number] = max(found[number], len(ends) - bisect_left(ends, end))
+        insort(ends, end)
+    return tuple(found)
+
+
+def nesting(parallelisms: Iterable[Parallelism]) -> Category:
+    """Return how branches lie to each other, over all parallelisms of a set.
+
+    Parameters
+    ----------
+    parallelisms : iterable of Parallelism
+        Parallelisms of one document.
+
+    Returns
+    -------
+    {"flat", "nested", "overlapping"}
+        "flat" if no two branches share a token, "nested" if of every two that do one contains the other (or they are
+        equal), else "overlapping".
+
+    Examples
+    --------
+    >>> nesting([Parallelism(((0, 2), (4, 6))), Parallelism(((2, 4), (6, 8)))])
+    'flat'
+    >>> nesting([Parallelism(((0, 3), (4, 6))), Parallelism(((2, 4), (6, 8)))])
+    'overlapping'
+    """
+    found: Category = "flat"
+    open_ends: list[int] = []  # of branches around the current one, outermost first
+    for start, end, _ in enclosing_first(parallelisms):
+        while open_ends and open_ends[-1] <= start:
+            open_ends.pop()
+        if open_ends:
+            if end > open_ends[-1]:
+                return "overlapping"
+            found = "nested"
+        open_ends.append(end)
+    return found
+
+
+def enclosing_first(parallelisms: Iterable[Parallelism]) -> list[tuple[int, int, int]]:
+    """Return start, end and number of the parallelism, from 0, of every branch: in text order, the enclosing one first.
+
+    Which of two equal branches encloses the other is said in `strata`.
+
+    Examples
+    --------
+    >>> enclosing_first([Parallelism(((0, 2), (4, 6))), Parallelism(((0, 2), (3, 9)))])
+    [(0, 2, 1), (0, 2, 0), (3, 9, 1), (4, 6, 0)]
+    """
+    branches = [
+        (start, -end, -sum(stop - begin for begin, stop in one.branches), number)
+        for number, one in enumerate(parallelisms)
+        for start, end in one.branches
+    ]
+    return [(start, -minus_end, number) for start, minus_end, _, number in sorted(branches)]
+
+
+def _check_strata(document: Document, found: tuple[int, ...]) -> None:
+    branches = sorted(
+        (stratum, start, end, number)
+        for number, (stratum, one) in enumerate(zip(found, document.parallelisms, strict=True))
+        for start, end in one.branches
+    )
+    for (stratum, start, end, number), (other, begin, stop, second) in pairwise(branches):
+        if stratum == other and begin < end:
+            raise DataError(
+                f"Document {document.name}: branch {_quote(document, (start, end))} of parallelism {number + 1} and "
+                f"branch {_quote(document, (begin, stop))} of parallelism {second + 1} share tokens in stratum "
+                f"{stratum}. Branches of one stratum may not; correct one of the two."
+            )
+
+
+def _quote(document: Document, branch: Branch) -> str:
+    return f"({branch[0]}, {branch[1]}) {' '.join(document.tokens[slice(*branch)])!r}"

@@ -1,17 +1,281 @@
-"""Scores of predicted parallelisms, by document, by parallelism and in total."""
+"""Comparison of predicted with annotated parallelisms by four metrics, and its result."""
 
 import math
 import warnings
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
 
 import langdiff
 from langdiff.base.signature import join_signature, name_of_number, short_hash
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
-from langdiff.parallelism.documents import Document
-from langdiff.parallelism.score_table import ScoreTable
-from langdiff.parallelism.scores import ParallelismScores, with_ratios
+from langdiff.parallelism.documents import Document, depths
+from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
+from langdiff.parallelism.statistics import shared_tokens
+from langdiff.tables.outcomes import Outcomes
 
+Side = Literal["reference", "hypothesis"]
+SIDES: tuple[Side, ...] = get_args(Side)
+SUMS = ("matched", "hypothesis_size", "reference_size")
+FEATURES = ("stratum", "kind", "branches", "tokens", "overlap", "distance", "section", "position")
+_KEYS = ("system", "document", "side", "number")
+_TYPES: dict[str, str] = {"stratum": "int64", "distance": "Int64", "kind": "object"}
 Documents = Mapping[str, Document]
+
+
+class ScoreTable:
+    """Scores of pairs of documents, which may be added one after the other."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[str, str, Document, Document, dict[Metric, dict[int, tuple[int, int]]]]] = []
+
+    def add(self, system: str, name: str, reference: Document, hypothesis: Document) -> None:
+        """Score a hypothesis against the reference of its document."""
+        matched = match_parallelisms(reference.parallelisms, hypothesis.parallelisms)
+        self._pairs.append((system, name, reference, hypothesis, matched))
+
+    def documents(self) -> dict[str, list[Any]]:
+        """Return columns of a table with one row per system, document and metric, with w* and the two sizes."""
+        columns: dict[str, list[Any]] = {name: [] for name in ("system", "document", "metric", *SUMS)}
+        for system, name, reference, hypothesis, matched in self._pairs:
+            columns["system"] += [system] * len(METRICS)
+            columns["document"] += [name] * len(METRICS)
+            columns["metric"] += METRICS
+            columns["matched"] += [sum(credit for _, credit in pairs.values()) for pairs in matched.values()]
+            columns["hypothesis_size"] += _total_sizes(hypothesis)
+            columns["reference_size"] += _total_sizes(reference)
+        return columns
+
+    def parallelisms(self) -> pd.DataFrame:
+        """Return one row per system, document, side, parallelism and metric."""
+        known: dict[str, list[tuple[Any, ...]]] = {}  # features of the references
+        rows: list[tuple[Any, ...]] = []  # one per parallelism
+        cells = [np.zeros((0, 3, len(METRICS)), dtype=int)]  # credits, sizes, partners of the rows
+        for system, name, reference, hypothesis, matched in self._pairs:
+            if name not in known:
+                known[name] = features(reference)
+            sides = [np.zeros((len(side.parallelisms), 3, len(METRICS)), dtype=int) for side in (reference, hypothesis)]
+            for side, own in zip((reference, hypothesis), sides, strict=True):
+                own[:, 1] = np.array([sizes(one) for one in side.parallelisms], dtype=int).reshape(-1, len(METRICS))
+            for place, pairs in enumerate(matched.values()):
+                for row, (column, credit) in pairs.items():
+                    sides[0][row, ::2, place] = credit, column + 1
+                    sides[1][column, ::2, place] = credit, row + 1
+            for what, found in zip(SIDES, (known[name], features(hypothesis)), strict=True):
+                rows += [(system, name, what, number, *row) for number, row in enumerate(found, 1)]
+            cells += sides
+        return _long(pd.DataFrame(rows, columns=[*_KEYS, *FEATURES]).astype(_TYPES), np.concatenate(cells))
+
+
+def _total_sizes(document: Document) -> tuple[int, int, int, int]:
+    """Return the size of all parallelisms by each metric."""
+    lengths = [end - start for one in document.parallelisms for start, end in one.branches]
+    return len(document.parallelisms), len(lengths), sum(lengths), sum(lengths)
+
+
+def _long(wide: pd.DataFrame, cells: Integers) -> pd.DataFrame:
+    """Return one row per parallelism and metric; credits, sizes and partners have shape (N, 3, 4)."""
+    long = wide.loc[np.repeat(np.arange(len(wide)), len(METRICS))].reset_index(drop=True)
+    credit, size, partner = (cells[:, place].ravel() for place in range(3))
+    at = len(_KEYS)
+    long.insert(at, "partner", pd.Series(partner, dtype="Int64").mask(partner == 0))
+    long.insert(at, "size", size)
+    long.insert(at, "credit", credit)
+    long.insert(at, "metric", np.tile(np.array(METRICS, dtype=object), len(wide)))
+    return long
+
+
+def features(document: Document) -> list[tuple[Any, ...]]:
+    """Return what may explain how well each parallelism of a document is found, named by `FEATURES`.
+
+    Examples
+    --------
+    >>> from langdiff.parallelism import Parallelism, make_document
+    >>> features(make_document("1", "we came , we saw".split(), [Parallelism(((0, 2), (3, 5)))]))
+    [(0, None, 2, 4, 0.3333333333333333, 2, '1', 0.0)]
+    """
+    starts = [section.start for section in document.sections]
+    rows = []
+    for one, depth in zip(document.parallelisms, depths(document), strict=True):
+        _, branches, tokens, _ = sizes(one)
+        pairs = [shared_tokens(document, *pair) for pair in combinations(one.branches, 2)]
+        overlap = sum(shared / joint for shared, joint in pairs) / len(pairs) if pairs else math.nan
+        distance = max((other[0] - before[1] + 1 for before, other in pairwise(one.branches)), default=None)
+        first = one.branches[0][0]
+        section = document.sections[max(bisect_right(starts, first) - 1, 0)].name
+        rows.append((depth, one.kind, branches, tokens, overlap, distance, section, first / len(document.tokens)))
+    return rows
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ParallelismScores:
+    """How well systems find parallelisms.
+
+    Attributes
+    ----------
+    documents : DataFrame
+        One row per system, document and metric: ``matched`` (w*), ``hypothesis_size``, ``reference_size``,
+        ``precision``, ``recall``, ``f``, and whether both sides are empty, so that these are ``undefined`` (and 0).
+    systems : tuple of str
+        Names of the systems.
+    beta : float
+        Weight of recall in F.
+    signature : str
+        Settings and a hash of the references, to be quoted with the numbers.
+
+    Notes
+    -----
+    The fixed matching goes through the references by number and gives each the largest credit that leaves the total at
+    its maximum and, of equal credits, the hypothesis of the smallest number. Totals do not depend on it.
+    """
+
+    documents: pd.DataFrame
+    systems: tuple[str, ...]
+    beta: float
+    signature: str
+    _table: ScoreTable
+
+    @cached_property
+    def parallelisms(self) -> pd.DataFrame:
+        """One row per system, document, side (``reference`` or ``hypothesis``), parallelism and metric.
+
+        Columns: ``number`` of the parallelism in its document, from 1; ``credit`` in one fixed maximum matching, out
+        of ``size``; number of the ``partner`` on the other side, missing without credit; and what may explain the
+        credit: ``stratum`` (from 0, outermost), ``kind``, ``branches``, ``tokens``, ``overlap`` (mean lexical overlap
+        of its pairs of branches), ``distance`` (largest from the last token of a branch to the first of the next),
+        ``section``, ``position`` (of its first token in the document, from 0 to 1). The table is made when it is first
+        asked for, since that takes longer than scoring.
+        """
+        return self._table.parallelisms()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per system and metric.
+
+        Columns: ``system``, ``metric``, number of ``documents`` compared, the sums ``matched``, ``hypothesis_size`` and
+        ``reference_size``, ``precision``, ``recall`` and ``f`` of these, ``undefined``, and ``macro_f``, the mean of
+        ``f`` over the documents in which it is defined.
+        """
+        documents = self.documents
+        system, systems = pd.factorize(documents["system"])
+        metric, metrics = pd.factorize(documents["metric"])
+        rows = system * len(metrics) + metric
+        columns: dict[str, Any] = {
+            "system": np.repeat(systems, len(metrics)),
+            "metric": np.tile(metrics, len(systems)),
+            "documents": np.bincount(rows),
+        }
+        columns |= {name: np.bincount(rows, documents[name]).astype(np.int64) for name in SUMS}
+        frame = with_ratios(columns, self.beta)
+        defined = ~documents["undefined"].to_numpy()
+        count = np.bincount(rows, defined).astype(np.float64)
+        total = np.bincount(rows, documents["f"] * defined).astype(np.float64)
+        frame["macro_f"] = np.where(count > 0, ratio(total, count), np.nan)
+        return frame
+
+    def outcomes(self, metric: Metric = "MBAWO", *, side: Side = "reference") -> Outcomes:
+        """Return credits as successes out of sizes as trials, for models of outcomes.
+
+        Annotated parallelisms are items that all systems share, so that ``reference`` is about recall. Predicted
+        parallelisms differ from system to system: ``hypothesis`` has documents as items, and is about precision.
+
+        Parameters
+        ----------
+        metric : {"EPM", "MPBM", "MBAWO", "MWO"}
+            Metric of the credits. Outcomes of one parallelism by several metrics are not independent.
+        side : {"reference", "hypothesis"}
+            Side whose sizes are the trials.
+
+        Returns
+        -------
+        Outcomes
+            Items × systems. Items are ``document/number`` of references, with what may explain their credit and the
+            ``document``, the cluster that errors should allow for; or documents. Cells are missing where a system lacks
+            the document, or predicts no parallelism in it (``hypothesis``).
+
+        Raises
+        ------
+        ConfigError
+            If the metric or the side is unknown.
+        DataError
+            If there are no items: no parallelisms on that side.
+        """
+        if metric not in METRICS:
+            raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+        if side not in SIDES:
+            raise ConfigError(f"side is reference or hypothesis; got {side!r}.")
+        if side == "hypothesis":
+            rows = self.documents[self.documents["metric"] == metric]
+            rows = rows.assign(item=rows["document"], credit=rows["matched"], size=rows["hypothesis_size"])
+            rows = rows[rows["size"] > 0]
+            attributes = ["document"]
+        else:
+            rows = self.parallelisms
+            rows = rows[(rows["metric"] == metric) & (rows["side"] == side)]
+            rows = rows.assign(item=rows["document"] + "/" + rows["number"].astype(str))
+            attributes = ["document", *FEATURES]
+        if rows.empty:
+            raise DataError(f"there are no parallelisms on the {side} side to make outcomes of.")
+        items = rows.drop_duplicates("item").set_index("item")[attributes]
+        order = [system for system in self.systems if (rows["system"] == system).any()]
+        successes, trials = (
+            rows.pivot(index="item", columns="system", values=name).astype(float).reindex(index=items.index)[order]
+            for name in ("credit", "size")
+        )
+        name = f"{metric} {'recall' if side == 'reference' else 'precision'}"
+        return Outcomes(successes=successes, trials=trials, items=items, name=name)
+
+    def summary(self) -> str:
+        """Format precision, recall and F in percent, with the sums they are made of."""
+        frame = self.to_frame()
+        shares = ["precision", "recall", "f", "macro_f"]
+        frame[shares] *= 100
+        names = {"f": "F", "macro_f": "macro F", "hypothesis_size": "predicted", "reference_size": "annotated"}
+        formats = {names.get(name, name): "{:.2f}".format for name in shares}
+        lines = [f"Scores in percent, F with β = {self.beta:g}; sums over documents, macro F: mean over documents", ""]
+        if frame["undefined"].any():
+            lines.insert(1, "Systems and references without any parallelism have no scores; they are given as 0.")
+        shown = frame.drop(columns="undefined").rename(columns=names).to_string(index=False, formatters=formats)
+        return "\n".join([*lines, shown, "", f"[{self.signature}]"])
+
+    def __repr__(self) -> str:
+        """Give the numbers of systems and documents, and F by MBAWO."""
+        totals = self.to_frame()
+        f = ", ".join(f"{value:.3g}" for value in totals.loc[totals["metric"] == "MBAWO", "f"])
+        documents = self.documents["document"].nunique()
+        return f"ParallelismScores of {len(self.systems)} system(s) on {documents} document(s): F of MBAWO {f}"
+
+
+def with_ratios(columns: Mapping[str, Any], beta: float) -> pd.DataFrame:
+    """Return a table with w* and the two sizes among its columns; precision, recall and F, and whether undefined.
+
+    Examples
+    --------
+    >>> with_ratios({"matched": [2], "hypothesis_size": [4], "reference_size": [4]}, 1.0)["f"].tolist()
+    [0.5]
+    """
+    matched, hypotheses, references = (np.asarray(columns[name], dtype=np.float64) for name in SUMS)
+    precision, recall = ratio(matched, hypotheses), ratio(matched, references)
+    f = ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
+    undefined = (hypotheses == 0) & (references == 0)
+    return pd.DataFrame({**columns, "precision": precision, "recall": recall, "f": f, "undefined": undefined})
+
+
+def ratio(above: Floats, below: Floats) -> Floats:
+    """Divide, with 0 where the denominator is 0.
+
+    Examples
+    --------
+    >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    array([0.5, 0. ])
+    """
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
 def score_parallelisms(

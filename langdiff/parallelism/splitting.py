@@ -9,8 +9,7 @@ import pandas as pd
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.parallelism.documents import Document
-from langdiff.parallelism.enclosing import strata
+from langdiff.parallelism.documents import Document, strata
 
 PARTS = {"training": 0.7, "validation": 0.1, "optimization": 0.1, "test": 0.1}
 COUNTS = ["inner", "outer"]

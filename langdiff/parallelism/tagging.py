@@ -9,8 +9,7 @@ from typing import Literal, Self, get_args
 import pandas as pd
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.parallelism.documents import Branch, Document, Parallelism
-from langdiff.parallelism.enclosing import strata
+from langdiff.parallelism.documents import Branch, Document, Parallelism, strata
 
 Tagset = Literal["BIO", "BIOE", "BIOJ", "BIOM", "BIOJE", "BIOME", "BIOMJ", "BIOMJE"]
 Link = Literal["TD", "BD"]

@@ -1,6 +1,6 @@
 # the public names, for type checkers and at run time alike
-from .diagnostics import diagnose_tokens as diagnose_tokens
 from .measure import measure_parity as measure_parity
 from .mutual_information import CrossMutualInformation as CrossMutualInformation
 from .mutual_information import xmi as xmi
 from .result import Parity as Parity
+from .tokenizers import diagnose_tokens as diagnose_tokens

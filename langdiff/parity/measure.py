@@ -15,15 +15,15 @@ from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.parity.counting import (
     Measured,
     TokenSource,
+    intervals,
     measure_bits,
     measure_counts,
     measure_texts,
     named_sources,
     place_of,
 )
-from langdiff.parity.diagnostics import USUAL_ALPHA, check_alpha
-from langdiff.parity.resampling import intervals
 from langdiff.parity.result import Parity
+from langdiff.parity.tokenizers import USUAL_ALPHA, check_alpha
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.clustering import name_of_clusters
 from langdiff.tables.intent_info import label_intents

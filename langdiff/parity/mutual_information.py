@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
+from langdiff.base.result import Result
 from langdiff.errors import DataError
 from langdiff.parity.measure import Clusters
 from langdiff.tables.intent_info import label_intents
@@ -13,7 +14,7 @@ from langdiff.tables.surprisals import Surprisals
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class CrossMutualInformation:
+class CrossMutualInformation(Result):
     """Bits of texts alone, less bits given a source, by edition.
 
     Attributes
@@ -25,13 +26,11 @@ class CrossMutualInformation:
 
     table: pd.DataFrame
 
+    digits = 2
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per edition."""
         return self.table.copy()
-
-    def summary(self) -> str:
-        """Format the table."""
-        return f"{self!r}\n\n{self.table.round(2).to_string()}"
 
     def __repr__(self) -> str:
         """Give the number of editions and the mean."""

@@ -1,19 +1,19 @@
 """What editions take for the same content, compared with a reference."""
 
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from langdiff.base.result import Drawn, Result
+from langdiff.regression.result import DifficultyFit
 
+if TYPE_CHECKING:
     from langdiff.regression import DifficultyFit
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Parity:
+class Parity(Result):
     """Measures of parity, one row per edition.
 
     Attributes
@@ -47,7 +47,7 @@ class Parity:
     high: pd.DataFrame
     language: pd.Series | None
     signature: str
-    fit: "DifficultyFit | None" = None
+    fit: DifficultyFit | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per edition.
@@ -81,8 +81,8 @@ class Parity:
         known = self.language is not None and bool(self.language.notna().all())
         return table.assign(language=self.language) if known else table
 
-    def summary(self) -> str:
-        """Format the measures with their intervals, most expensive editions first."""
+    def _table(self) -> pd.DataFrame:
+        """Return the measures with their intervals, most expensive editions first."""
         shown = pd.DataFrame(index=self.estimates.index)
         for name, values in self.estimates.items():
             if name == "reference_bytes_per_character" or str(name).endswith("_entropy"):
@@ -92,7 +92,7 @@ class Parity:
                 text += " [" + self.low[name].map("{:.3f}".format) + ", " + self.high[name].map("{:.3f}".format) + "]"
             shown[name] = text.where(values.notna(), "–")
         order = self.estimates[self.sorting].sort_values(ascending=self.sorting.startswith("information")).index
-        return "\n".join([repr(self), "", shown.loc[order].to_string(), "", f"[{self.signature}]"])
+        return shown.loc[order]
 
     @property
     def sorting(self) -> str:
@@ -100,26 +100,7 @@ class Parity:
         usual = ("byte_premium", "information_parity_model")
         return next((name for name in usual if name in self.estimates), str(self.estimates.columns[0]))
 
-    def plot(self, measure: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw one measure; see `langdiff.plots.plot_parity`.
-
-        Parameters
-        ----------
-        measure : str, optional
-            Column of `estimates` to draw; by default the premium of bytes, or information parity.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings for ``Axes.errorbar``, which override the defaults.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.parity import plot_parity  # Matplotlib only when asked for
-
-        return plot_parity(self, measure, ax, **style)
+    plot = Drawn("plot_parity")
 
     def __repr__(self) -> str:
         """Give the number of editions, the reference and the range of the first premium."""
@@ -133,6 +114,3 @@ class Parity:
             )
         )
         return f"Parity of {len(self.estimates)} editions with {self.reference}{ends}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"

@@ -1,10 +1,13 @@
 """What all pictures share: colours, new axes, rows with names, labels, legend and frame."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -13,7 +16,70 @@ from matplotlib.ticker import AutoLocator, Locator, LogLocator, MaxNLocator, Nul
 from matplotlib.transforms import ScaledTranslation
 
 from langdiff.base.types import Floats
+from langdiff.errors import DataError
 from langdiff.plots._names import breadth, shorten, show_names, tick_names, with_note
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Kind = type | str
+
+
+def takes(
+    name: str, kind: Kind | tuple[Kind, ...], what: str, *, columns: Sequence[str] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Refuse what is not of a kind, before a picture is begun; for one argument of the function decorated.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument; where it is optional, None is accepted.
+    kind : type, str, or tuple of them
+        Classes, of which one is enough; or the attributes and methods that are enough whatever the class, such as
+        ``"reference to_frame()"``.
+    what : str
+        What to give, in words.
+    columns : sequence of str
+        Columns that a frame must have.
+
+    Examples
+    --------
+    >>> @takes("counts", pd.Series, "counts of intents")
+    ... def plot_counts(counts, ax=None): ...
+    >>> plot_counts("counts.csv")
+    Traceback (most recent call last):
+    langdiff.errors.DataError: plot_counts draws counts of intents; counts is a str.
+    """
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        optional = signature.parameters[name].default is None
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            value = signature.bind(*args, **kwargs).arguments.get(name)
+            if not (value is None and optional) and not any(_is(value, each) for each in kinds):
+                given = "None" if value is None else f"a {type(value).__name__}"
+                raise DataError(f"{function.__name__} draws {what}; {name} is {given}.")
+            if lacking := [column for column in columns if isinstance(value, pd.DataFrame) and column not in value]:
+                raise DataError(f"{function.__name__} draws {what}; {name} has no column {lacking[0]!r}.")
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def _is(value: object, kind: Kind) -> bool:
+    """Return whether a value is of a class or has all attributes named, without computing its properties."""
+    if not isinstance(kind, str):
+        return isinstance(value, kind)
+    for name in kind.split():
+        found = inspect.getattr_static(value, name.removesuffix("()"), None)
+        if found is None or (inspect.isroutine(found) and not name.endswith("()")):
+            return False
+    return True
+
 
 # any two can be told apart with and without each of the three kinds of colour blindness; tests/plots/test_palette.py
 BLUE, RUST, GREEN, VIOLET = "#0062b8", "#ce4b0b", "#009e73", "#4a0070"

@@ -8,8 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, text_size
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, takes, text_size
 
 GAP = 0.6  # between phenomena, in columns
 WIDTH = 0.5  # of a column's marks

@@ -1,6 +1,7 @@
-"""Difficulties against the size of the training data: curves with bands, ranks, and how alike the sizes are."""
+"""Curves: difficulty by size of the training data, training logs, and numbers of merges."""
 
-from typing import Any, Protocol
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -9,39 +10,36 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import EASIER, FAINT, GREY, HARDER, INK, axes_of, finish
+from langdiff.errors import DataError
+from langdiff.plots._axes import (
+    BLUE,
+    DASHED,
+    EASIER,
+    FAINT,
+    GREY,
+    HARDER,
+    INK,
+    LINES,
+    RUST,
+    SERIES,
+    axes_of,
+    finish,
+    takes,
+)
 from langdiff.plots._places import name_line_ends
 
+if TYPE_CHECKING:
+    from langdiff.experiments.bpe_sweep import SweepResult
+    from langdiff.regression.curves.curve import DifficultyCurve
+
+OF_CURVES = "lm match difficulty to_frame() correlations()"
 MOST_NAMED = 8  # of many curves, those that change most are drawn in colour
 FEW = 12  # curves of which all are drawn in colour
 EASIEST_TEXT = 0.55  # share of the colours' range from which text is white
 
 
-class Curve(Protocol):
-    """What is drawn of a `langdiff.DifficultyCurve`."""
-
-    @property
-    def lm(self) -> str:
-        """Name of the language model."""
-
-    @property
-    def match(self) -> str:
-        """What editions have alike at a size."""
-
-    @property
-    def difficulty(self) -> pd.DataFrame:
-        """Difficulties in nats, editions × sizes."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per edition and size."""
-
-    def correlations(self) -> pd.DataFrame:
-        """Return one row per pair of sizes."""
-
-
-@takes("curve", Curve, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
-def plot_difficulty_curves(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
+@takes("curve", OF_CURVES, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
+def plot_difficulty_curves(curve: "DifficultyCurve", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the difficulty of every edition against the size of the training data, with bands of 95 %.
 
     Parameters
@@ -86,8 +84,8 @@ def plot_difficulty_curves(curve: Curve, ax: Axes | None = None, **style: Any) -
     return finish(ax, _size_label(curve), "difficulty (percent)", title, legend=_legend(difficulty))
 
 
-@takes("curve", Curve, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
-def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
+@takes("curve", OF_CURVES, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
+def plot_rank_changes(curve: "DifficultyCurve", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the rank of every edition at each size; lines that cross change places.
 
     Parameters
@@ -137,8 +135,8 @@ def plot_rank_changes(curve: Curve, ax: Axes | None = None, **style: Any) -> Axe
     return finish(ax, _size_label(curve), "rank (1 = hardest)", title, legend=_legend(difficulty))
 
 
-@takes("curve", Curve, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
-def plot_size_correlations(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
+@takes("curve", OF_CURVES, "a DifficultyCurve, as langdiff.difficulty_curve returns it")
+def plot_size_correlations(curve: "DifficultyCurve", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the matrix of rank correlations between sizes, with their intervals of 95 %.
 
     Parameters
@@ -225,10 +223,138 @@ def _legend(difficulty: pd.DataFrame) -> dict[str, Artist]:
     return legend
 
 
-def _size_label(curve: Curve) -> str:
+def _size_label(curve: "DifficultyCurve") -> str:
     of = {
         "bytes": "intents' worth of bytes",
         "characters": "intents' worth of characters",
         "intents": "training intents",
     }
     return of.get(curve.match, "size of the training data")
+
+
+@takes("logs", pd.DataFrame, "the table of langdiff.lm.read_training_logs")
+def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the dev bits per character of every model against its epochs; a dot marks the epoch that was kept.
+
+    A pale line leads from where training has stopped, or is now, to the name; recipes differ in colour and dashes.
+
+    Parameters
+    ----------
+    logs : DataFrame, one row per epoch
+        ``edition``, ``lm``, ``seed``, ``epoch`` and ``dev_bits_per_character``, as
+        `langdiff.lm.read_training_logs` gives them. One line per model, named by what tells it from the others.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot`` of the lines, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    DataError
+        If no model has finished an epoch.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> logs = pd.DataFrame({"edition": "eng", "lm": "char-small", "seed": 0, "epoch": [1, 2]})
+    >>> ax = plot_learning_curves(logs.assign(dev_bits_per_character=[2.5, 1.9]), Figure().subplots())
+    >>> ax.get_ylabel()
+    'surprisal of the dev part (bits per character)'
+    """
+    if logs.empty:
+        raise DataError("there is no learning curve to draw: no model has finished an epoch.")
+    wanted = ("edition", "lm", "seed", "epoch", "dev_bits_per_character")
+    if missing := [column for column in wanted if column not in logs]:
+        raise DataError(f"logs have no column {missing[0]!r}; langdiff.lm.read_training_logs gives such a table.")
+    models = {key: curve.sort_values("epoch") for key, curve in logs.groupby(["edition", "lm", "seed"], sort=False)}
+    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(len(models), 120))
+    look_of = dict(zip(logs["lm"].unique(), cycle(zip(SERIES, LINES, strict=True)), strict=False))
+    last = int(logs["epoch"].max())
+    names = _names(list(models))
+    ends = {}
+    for key, curve in models.items():
+        epochs, bits = curve["epoch"].to_numpy(), curve["dev_bits_per_character"].to_numpy()
+        colour, line = look_of[key[1]]
+        usual: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.0}
+        ax.plot(epochs, bits, label=names[key], **(usual | style))
+        ax.hlines(bits[-1], epochs[-1], last, color=GREY, linewidth=0.5)
+        best = int(bits.argmin())
+        (dot,) = ax.plot(epochs[best], bits[best], "o", color=INK, markersize=3.5, zorder=3, clip_on=False)
+        ends[names[key]] = float(bits[-1])
+    ax.set_xlim(1, last if last > 1 else 2)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    name_line_ends(ax, ends)
+    legend: dict[str, Artist] = {
+        str(lm): Line2D([], [], color=colour, linestyle=line) for lm, (colour, line) in look_of.items()
+    }
+    legend = (legend if len(legend) > 1 else {}) | {"fewest bits": dot}
+    label = "surprisal of the dev part (bits per character)"
+    return finish(ax, "epoch", label, legend=legend)
+
+
+def _names(keys: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
+    """Name models by their edition, and by recipe and seed where these differ."""
+    _, lms, seeds = (set(column) for column in zip(*keys, strict=True))
+    names = {}
+    for edition, lm, seed in keys:
+        parts = [str(edition)] + [str(lm)] * (len(lms) > 1) + [f"seed {seed}"] * (len(seeds) > 1)
+        names[edition, lm, seed] = " ".join(parts)
+    return names
+
+
+@takes("result", "lm dev_bits best_overall", "the result of langdiff.sweep_merges")
+def plot_bpe_sweep(result: "SweepResult", ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the dev bits of every edition against its merges; a dot marks each minimum.
+
+    Parameters
+    ----------
+    result : SweepResult
+        Result of `langdiff.sweep_merges`: one line per edition, in megabits, kilobits or bits. A dashed line shows
+        the ratio that is best for all editions together.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot`` of the lines, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    AttributeError
+        If Matplotlib does not know a setting in `style`.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> bits = pd.DataFrame({"deu": [980.0, 900.0], "eng": [890.0, 850.0]}, index=[0.2, 0.4])
+    >>> axes = plot_bpe_sweep(SimpleNamespace(lm="bpe-small", dev_bits=bits, best_overall=0.4))
+    >>> axes.get_title(loc="left")
+    'bpe-small: fewest bits over all editions at 0.4'
+    """
+    bits = result.dev_bits
+    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(bits.shape[1], 120))
+    most = bits.max().max()
+    scale, unit = (1e6, "Mbit") if most >= 1e6 else (1e3, "kbit") if most >= 1e3 else (1.0, "bits")
+    ratios = bits.index.to_numpy(dtype=float)
+    usual: dict[str, Any] = {"color": BLUE, "linewidth": 1.0}
+    overall = ax.axvline(result.best_overall, color=RUST, linewidth=1, linestyle=DASHED, zorder=0)
+    for edition in bits.columns:
+        values = bits[edition].to_numpy() / scale
+        ax.plot(ratios, values, label=str(edition), **(usual | style))
+        lowest = int(np.argmin(values))
+        (dot,) = ax.plot(ratios[lowest], values[lowest], "o", color=INK, markersize=3.5, zorder=3, clip_on=False)
+    ax.set_xlim(ratios[0], ratios[-1] if len(ratios) > 1 else ratios[0] + 1)
+    name_line_ends(ax, {str(edition): float(bits[edition].iloc[-1]) / scale for edition in bits.columns})
+    legend = {"fewest bits of an edition": dot, "over all editions": overall}
+    title = f"{result.lm}: fewest bits over all editions at {result.best_overall:g}"
+    return finish(
+        ax, "merges per distinct word of the training text", f"surprisal of the dev part ({unit})", title, legend=legend
+    )

@@ -1,20 +1,21 @@
-"""Difficulties of editions: a forest of intervals, and one language model against another."""
+"""Difficulties of editions with their intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from scipy.stats import pearsonr
 
-from langdiff.base.types import Floats
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.plots._axes import BLUE, DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
-from langdiff.plots._places import ALL_NAMED, name_points
+from langdiff.plots._axes import DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
+from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
 from langdiff.tables.contrasts import Scale
-from langdiff.tables.effect_sources import EffectsLike, as_effects
+from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
 
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
@@ -59,18 +60,21 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
     half = _half(rows, effects)
-    worse = x > 0 if effects.scale.quantity == "difficulty" else x < 0
-    for harder, colour in ((True, HARDER), (False, EASIER)):
-        part = worse == harder
+    for part, colour in _by_colour(x, effects):
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
         usual["markeredgewidth"] = 0
-        if part.any():
-            ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
+        ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
     _add_top_axis(ax, effects)
     interval = "" if half is None else ", with 95 % interval"
     state = "" if effects.converged else ", NOT CONVERGED"
     label = f"{effects.scale.quantity} ({effects.scale.unit}){interval}"
     return finish(ax, label, title=effects.title + state, keep=["bottom"])
+
+
+def _by_colour(estimates: Floats, effects: Effects) -> Iterator[tuple[Booleans, str]]:
+    """Yield which effects are harder than the average and which are not, each with its colour in all pictures."""
+    harder: Booleans = estimates > 0 if effects.scale.quantity == "difficulty" else estimates < 0
+    yield from ((part, colour) for part, colour in ((harder, HARDER), (~harder, EASIER)) if part.any())
 
 
 def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
@@ -157,8 +161,10 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
-    usual: dict[str, Any] = {"fmt": "o", "color": BLUE, "ecolor": f"{BLUE}66", "elinewidth": 0.8, "markersize": 4}
-    ax.errorbar(x, y, xerr=halves[0], yerr=halves[1], markeredgewidth=0, zorder=2, **usual)
+    for part, colour in _by_colour(values.mean(axis=1), both[0]):
+        widths = [None if half is None else half[part] for half in halves]
+        usual: dict[str, Any] = {"fmt": "o", "color": colour, "ecolor": f"{colour}66", "elinewidth": 0.8}
+        ax.errorbar(x[part], y[part], *widths[::-1], markersize=4, markeredgewidth=0, zorder=2, **usual)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
     ax.locator_params(nbins=6)
     order = None
@@ -193,3 +199,63 @@ def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:
         raise DataError(f"{len(table)} edition(s) in all {len(sources)} sources; at least two are needed.")
     # each source is relative to the average of its own editions; those drawn are to be relative to theirs
     return pd.DataFrame(scales[0].center(table.to_numpy()), index=table.index), scales[0]
+
+
+def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw difficulties under several language models side by side, one line per edition.
+
+    The colour says whether an edition is harder under the last model than under the first.
+
+    Parameters
+    ----------
+    sources : sequence or mapping of fits, Effects or Series; or DataFrame
+        Difficulties from left to right. The labels are the names in a mapping, the names of language models in a
+        sequence of fits, or the columns of a frame of difficulties in nats. Editions that all sources have are
+        drawn, relative to their own average.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    **style
+        Settings for ``Axes.plot``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two sources, or fewer than two editions in all of them.
+    ConfigError
+        If sources have different units or quantities.
+
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> axes = plot_line_follow(mielke2019().difficulties("europarl")[["bpe", "char"]])
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['bpe', 'char']
+    """
+    named = effects_by_source(sources)
+    if len(named) < 2:
+        raise DataError(f"{len(named)} source(s); at least two are needed to follow a line from one to the next.")
+    table, scale = side_by_side([effects for _, effects in named])
+    ax = axes_of(ax, 1.8 + 1.6 * len(named), max(3.2, 0.2 * len(table)))
+    x = np.arange(len(named))
+    ax.axhline(0, color=INK, linewidth=0.8, zorder=0)
+    for place in range(len(named)):
+        ax.axvline(place, color=FAINT, linewidth=0.8, zorder=0)
+    usual: dict[str, Any] = {"linewidth": 1.0, "marker": "o", "markersize": 3.5, "clip_on": False}
+    for edition, row in zip(table.index, table.to_numpy(), strict=True):
+        colour = HARDER if row[-1] > row[0] else EASIER
+        ax.plot(x, row, label=str(edition), **(usual | {"color": colour} | style))
+    ax.set_xlim(0, len(named) - 1)
+    ax.set_xticks(x, [name for name, _ in named])
+    ax.tick_params(axis="x", length=0)
+    name_line_ends(ax, dict(zip(map(str, table.index), table.iloc[:, -1].tolist(), strict=True)))
+    first, last = named[0][0], named[-1][0]
+    legend = {
+        f"higher under {last}": Line2D([], [], color=HARDER),
+        f"higher under {first}": Line2D([], [], color=EASIER),
+    }
+    return finish(ax, ylabel=f"{scale.quantity} ({scale.unit})", keep=["left"], legend=legend)

@@ -10,8 +10,20 @@ from matplotlib.lines import Line2D
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, MARKERS, RUST, SERIES, finish, row_axes, text_size
+from langdiff.plots._axes import (
+    BLUE,
+    DASHED,
+    GREEN,
+    GREY,
+    INK,
+    MARKERS,
+    RUST,
+    SERIES,
+    finish,
+    row_axes,
+    takes,
+    text_size,
+)
 
 EXCERPT = 48  # characters of a text beside its row
 INCHES_PER_LEVEL, WIDEST = 1.15, 60.0

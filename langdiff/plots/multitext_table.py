@@ -1,6 +1,6 @@
 """The multitext and the model as a schematic table (Mielke et al. 2019, Figure 1)."""
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -10,46 +10,25 @@ from matplotlib.patches import Rectangle
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import FAINT, GREY, INK, LETTER, axes_of, finish, size_of, text_size
+from langdiff.plots._axes import FAINT, GREY, INK, LETTER, axes_of, finish, size_of, takes, text_size
 from langdiff.plots._names import shorten
+
+if TYPE_CHECKING:
+    from langdiff.regression.result import DifficultyFit
+    from langdiff.tables.surprisals import Surprisals
 
 GAP = 0.25  # between the table and its margins, in cells
 DARKEST = 0.75  # of the colour map, so that numbers can be read
 NAME = 12  # characters of the name of a row
 
 
-class SurprisalTable(Protocol):
-    """What is drawn of surprisals."""
-
-    @property
-    def bits(self) -> pd.DataFrame:
-        """Bits, intents × editions; NaN where missing."""
-
-
-class Fitted(Protocol):
-    """What is drawn of a `langdiff.fit`."""
-
-    @property
-    def difficulty(self) -> pd.Series:
-        """Difficulty of each edition, nats."""
-
-    @property
-    def intent_size(self) -> pd.Series:
-        """Information content of each intent, bits."""
-
-    @property
-    def dispersion(self) -> float:
-        """Squared coefficient of variation of the bits of one unit of an intent."""
-
-
-@takes("surprisals", SurprisalTable, "Surprisals")
-@takes("fit", Fitted, "Surprisals and the result of langdiff.fit")
+@takes("surprisals", "bits", "Surprisals")
+@takes("fit", "difficulty intent_size dispersion", "Surprisals and the result of langdiff.fit")
 def plot_multitext(
-    surprisals: SurprisalTable,
+    surprisals: "Surprisals",
     ax: Axes | None = None,
     *,
-    fit: Fitted | None = None,
+    fit: "DifficultyFit | None" = None,
     n_intents: int = 8,
     n_editions: int = 8,
     **style: Any,
@@ -136,7 +115,7 @@ def _draw_cell(ax: Axes, centre: tuple[float, float], text: str, darkness: float
     ax.text(x, y, text, ha="center", va="center", fontsize=0.8 * text_size(ax), color=colour)
 
 
-def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: Fitted, style: dict[str, Any]) -> None:
+def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: "DifficultyFit", style: dict[str, Any]) -> None:
     for what, drawn, known in (("intent", bits.index, fit.intent_size), ("edition", bits.columns, fit.difficulty)):
         lacking = [name for name in drawn if name not in known.index]
         if lacking:

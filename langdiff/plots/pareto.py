@@ -1,14 +1,15 @@
 """What one more edition costs in intents."""
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, RUST, SKY, VIOLET, axes_of, finish
+from langdiff.plots._axes import BLUE, DASHED, GREEN, GREY, INK, RUST, SKY, VIOLET, axes_of, finish, takes
+
+if TYPE_CHECKING:
+    from langdiff.selection.result import ParetoFront, Selection
 
 CLOSED = {  # colour and marker
     "hull": (GREY, "o"),
@@ -20,41 +21,14 @@ CLOSED = {  # colour and marker
 }
 
 
-class Front(Protocol):
-    """What is drawn of a `langdiff.pareto_front`."""
-
-    @property
-    def points(self) -> pd.DataFrame:
-        """One row per number of editions or languages: ``intents``, ``intents_at_most``, ``proven``."""
-
-    def best(self, min_intents: int = 1) -> tuple[int, int]:
-        """Return the number of editions and the intents of the largest product."""
-
-
-class Certified(Protocol):
-    """What is drawn of a `langdiff.Selection`."""
-
-    @property
-    def certificate(self) -> pd.DataFrame:
-        """One row per number of editions or languages: ``bound`` and ``closed``."""
-
-    @property
-    def value(self) -> int:
-        """Objective that was reached."""
-
-    @property
-    def upper_bound(self) -> int:
-        """Objective that no selection exceeds."""
-
-
-@takes("front", Front, "the result of langdiff.pareto_front")
-def plot_pareto_front(front: Front, ax: Axes | None = None, *, min_intents: int = 1, **style: Any) -> Axes:
+@takes("front", "points best()", "the result of langdiff.pareto_front")
+def plot_pareto_front(front: "ParetoFront", ax: Axes | None = None, *, min_intents: int = 1, **style: Any) -> Axes:
     """Draw the most intents against the number of editions (or languages) that share them.
 
     Parameters
     ----------
     front : ParetoFront
-        Front from `langdiff.pareto_front`. Each dot is a number of editions, filled where it is proven best; a grey
+        Result of `langdiff.pareto_front`. Each dot is a number of editions, filled where it is proven best; a grey
         line shows the bound where it is higher. The curve through the largest product joins all selections with
         the same product.
     ax : Axes, optional
@@ -76,6 +50,7 @@ def plot_pareto_front(front: Front, ax: Axes | None = None, *, min_intents: int 
 
     Examples
     --------
+    >>> import pandas as pd
     >>> import langdiff as ld
     >>> texts = pd.DataFrame({"deu": ["ja", None], "eng": ["yes", "no"]}, index=["1", "2"])
     >>> axes = plot_pareto_front(ld.pareto_front(ld.read_frame(texts)))
@@ -101,8 +76,8 @@ def plot_pareto_front(front: Front, ax: Axes | None = None, *, min_intents: int 
     return _with_legend(ax, str(points.index.name), "intents that all of them have")
 
 
-@takes("selection", Certified, "a Selection, as langdiff.select returns it")
-def plot_certificate(selection: Certified, ax: Axes | None = None, **style: Any) -> Axes:
+@takes("selection", "certificate value upper_bound", "a Selection, as langdiff.select returns it")
+def plot_certificate(selection: "Selection", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw how large the objective can be with each number of editions (or languages), and what showed that.
 
     Parameters
@@ -126,6 +101,7 @@ def plot_certificate(selection: Certified, ax: Axes | None = None, **style: Any)
 
     Examples
     --------
+    >>> import pandas as pd
     >>> import langdiff as ld
     >>> texts = pd.DataFrame({"deu": ["ja", None], "eng": ["yes", "no"]}, index=["1", "2"])
     >>> axes = plot_certificate(ld.select(ld.read_frame(texts)))

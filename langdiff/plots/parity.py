@@ -1,14 +1,15 @@
 """What editions take for the same content, compared with a reference."""
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import ConfigError, listing
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, plain_log_ticks, row_axes
+from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, plain_log_ticks, row_axes, takes
+
+if TYPE_CHECKING:
+    from langdiff.parity.result import Parity
 
 FACTORS = {"byte_premium": "character_premium"}  # what is drawn beside, fainter
 LABELS = {
@@ -22,32 +23,8 @@ LABELS = {
 }
 
 
-class HasParity(Protocol):
-    """What is drawn of a `langdiff.measure_parity`."""
-
-    @property
-    def reference(self) -> str:
-        """Edition that the others are compared with."""
-
-    @property
-    def estimates(self) -> pd.DataFrame:
-        """Measures, one row per edition."""
-
-    @property
-    def low(self) -> pd.DataFrame:
-        """Lower ends of 95 % intervals."""
-
-    @property
-    def high(self) -> pd.DataFrame:
-        """Upper ends of 95 % intervals."""
-
-    @property
-    def sorting(self) -> str:
-        """Measure that is drawn by default."""
-
-
-@takes("result", HasParity, "the result of langdiff.measure_parity")
-def plot_parity(result: HasParity, measure: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
+@takes("result", "reference estimates low high sorting", "the result of langdiff.measure_parity")
+def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw one measure of parity by edition, with 95 % intervals, the highest on top.
 
     Premiums and parities have a logarithmic axis and a line at 1, the reference. With the premium of bytes, an open
@@ -76,6 +53,7 @@ def plot_parity(result: HasParity, measure: str | None = None, ax: Axes | None =
 
     Examples
     --------
+    >>> import pandas as pd
     >>> import langdiff as ld
     >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"], "ell": ["Καλημέρα", "Ευχαριστώ"]})
     >>> axes = plot_parity(ld.measure_parity(ld.read_frame(texts), reference="eng", bootstrap=0))

@@ -1,41 +1,21 @@
-"""How much harder native texts are than translated ones."""
+"""Native against translated texts."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import BLUE, DASHED, INK, RUST, finish, row_axes
+from langdiff.plots._axes import BLUE, DASHED, INK, MARKERS, RUST, SERIES, axes_of, finish, row_axes, takes
 from langdiff.tables.effect_sources import HasEffects
 
-
-class Differences(Protocol):
-    """What is drawn of a `langdiff.translationese`."""
-
-    @property
-    def fit(self) -> HasEffects:
-        """The fit behind the differences."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per edition: ``difference``, ``low``, ``high``, ``native``, ``translated``."""
+if TYPE_CHECKING:
+    from langdiff.experiments.balanced_training import BalancedResult
+    from langdiff.experiments.native_and_translated import TranslationeseResult
 
 
-class BalancedDifferences(Protocol):
-    """What is drawn of a `langdiff.run_balanced`."""
-
-    @property
-    def results(self) -> Mapping[str, Differences]:
-        """Differences of each balanced sample."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per language, with the columns of `Differences`."""
-
-
-@takes("result", Differences, "the result of langdiff.translationese")
-def plot_translationese(result: Differences, ax: Axes | None = None, **style: Any) -> Axes:
+@takes("result", "fit to_frame()", "the result of langdiff.translationese")
+def plot_translationese(result: "TranslationeseResult", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by edition, with 95 % intervals and the mean.
 
     Parameters
@@ -70,8 +50,8 @@ def plot_translationese(result: Differences, ax: Axes | None = None, **style: An
     return _draw(result.to_frame(), [result.fit], "", ax, style)
 
 
-@takes("result", BalancedDifferences, "the result of langdiff.run_balanced")
-def plot_balanced(result: BalancedDifferences, ax: Axes | None = None, **style: Any) -> Axes:
+@takes("result", "results to_frame()", "the result of langdiff.run_balanced")
+def plot_balanced(result: "BalancedResult", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by language, each under models trained on equal amounts of both.
 
     Parameters
@@ -130,3 +110,65 @@ def _draw(frame: pd.DataFrame, fits: list[HasEffects], training: str, ax: Axes |
         keep=["bottom"],
         legend=len(rows) > 1,
     )
+
+
+LENGTH = "length"
+
+
+@takes(
+    "differences",
+    pd.DataFrame,
+    "the table of langdiff.experiments.translationese_by_model",
+    columns=("lm", "edition", "bits_per_character", "difference", "std_error"),
+)
+def plot_translationese_by_model(differences: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw native less translated difficulty against bits per character, one point per model, with standard errors.
+
+    Better models are to the right. The difference of lengths is a dashed line.
+
+    Parameters
+    ----------
+    differences : DataFrame
+        Table of `langdiff.experiments.translationese_by_model`: ``lm``, ``edition``, ``bits_per_character``,
+        ``difference`` and ``std_error``, both in nats.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.errorbar``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    AttributeError
+        If Matplotlib does not know a setting in `style`.
+
+    Examples
+    --------
+    >>> rows = [("length", "deu", float("nan"), -0.06, 0.01), ("kneser-ney-3", "deu", 2.1, -0.03, 0.01)]
+    >>> columns = ["lm", "edition", "bits_per_character", "difference", "std_error"]
+    >>> plot_translationese_by_model(pd.DataFrame(rows, columns=columns)).get_xlabel()
+    'bits per character of the language model'
+    """
+    ax = axes_of(ax, 6.4, 4.2)
+    ax.axhline(0, color=INK, linewidth=0.8, zorder=0)
+    for number, (edition, rows) in enumerate(differences.groupby("edition", sort=False)):
+        colour = SERIES[number % len(SERIES)]
+        by_model = rows[rows["lm"] != LENGTH].sort_values("bits_per_character", ascending=False)
+        usual: dict[str, Any] = {"color": colour, "markersize": 4, "linewidth": 1.0, "capsize": 2}
+        usual["marker"] = MARKERS[number % len(MARKERS)]
+        ax.errorbar(
+            by_model["bits_per_character"],
+            by_model["difference"],
+            yerr=by_model["std_error"],
+            label=str(edition),
+            **(usual | style),
+        )
+        for length in rows.loc[rows["lm"] == LENGTH, "difference"]:
+            ax.axhline(length, color=colour, linewidth=1.0, linestyle=DASHED, zorder=0)
+    ax.plot([], [], color=INK, linewidth=1.0, linestyle=DASHED, label="of lengths in characters")
+    ax.invert_xaxis()
+    return finish(ax, "bits per character of the language model", "native − translated (nats)", legend=True)

@@ -1,7 +1,7 @@
 """Maps of divergences between treebanks, and what the metrics see in one treebank."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,6 @@ from matplotlib.ticker import MaxNLocator
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError
-from langdiff.plots._arguments import takes
 from langdiff.plots._axes import (
     BLUE,
     FAINT,
@@ -26,8 +25,15 @@ from langdiff.plots._axes import (
     plain_log_ticks,
     row_axes,
     size_of,
+    takes,
     text_size,
 )
+
+if TYPE_CHECKING:
+    from langdiff.treebanks.comparison import TreebankComparison
+    from langdiff.treebanks.measures import TreebankMeasures
+    from langdiff.treebanks.perturbation import PerturbationCurve
+    from langdiff.treebanks.profile import TreebankProfile
 
 COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), (*SERIES[:5], INK), strict=True))
 METRICS = ("size", "depth", "width", "length")
@@ -39,60 +45,9 @@ AXIS = {
 }
 
 
-class Comparison(Protocol):
-    """What is drawn of a `langdiff.compare_treebanks`."""
-
-    @property
-    def divergence(self) -> Mapping[Any, pd.DataFrame]:
-        """Divergences by metric, references × compared treebanks."""
-
-    @property
-    def noise(self) -> pd.DataFrame:
-        """Divergence of random halves, treebanks × metrics."""
-
-
-class Profile(Protocol):
-    """What is drawn of a treebank profile."""
-
-    @property
-    def name(self) -> str:
-        """Name of the treebank."""
-
-    @property
-    def tables(self) -> Mapping[Any, pd.Series]:
-        """Counts by metric and bin."""
-
-
-class Curve(Protocol):
-    """What is drawn of a `langdiff.treebanks.perturbation_curve`."""
-
-    @property
-    def treebank(self) -> str:
-        """Name of the treebank."""
-
-    @property
-    def noise(self) -> pd.Series:
-        """Divergence of random halves, by metric."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per kind, rate and metric: ``divergence``."""
-
-
-class Measures(Protocol):
-    """What is drawn of a `langdiff.measure_treebanks`."""
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row per treebank."""
-
-    @property
-    def over(self) -> str:
-        """What head-POS entropies are averages over: ``"tokens"`` or ``"types"``."""
-
-
-@takes("comparison", Comparison, "the result of langdiff.compare_treebanks")
+@takes("comparison", "divergence noise", "the result of langdiff.compare_treebanks")
 def plot_divergences(
-    comparison: Comparison,
+    comparison: "TreebankComparison",
     metric: str = "mean",
     ax: Axes | None = None,
     *,
@@ -105,7 +60,7 @@ def plot_divergences(
     Parameters
     ----------
     comparison : TreebankComparison
-        Comparison from `langdiff.compare_treebanks`.
+        Result of `langdiff.compare_treebanks`.
     metric : str
         One of its metrics, or ``"mean"``.
     ax : Axes, optional
@@ -180,16 +135,16 @@ def _short(value: float) -> str:
     return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"  # not 0.000, which would be no difference
 
 
-@takes("comparison", Comparison, "the result of langdiff.compare_treebanks")
+@takes("comparison", "divergence noise", "the result of langdiff.compare_treebanks")
 def plot_metric_maps(
-    comparison: Comparison, axes: "np.ndarray[Any, Any] | None" = None, **options: Any
+    comparison: "TreebankComparison", axes: "np.ndarray[Any, Any] | None" = None, **options: Any
 ) -> "np.ndarray[Any, Any]":
     """Draw the maps of size, depth, width and length, each with colours of its own.
 
     Parameters
     ----------
     comparison : TreebankComparison
-        Comparison from `langdiff.compare_treebanks`.
+        Result of `langdiff.compare_treebanks`.
     axes : ndarray of four Axes, optional
         Axes to draw on; by default those of a new figure of 2 × 2.
     **options
@@ -223,17 +178,22 @@ def plot_metric_maps(
     return axes
 
 
-@takes("profile", Profile, "the profile of a treebank")
-@takes("box", Profile, "the profile of a treebank")
+@takes("profile", "name tables", "the profile of a treebank")
+@takes("box", "name tables", "the profile of a treebank")
 def plot_treebank_profile(
-    profile: Profile, metric: str = "size", ax: Axes | None = None, *, box: Profile | None = None, **style: Any
+    profile: "TreebankProfile",
+    metric: str = "size",
+    ax: Axes | None = None,
+    *,
+    box: "TreebankProfile | None" = None,
+    **style: Any,
 ) -> Axes:
     """Draw what one metric sees in a treebank.
 
     Parameters
     ----------
     profile : TreebankProfile
-        Profile from `langdiff.treebanks.profile_treebank`.
+        Result of `langdiff.treebanks.profile_treebank`.
     metric : {"size", "depth", "width", "length"}
         A map of sentences by depth and length; histograms of costs; or bars of numbers of children.
     ax : Axes, optional
@@ -309,14 +269,16 @@ def _draw_length(ax: Axes, table: pd.Series, other: pd.Series, metric: str, styl
     return "children of a word", "words with children (%)"
 
 
-@takes("curve", Curve, "the result of langdiff.treebanks.perturbation_curve")
-def plot_perturbation(curve: Curve, kind: str = "relations", ax: Axes | None = None, **style: Any) -> Axes:
+@takes("curve", "treebank noise to_frame()", "the result of langdiff.treebanks.perturbation_curve")
+def plot_perturbation(
+    curve: "PerturbationCurve", kind: str = "relations", ax: Axes | None = None, **style: Any
+) -> Axes:
     """Draw how divergence grows with the share of changed words; dotted: random halves of the treebank.
 
     Parameters
     ----------
     curve : PerturbationCurve
-        Curve from `langdiff.treebanks.perturbation_curve`.
+        Result of `langdiff.treebanks.perturbation_curve`.
     kind : {"relations", "heads", "order"}
         What was changed in the copies: relations, heads or the order of words.
     ax : Axes, optional
@@ -360,16 +322,16 @@ def plot_perturbation(curve: Curve, kind: str = "relations", ax: Axes | None = N
     return finish(ax, f"changed words (%): {kind}", "divergence from the source", curve.treebank, legend=True)
 
 
-@takes("measures", Measures, "the result of langdiff.measure_treebanks")
+@takes("measures", "table over", "the result of langdiff.measure_treebanks")
 def plot_treebank_measures(
-    measures: Measures, measure: str = "dependency_length", ax: Axes | None = None, **style: Any
+    measures: "TreebankMeasures", measure: str = "dependency_length", ax: Axes | None = None, **style: Any
 ) -> Axes:
     """Draw a measure of treebanks, lowest on top.
 
     Parameters
     ----------
     measures : TreebankMeasures
-        Measures from `langdiff.measure_treebanks`.
+        Result of `langdiff.measure_treebanks`.
     measure : str
         A column of their table. For ``"dependency_length"`` and ``"head_final"``, an open dot shows trees with
         content words as heads, a filled one trees with function words as heads.

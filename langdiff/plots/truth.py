@@ -8,8 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError, listing
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, takes
 from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.tables.effect_sources import Sources, effects_by_source
 from langdiff.tables.effects import Effects

@@ -1,6 +1,6 @@
-"""Difficulty against what may make a language hard (Mielke et al. 2019, Figure 5)."""
+"""Predictors, and difficulties against them."""
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -8,27 +8,94 @@ from matplotlib.axes import Axes
 from pandas.api.types import is_numeric_dtype
 
 from langdiff.base.types import Floats
-from langdiff.errors import DataError
-from langdiff.plots._arguments import takes
-from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.plots._axes import FAINT, GREY, MARKERS, SERIES, axes_of, finish, row_axes, takes
 from langdiff.plots._places import name_points
 
-
-class Tested(Protocol):
-    """What is drawn of a `langdiff.correlate`."""
-
-    @property
-    def tests(self) -> pd.DataFrame:
-        """One row per test, with its ``estimate``."""
-
-    def points(self, predictor: str) -> pd.DataFrame:
-        """Return one row per language, language model and corpus: ``predictor`` and ``difficulty``."""
+if TYPE_CHECKING:
+    from langdiff.typology.association.result import Correlations
+    from langdiff.typology.predictors.table import Predictors
 
 
-@takes("result", Tested, "the result of langdiff.correlate")
+@takes("predictors", "values info", "the result of langdiff.predictors")
+def plot_predictor(
+    predictors: "Predictors", predictor: str, ax: Axes | None = None, *, by: str | None = None, **style: Any
+) -> Axes:
+    """Draw a numeric predictor as dots, one row per edition, the largest on top.
+
+    Parameters
+    ----------
+    predictors : Predictors
+        Table from `langdiff.predictors`; editions without a value are left out, and counted in the label below.
+    predictor : str
+        Name of a numeric predictor.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    by : str, optional
+        Name of a categorical predictor, such as ``"26A"``, which colours the dots; grey where it is missing.
+    **style
+        Settings for ``Axes.scatter``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ConfigError
+        If a predictor is unknown or not of the kind that is needed.
+    DataError
+        If no edition has a value.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ja", "nein"], "eng": ["yes", "no no"]}, index=["1", "2"])
+    >>> axes = plot_predictor(ld.predictors(ld.read_frame(texts)), "word_tokens")
+    >>> axes.get_xlabel()
+    'word tokens'
+    """
+    _check(predictors, predictor, "numeric")
+    values = predictors.values[predictor].dropna().sort_values()
+    if values.empty:
+        raise DataError(f"nothing to draw: no edition has a value of {predictor!r}.")
+    ax = row_axes(ax, values.index)
+    usual: dict[str, Any] = {"s": 18, "zorder": 3}
+    heights = pd.Series(range(len(values)), index=values.index)
+    for label, colour, editions in _groups(predictors, values.index, by):
+        ax.scatter(values[editions], heights[editions], label=label, **({"color": colour} | usual | style))
+    unit = str(predictors.info.loc[predictor, "unit"])
+    left_out = len(predictors.values) - len(values)
+    name = predictor.replace("_", " ") + (f" ({unit})" if unit and unit.split()[0] not in predictor else "")
+    label = name + (f"; {left_out} without a value" if left_out else "")
+    title = "" if by is None else str(predictors.info.loc[by, "unit"])
+    return finish(ax, label, title=title, keep=["bottom"], legend=by is not None)
+
+
+def _check(predictors: "Predictors", name: str, kind: str) -> None:
+    known = predictors.info.index[predictors.info["kind"] == kind]
+    if name not in known:
+        raise ConfigError(f"{name!r} is not a {kind} predictor of this table; there are {listing(known, 12)}.")
+
+
+def _groups(predictors: "Predictors", editions: pd.Index, by: str | None) -> list[tuple[str, str, list[str]]]:
+    """Return label, colour and editions of each category that occurs, then of those without one."""
+    if by is None:
+        return [("", SERIES[0], list(editions))]
+    _check(predictors, by, "categorical")
+    category = predictors.values.loc[editions, by]
+    groups = []
+    for place, label in enumerate(category.cat.categories):
+        groups.append((str(label), SERIES[place % len(SERIES)], list(category.index[category == label])))
+    groups.append(("no value", GREY, list(category.index[category.isna()])))
+    return [group for group in groups if group[2]]
+
+
+@takes("result", "tests points()", "the result of langdiff.correlate")
 def plot_correlation(
-    result: Tested,
-    predictor: str,
+    result: "Correlations",
+    predictor: str | None = None,
     ax: Axes | None = None,
     *,
     label: str | None = None,
@@ -44,8 +111,8 @@ def plot_correlation(
     result : Correlations
         Result of `langdiff.correlate` or `langdiff.adjust`. The legend gives Pearson's r, or the first test that
         was made.
-    predictor : str
-        Name of the predictor.
+    predictor : str, optional
+        Name of the predictor; by default the numeric one with the smallest p-value.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     label : str, optional
@@ -63,7 +130,7 @@ def plot_correlation(
     ConfigError
         If the predictor is unknown.
     DataError
-        If no language has both its value and a difficulty.
+        If no language has both its value and a difficulty, or no predictor was named and none is numeric.
 
     Examples
     --------
@@ -75,6 +142,7 @@ def plot_correlation(
     >>> axes.get_legend().get_texts()[0].get_text()
     'bpe: r = 0.06, n = 21'
     """
+    predictor = result.strongest() if predictor is None else predictor
     points = result.points(predictor)
     if points.empty:
         raise DataError(f"nothing to draw: no language has both a value of {predictor!r} and a difficulty.")
@@ -120,7 +188,7 @@ def _positions(points: pd.DataFrame, numeric: bool) -> tuple[Floats, list[str]]:
     return column.astype(str).map(names.index).to_numpy(dtype=float), labels
 
 
-def _legend(result: Tested, predictor: str, corpus: str, lm: str) -> str:
+def _legend(result: "Correlations", predictor: str, corpus: str, lm: str) -> str:
     tests = result.tests
     wanted = (tests["predictor"] == predictor) & (tests["language_model"] == lm) & (tests["corpus"] == corpus)
     name = f"{corpus}, {lm}" if corpus else lm

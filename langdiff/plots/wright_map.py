@@ -6,7 +6,6 @@ from matplotlib.axes import Axes
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._arguments import takes
 from langdiff.plots._axes import (
     BLUE,
     FEW_ROWS,
@@ -19,6 +18,7 @@ from langdiff.plots._axes import (
     axes_of,
     finish,
     size_of,
+    takes,
     text_size,
 )
 from langdiff.plots._names import shorten

@@ -15,6 +15,7 @@ from .curves.curve import DifficultyCurve as DifficultyCurve
 from .curves.curve import read_curve as read_curve
 from .curves.fitting import fit_curve as fit_curve
 from .fitting import fit as fit
+from .kernel.estimate import Optimizer as Optimizer
 from .result import DifficultyFit as DifficultyFit
 from .result import read_fit as read_fit
 from .simulation.draw import Simulation as Simulation
@@ -25,3 +26,9 @@ from .stan.diagnosis import posterior_table as posterior_table
 from .stan.priors import Priors as Priors
 from .stan.sampling import Sampler as Sampler
 from .stan.sampling import sample as sample
+from .variants.blunders import Blunders as Blunders
+from .variants.cauchy import Cauchy as Cauchy
+from .variants.laplace import Laplace as Laplace
+from .variants.lognormal import LogNormal as LogNormal
+from .variants.normal import Normal as Normal
+from .variants.variant import Variant as Variant

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import qr
 
-from langdiff.base.control_characters import check_names
+from langdiff.base.cells import check_names
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.formulas import columns_named, matrix_of

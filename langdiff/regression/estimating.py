@@ -13,20 +13,12 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.design import Design, columns_of_formula, labels_of
 from langdiff.regression.kernel.clusters import Clusters, RowClusters, SummedClusters, covariance_of_clusters
-from langdiff.regression.kernel.models import (
-    Estimate,
-    Settings,
-    estimate,
-    published_parameters,
-    size_of_single_cells,
-)
+from langdiff.regression.kernel.estimate import Estimate, published_parameters, size_of_single_cells
 from langdiff.regression.kernel.random.estimate import RandomEstimate, estimate_random
-from langdiff.regression.kernel.robust import is_unbounded
-from langdiff.regression.kernel.row_information import row_information
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.kernel.unequal.estimands import estimand_levels
 from langdiff.regression.kernel.unequal.estimate import UnequalEstimate, estimate_unequal, pseudo_inverse
-from langdiff.regression.options import Options
+from langdiff.regression.options import Options, Settings
 from langdiff.tables.surprisals import Surprisals
 
 LEAST_SIGMA = 1e-8  # residuals of log bits below it are rounding, and the likelihood is unbounded
@@ -91,15 +83,17 @@ def fit_fixed(z: Floats, design: Design, options: Options, table: Surprisals) ->
     shared = z if used.all() else z[used]
     two_way = solve_two_way(shared, design.basis)
     _check_residuals(two_way, settings, table)
-    found = estimate(two_way, settings)
+    variant, restricted, optimizer = settings
+    found = variant.estimate(two_way, restricted=restricted, optimizer=optimizer)
 
     def again(rows: Integers) -> Estimate | None:
         part = solve_two_way(shared[rows], design.basis)
         if _vanishes(part):
             return None
-        return estimate(part, settings, start=(found.sizes[rows], found.c), with_covariance=False)
+        start = found.sizes[rows], found.c
+        return variant.estimate(part, restricted=restricted, optimizer=optimizer, start=start, with_covariance=False)
 
-    rows = cache(lambda: row_information(two_way, settings, found))
+    rows = cache(lambda: variant.rows(two_way, found, restricted=restricted))
     return Fitted(
         found=found,
         used=used,
@@ -124,11 +118,24 @@ def _check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> 
             "the residuals vanish: every edition is an exact multiple of every other "
             f"({listing(table.editions)}), so the likelihood has no maximum. Are they copies of one another?"
         )
-    if settings.model == "2C" and not settings.restricted and is_unbounded(two_way):
+    if settings.variant.unbounded_in_pairs and not settings.restricted and _is_unbounded(two_way):
         raise DataError(
-            "(nearly) all intents have two cells only: then the likelihood of model 2C has no maximum. Use "
-            "restricted=True, or model='2L'."
+            f"(nearly) all intents have two cells only: then the likelihood of model {settings.variant.name} has no "
+            "maximum. Use restricted=True, or model='2L'."
         )
+
+
+def _is_unbounded(two_way: TwoWay) -> bool:
+    """Whether the likelihood of model 2C grows without bound as the dispersion vanishes.
+
+    With the location of every intent on one of its cells, one of J_i ≥ 3 cells costs (J_i/2 − 1)·|ln v|,
+    one of two cells nothing; and those of two cells that the difficulties can make exact gain |ln v|.
+    """
+    cells = two_way.cells_per_intent
+    editions = two_way.residual.shape[1]
+    free = editions if two_way.design is None else two_way.design.shape[1]
+    exact = min(int((cells == 2).sum()), int(free) - 1)
+    return float(np.sum(cells[cells > 2] / 2 - 1)) < exact
 
 
 def _vanishes(two_way: TwoWay) -> bool:
@@ -164,17 +171,18 @@ def fit_random(z: Floats, design: Design, options: Options, table: Surprisals) -
     def estimate_of(rows: slice | Integers, start: Floats | None) -> RandomEstimate:
         return estimate_random(
             z[rows],
-            model=settings.model,
+            model="1" if settings.variant.common_variance else "2",
+            distribution=settings.variant.distribution,
             covariates=None if covariates is None else covariates[rows],
             design=design.basis,
             restricted=settings.restricted,
             sizes=options.sizes,
-            max_iterations=settings.max_iterations,
+            max_iterations=settings.optimizer.max_iterations,
             start=start,
         )
 
     found = estimate_of(slice(None), None)
-    warm = found.theta if options.sizes == "normal" and settings.model != "1" else None
+    warm = found.theta if options.sizes == "normal" and not settings.variant.common_variance else None
     return Fitted(
         found=_plain_estimate(found),
         used=np.ones(len(z), dtype=bool),
@@ -250,12 +258,12 @@ def fit_unequal(z: Floats, design: Design, options: Options, table: Surprisals, 
     def estimate_of(rows: slice | Integers, group: Integers, cluster: Integers | None = None) -> UnequalEstimate:
         return estimate_unequal(
             shared[rows],
-            model="1" if settings.model == "1" else "2",
+            model="1" if settings.variant.common_variance else "2",
             group=group,
             intents="normal" if normal else "flat",
             design=design.basis,
             clusters=cluster,
-            max_iterations=settings.max_iterations,
+            max_iterations=settings.optimizer.max_iterations,
         )
 
     found = estimate_of(slice(None), code)
@@ -296,7 +304,7 @@ def fit_unequal(z: Floats, design: Design, options: Options, table: Surprisals, 
 
 def _check_levels(settings: Settings, design: Design, group: Integers) -> None:
     """Refuse designs of model 1 that would hold for median bits where difficulties are about expected ones."""
-    if settings.model != "1" or design.basis is None:
+    if not settings.variant.common_variance or design.basis is None:
         return
     together = design.basis @ design.basis.T  # of groups: not 0 if two editions are of one
     differ = (np.abs(together) > 0) & (group[:, None] != group)

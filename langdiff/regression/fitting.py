@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.signature import join_signature, name_of_number, short_hash
-from langdiff.base.types import Floats, Model
+from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning
 from langdiff.regression.clustering import (
     Clusters,
@@ -23,15 +23,14 @@ from langdiff.regression.design import Design, Groups, make_design
 from langdiff.regression.estimating import Fitted, fit_fixed, fit_random, fit_unequal, sizes_of_all
 from langdiff.regression.further import compared_intents, dispersions_of, size_distribution
 from langdiff.regression.identity import identify_design, identify_table
-from langdiff.regression.kernel.models import Settings, published_parameters
-from langdiff.regression.kernel.robust import ROUNDING
+from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Method, Optimizer, published_parameters
 from langdiff.regression.options import (
     USUAL_CORRECTION,
     Correction,
     Dispersion,
     Intents,
-    Method,
     Options,
+    Settings,
     Sizes,
     check_options,
 )
@@ -39,10 +38,11 @@ from langdiff.regression.records import ErrorsKind
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.uncertainty import Uncertainty, find_errors
+from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable
 from langdiff.tables.surprisals import Surprisals
 
-USUAL_ITERATIONS = 1000
 FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 def fit(
     surprisals: Surprisals | LongTable | npt.NDArray[np.floating],
     *,
-    model: Model = "2",
+    model: Model | Variant = "2",
     method: Method = "auto",
     groups: Groups | None = None,
     formula: str | None = None,
@@ -65,8 +65,6 @@ def fit(
     strata: OneClustering | None = None,
     correction: Correction | None = None,
     restricted: bool = False,
-    laplace_scale: float | None = None,
-    rounding: float = ROUNDING,
     bootstrap: int = 0,
     seed: int | np.random.Generator | None = None,
     max_iterations: int = USUAL_ITERATIONS,
@@ -89,8 +87,10 @@ def fit(
         Bits of intent i (row) in edition j (column); NaN where missing. Or a long table, one row per cell, with columns
         ``intent``, ``edition`` and ``bits``: a DataFrame, a mapping of lists, or a table of Polars or PyArrow. Of
         other names, units and log-probabilities see `Surprisals.from_long`.
-    model : {"1", "2", "2L", "2C", "3"}
-        Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations.
+    model : {"1", "2", "2L", "2C"} or Variant
+        Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations. Model 3 needs
+        the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. The kink of 2L is rounded off, which gives
+        it a sandwich; ``Laplace(rounding=0)`` fits the kink itself.
     method : {"auto", "newton", "lbfgs"}
         Optimizer of models 1 and 2: ``"auto"`` solves model 1 exactly and model 2 by Newton's method, with L-BFGS
         if that fails. 2L, 2C and 3 are fitted by L-BFGS.
@@ -132,11 +132,6 @@ def fit(
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
         the same editions, their difficulties are biased by a percent or so. See the handbook, "The models". With
         random intents, in model 1, REML.
-    laplace_scale : float, optional
-        b of model 3, nats; it cannot be estimated, and must be well below the standard deviation of z.
-    rounding : float
-        Width, in standard deviations of the residuals, to which the kink of model 2L is rounded off, which gives it
-        a sandwich. 0 fits the kink itself, and its errors come from a jackknife of 50 groups of intents.
     bootstrap : int
         Number of samples of intents, or of clusters, that standard errors come from; a positive number asks for
         ``errors="bootstrap"``, which by itself takes 500.
@@ -203,7 +198,7 @@ def fit(
     """
     options = check_options(
         Options(
-            settings=Settings(model, method, restricted, laplace_scale, max_iterations, rounding),
+            settings=Settings(find_variant(model), restricted, Optimizer(method, max_iterations)),
             intents=intents,
             sizes=sizes,
             size_formula=size_formula,
@@ -241,7 +236,7 @@ def fit(
 
 def _checked(fitted: Fitted, design: Design, options: Options, table: Surprisals, z: Floats) -> Fitted:
     """Tell of intents that were left out; warn of a search that did not converge, or went where no text is."""
-    found, single = fitted.found, int((~fitted.used).sum())
+    found, single, model = fitted.found, int((~fitted.used).sum()), options.settings.variant.name
     gradient = "" if np.isnan(found.grad_norm) else f"; scaled gradient {found.grad_norm:.1e}"
     if single:
         log.info("%d of %d intents have one cell only and say nothing of difficulties", single, len(fitted.used))
@@ -251,7 +246,7 @@ def _checked(fitted: Fitted, design: Design, options: Options, table: Surprisals
     if not (np.abs(difficulty) <= FARTHEST).all():
         found = found._replace(converged=False, covariance=None)
         warnings.warn(
-            f"model {options.settings.model}: some difficulties are more than {FARTHEST:g} nats from the average, a "
+            f"model {model}: some difficulties are more than {FARTHEST:g} nats from the average, a "
             f"factor of {np.exp(FARTHEST):.0f}; they are not to be used, and have no standard errors. Most extreme is "
             f"{_most_extreme(table, z, found.c)}. Are all editions in one unit? Correct the bits, or leave them out.",
             ConvergenceWarning,
@@ -260,8 +255,8 @@ def _checked(fitted: Fitted, design: Design, options: Options, table: Surprisals
         found = found._replace(message=f"difficulties beyond {FARTHEST:g} nats")
     elif not found.converged:
         warnings.warn(
-            f"model {options.settings.model} did not converge in {found.n_iterations} iterations: {found.message}"
-            f"{gradient}. Raise max_iterations (now {options.settings.max_iterations}), "
+            f"model {model} did not converge in {found.n_iterations} iterations: {found.message}"
+            f"{gradient}. Raise max_iterations (now {options.settings.optimizer.max_iterations}), "
             "look for extreme surprisals, or use model='1' with fixed intents, which is solved exactly.",
             ConvergenceWarning,
             stacklevel=3,
@@ -297,10 +292,10 @@ def _label(
     cells, total = int((~np.isnan(z)).sum()), float(np.nansum(z[fitted.used]))
     freedom = uncertainty.freedom
     return DifficultyFit(
-        model=settings.model,
+        model=settings.variant.name,
         method=found.method,
         restricted=settings.restricted,
-        laplace_scale=settings.laplace_scale,
+        laplace_scale=settings.variant.laplace_scale,
         lm=table.lm,
         difficulty=pd.Series(parameters.difficulty, index=units, name="difficulty"),
         covariance=pd.DataFrame(uncertainty.covariance, index=units, columns=units),
@@ -341,23 +336,21 @@ def _signature(
     """Return all that the numbers depend on: fits that could differ never have the same."""
     settings, found = options.settings, fitted.found
     iterative = found.method != "exact"
-    usual = settings.max_iterations == USUAL_ITERATIONS and found.converged
-    scale = settings.laplace_scale
+    usual = settings.optimizer.max_iterations == USUAL_ITERATIONS and found.converged
     group = None if fitted.unequal is None else short_hash(fitted.unequal.group)
     parts = {
-        "model": settings.model,
+        "model": settings.variant.name,
         # "auto" tries another optimizer where Newton's method fails, in samples of intents too
-        "method": f"{found.method} only" if settings.method == "newton" else found.method,
+        "method": f"{found.method} only" if settings.optimizer.method == "newton" else found.method,
         "restricted": settings.restricted,
-        "laplace_scale": None if scale is None else name_of_number(scale),
-        "rounding": name_of_number(settings.rounding) if settings.model == "2L" else None,
+        **settings.variant.signature(),
         "sizes": _name_of_sizes(options, table),
         "dispersion": None if group is None else f"#{group}",
         **identify_design(design),
         "errors": uncertainty.source.signature,
         "clusters": "+".join(map(name_of_clusters, labels)) or None,
         "strata": None if stratum is None else name_of_clusters(stratum),
-        "max_iterations": settings.max_iterations if iterative and not usual else None,
+        "max_iterations": settings.optimizer.max_iterations if iterative and not usual else None,
         **identify_table(table),
         "cells": cells,
         "intents": len(table.intents),

@@ -8,13 +8,13 @@ from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 from langdiff.regression.design import Design
 from langdiff.regression.estimating import Fitted, dispersion_groups
-from langdiff.regression.kernel.models import Parameters, estimate
+from langdiff.regression.kernel.estimate import Parameters
 from langdiff.regression.kernel.random.distance import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.kernel.unequal.estimate import UnequalEstimate
 from langdiff.regression.kernel.unequal.wald import bootstrap_wald, compare_dispersions, sandwich_covariance
-from langdiff.regression.options import ONE_WAY, Options
+from langdiff.regression.options import Options
 from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
 from langdiff.regression.uncertainty import Uncertainty
 from langdiff.tables.surprisals import Surprisals
@@ -102,9 +102,10 @@ def compared_intents(
     fixed fit of model 2 is the restricted one. None for tables above a million cells, where it would take longer than
     the fit itself.
     """
-    model = options.settings.model
+    variant, _, optimizer = options.settings
+    model = "1" if variant.common_variance else "2"
     plain = options.sizes == "normal" and options.size_formula is None and not options.settings.restricted
-    if model not in ONE_WAY or options.unequal or not plain or not fitted.found.converged:
+    if not variant.has_information or options.unequal or not plain or not fitted.found.converged:
         return None
     cluster = pd.factorize(labels[0])[0] if labels else np.arange(len(z))
     enough = len(labels) < 2 and cluster.max() >= 2 * z.shape[1]  # for the variance between clusters
@@ -114,13 +115,14 @@ def compared_intents(
     two_way = solve_two_way(z[used], design.basis)
     # unrestricted, model 2 has a bias of its own in incomplete tables, which would be taken for a difference
     restricted = model == "2"
-    iterations = options.settings.max_iterations
+    iterations = optimizer.max_iterations
     try:
         fixed = fitted.found
         if fitted.random is not None or restricted:
             near = (fixed.sizes, fixed.c) if fitted.random is None else None
-            settings = options.settings._replace(restricted=restricted)
-            fixed = estimate(two_way, settings, start=near, with_covariance=False)
+            fixed = variant.estimate(
+                two_way, restricted=restricted, optimizer=optimizer, start=near, with_covariance=False
+            )
         random = fitted.random
         if random is None:
             near_sizes = [fixed.sizes.mean(), np.log(max(fixed.sizes.std(), LEAST_SPREAD))]

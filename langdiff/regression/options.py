@@ -1,19 +1,19 @@
 """What `langdiff.fit` is asked for, checked before anything is computed."""
 
 from collections.abc import Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.seeds import generator
-from langdiff.base.types import Model
 from langdiff.errors import ConfigError, listing, option
-from langdiff.regression.kernel.models import Settings
+from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Optimizer
 from langdiff.regression.records import ErrorsKind
+from langdiff.regression.variants import names_with, require
+from langdiff.regression.variants.variant import Variant
 
-Method = Literal["auto", "newton", "lbfgs"]
 Intents = Literal["fixed", "random"]
 Sizes = Literal["normal", "free"]
 Correction = Literal["CR0", "CR1", "CR2", "CR3"]
@@ -22,7 +22,14 @@ Dispersion = str | Mapping[str, object] | pd.Series
 USUAL_RESAMPLES = 500
 USUAL_CORRECTION: Correction = "CR2"
 LARGEST = 10_000_000  # cells of a table up to which the scores of rows are held in memory
-ONE_WAY = ("1", "2")  # models that have an information, and dispersions and random intents of their own
+
+
+class Settings(NamedTuple):
+    """The model to fit, and how; see `langdiff.fit`."""
+
+    variant: Variant
+    restricted: bool = False
+    optimizer: Optimizer = USUAL_OPTIMIZER
 
 
 class Options(NamedTuple):
@@ -61,10 +68,7 @@ def check_options(options: Options, *, clustered: bool, stratified: bool = False
     ConfigError
         If an option is unknown or out of range, contradicts another, or needs a seed that is not given.
     """
-    model, method, restricted, b, max_iterations, rounding = options.settings
     offered = {
-        "model": (model, Model),
-        "method": (method, Method),
         "intents": (options.intents, Intents),
         "sizes": (options.sizes, Sizes),
         "correction": (options.correction, Correction),
@@ -75,63 +79,45 @@ def check_options(options: Options, *, clustered: bool, stratified: bool = False
     if options.errors is not None and options.errors not in get_args(ErrorsKind):
         raise ConfigError(f"unknown errors {options.errors!r}; use one of {listing(get_args(ErrorsKind))}.")
     _check_settings(options.settings)
-    _check_numbers(b, max_iterations, rounding, options.bootstrap)
+    samples: object = options.bootstrap
+    if not isinstance(samples, Integral) or samples < 0 or samples == 1:
+        raise ConfigError(f"bootstrap must be 0 or at least 2 samples, got {samples!r}.")
     _check_intents(options)
     _check_sandwich(options, clustered, stratified, corrected)
     _check_errors(options._replace(errors="sandwich") if corrected else options, clustered)
-    settings = Settings(
-        model, method, bool(restricted), None if b is None else float(b), int(max_iterations), float(rounding)
-    )
+    settings = options.settings._replace(restricted=bool(options.settings.restricted))
     resamples = int(options.bootstrap) or (USUAL_RESAMPLES if options.errors == "bootstrap" else 0)
     errors: ErrorsKind | None = "sandwich" if corrected else options.errors
     return options._replace(settings=settings, bootstrap=resamples, errors=errors)
 
 
 def _check_settings(settings: Settings) -> None:
-    model, b = settings.model, settings.laplace_scale
-    if settings.method != "auto" and model not in ONE_WAY:
+    variant, method = settings.variant, settings.optimizer.method
+    if method != "auto" and not variant.has_information:
         raise ConfigError(
-            f"method={settings.method!r} is a choice for models '1' and '2'; model {model!r} has one way: use 'auto'."
+            f"method={method!r} is a choice for models {names_with('has_information')}; model {variant.name!r} has one "
+            "way: use 'auto'."
         )
-    if settings.restricted and model == "3":
-        raise ConfigError("restricted=True is not for model '3', whose density is not a likelihood of z.")
-    if (b is None) == (model == "3"):
-        raise ConfigError(
-            "model '3' needs laplace_scale=b, nats (try 0.02 to 0.05): it cannot be estimated."
-            if b is None
-            else f"laplace_scale is for model '3', not {model!r}."
-        )
-
-
-def _check_numbers(b: object, max_iterations: object, rounding: object, bootstrap: object) -> None:
-    if b is not None and not (isinstance(b, Real) and 0 < float(b) < np.inf):
-        raise ConfigError(f"laplace_scale must be a positive number, got {b!r}.")
-    if not isinstance(max_iterations, Integral) or max_iterations < 1:
-        raise ConfigError(f"max_iterations must be at least 1, got {max_iterations!r}.")
-    if not isinstance(rounding, Real) or not 0 <= float(rounding) <= 1:
-        raise ConfigError(f"rounding must be from 0 to 1 standard deviation, got {rounding!r}.")
-    if not isinstance(bootstrap, Integral) or bootstrap < 0 or bootstrap == 1:
-        raise ConfigError(f"bootstrap must be 0 or at least 2 samples, got {bootstrap!r}.")
 
 
 def _check_intents(options: Options) -> None:
-    model, random = options.settings.model, options.intents == "random"
-    if random and model not in ("1", "2", "2L"):
-        raise ConfigError(f"intents='random' is for models '1', '2' and '2L', not {model!r}.")
-    if options.unequal and model not in ONE_WAY:
-        raise ConfigError(f"dispersions of editions are for models '1' and '2', not {model!r}.")
-    if options.settings.method != "auto" and (random or options.unequal):
+    variant, random = options.settings.variant, options.intents == "random"
+    if random:
+        require(variant, "random_sizes", "intents='random'")
+    if options.unequal and not variant.has_information:
+        raise ConfigError(
+            f"dispersions of editions are for models {names_with('has_information')}, not {variant.name!r}."
+        )
+    if options.settings.optimizer.method != "auto" and (random or options.unequal):
         raise ConfigError("random intents and dispersions of editions are fitted in one way: use method='auto'.")
     if not random and (options.sizes != "normal" or options.size_formula is not None):
         raise ConfigError("sizes and size_formula describe random intents: add intents='random'.")
     if options.unequal and random and (options.sizes != "normal" or options.size_formula is not None):
         raise ConfigError("with dispersions of their own, editions have normal sizes without a formula.")
     restricted = options.settings.restricted
-    if restricted and model == "1" and not random:
-        raise ConfigError(
-            "restricted=True is for models '2', '2L' and '2C'; model '1' has an unbiased variance already."
-        )
-    if restricted and (options.unequal or (random and model != "1")):
+    if restricted and not random:
+        require(variant, "restrictable", "restricted=True")
+    if restricted and (options.unequal or (random and not variant.common_variance)):
         raise ConfigError(
             "restricted=True makes up for one size fitted per intent; where sizes are integrated out there are none: "
             "leave it out."
@@ -139,14 +125,14 @@ def _check_intents(options: Options) -> None:
 
 
 def _check_errors(options: Options, clustered: bool) -> None:
-    errors, model = options.errors, options.settings.model
+    errors, variant = options.errors, options.settings.variant
     if options.bootstrap and errors not in (None, "bootstrap"):
         raise ConfigError(f"bootstrap={options.bootstrap} contradicts errors={errors!r}; leave one of them out.")
     if errors == "information" and clustered:
         raise ConfigError("errors='information' takes intents to be independent; with clusters use 'sandwich'.")
-    if errors == "information" and model not in ONE_WAY and options.intents == "fixed":
+    if errors == "information" and not variant.has_information and options.intents == "fixed":
         raise ConfigError(
-            f"errors='information' needs a smooth likelihood, which model {model!r} lacks; use 'sandwich'."
+            f"errors='information' needs a smooth likelihood, which model {variant.name!r} lacks; use 'sandwich'."
         )
     kinked = _has_a_kink(options)
     if errors == "sandwich" and kinked:
@@ -159,7 +145,7 @@ def _check_errors(options: Options, clustered: bool) -> None:
 
 def _has_a_kink(options: Options) -> bool:
     """Whether the likelihood has kinks, at which there is no sandwich."""
-    return options.settings.model == "2L" and options.settings.rounding == 0 and options.intents == "fixed"
+    return options.settings.variant.kinked and options.intents == "fixed"
 
 
 def _check_sandwich(options: Options, clustered: bool, stratified: bool, corrected: bool) -> None:

@@ -12,6 +12,8 @@ from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import ConfigError
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
+from langdiff.regression.variants import find_variant
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects, Names
 
@@ -223,6 +225,11 @@ class DifficultyFit(Result):
     def _notes(self) -> Iterator[str]:
         if self.terms is not None:
             yield self.terms.round(self.digits).to_string()
+
+    @property
+    def variant(self) -> Variant:
+        """The model as an object, with the numbers of its own that predictions depend on."""
+        return find_variant(self.model, laplace_scale=self.laplace_scale)
 
     def contrast(
         self, one: Names, other: Names, *, estimand: Estimand = "expected", size: float | None = None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from langdiff.base.control_characters import CONTROLS
+from langdiff.base.cells import CONTROLS
 from langdiff.errors import ConfigError
 
 LONGEST = 1000  # characters

@@ -27,7 +27,7 @@ from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
 from langdiff.regression.kernel.unequal.wald import sandwich_covariance
-from langdiff.regression.options import LARGEST, ONE_WAY, Options
+from langdiff.regression.options import LARGEST, Options
 from langdiff.regression.records import ErrorsKind, ErrorSource
 
 FEWEST_INTENTS = 50  # from which the plain sandwich is the default, of each edition where sizes are random
@@ -112,10 +112,11 @@ def find_errors(
     except DataError as error:
         if not usual:
             raise
-        if options.settings.model not in ONE_WAY:
+        if not options.settings.variant.has_information:
             raise DataError(
-                f"model {options.settings.model!r} has standard errors from how intents vary, and here some editions "
-                f"depend on one of {work.n_clusters} intents{work.named_joining}. Use model='2', or more intents."
+                f"model {options.settings.variant.name!r} has standard errors from how intents vary, and here some "
+                f"editions depend on one of {work.n_clusters} intents{work.named_joining}. Use model='2', or more "
+                "intents."
             ) from error
         return work.joined_by_one()
     _warn_of_few(found)
@@ -128,12 +129,12 @@ def _unknown(design: Design, source: ErrorSource) -> Uncertainty:
 
 
 def _usual(options: Options, design: Design, fitted: Fitted, clusters: list[pd.Series], cells: Booleans) -> ErrorsKind:
-    model = options.settings.model
+    variant = options.settings.variant
     if options.bootstrap:
         return "bootstrap"
-    if model == "2L" and options.settings.rounding == 0 and options.intents == "fixed":
+    if variant.kinked and options.intents == "fixed":
         return "jackknife"
-    if clusters or (model not in ONE_WAY and options.intents == "fixed"):
+    if clusters or (not variant.has_information and options.intents == "fixed"):
         return "sandwich"
     n_intents = int(fitted.used.sum())
     if options.intents != "fixed" or options.unequal:
@@ -271,7 +272,7 @@ class _Work:
     def _freedom(self, clusters: Clusters) -> Floats:
         """Return degrees of freedom of the units and of their differences, shape (U, U)."""
         first, most = self.design.first, len(clusters.numbers) - 1.0
-        if self.options.settings.model in ("2C", "3"):  # their information is negative in cells far off
+        if not self.options.settings.variant.concave:  # their information is negative in cells far off
             return np.full((len(first), len(first)), most)
         mean = np.zeros(len(self.fitted.found.c))
         mean[first] = 1 / len(first)

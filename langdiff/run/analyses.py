@@ -19,9 +19,8 @@ from langdiff.run.experiment import Experiment, FileCorpus
 from langdiff.run.figure import Figure, draw
 from langdiff.run.hashes import hash_files
 from langdiff.run.sections import PATHS
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 
@@ -130,27 +129,23 @@ def analyse(
 
 def _compare(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     import langdiff as ld
-    from langdiff.regression.check.cross_validate import RESTRICTABLE
 
     settings = basis.experiment.compare
     assert settings is not None  # noqa: S101 for the type checker: `analyse` calls it only then
     asked = basis.experiment.fit.restricted
-    restricted = asked and set(settings.models) <= set(RESTRICTABLE)  # those of others do not compare with them
+    # those of others do not compare with them
+    restricted = asked and all(variant.restrictable for variant in settings.variants)
     tables = []
     for lm, table in basis.surprisals.items():
         fits: dict[str, DifficultyFit] = {}
-        for model in settings.models:
-            scale = settings.laplace_scale if model == "3" else None
-            fits[model] = ld.fit(
-                table, model=model, laplace_scale=scale, restricted=restricted, seed=basis.experiment.seed
-            )
+        for variant in settings.variants:
+            fits[variant.name] = ld.fit(table, model=variant, restricted=restricted, seed=basis.experiment.seed)
         rows = ld.compare(fits).drop(columns="model").rename_axis("model")
         if settings.k:
             held_out = ld.cross_validate(
                 table,
-                settings.models,
+                settings.variants,
                 n_folds=settings.k,
-                laplace_scale=settings.laplace_scale,
                 clusters=basis.experiment.fit.one_clustering,
                 seed=basis.experiment.seed,
                 progress=basis.progress,
@@ -193,7 +188,7 @@ def _goodness(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     tables, notes = [], []
     figures: list[Figure] = []
     for lm, table in basis.surprisals.items():
-        found = ld.goodness(table, **settings.model_dump(), seed=basis.experiment.seed, progress=basis.progress)
+        found = ld.goodness(table, **settings.arguments(), seed=basis.experiment.seed, progress=basis.progress)
         tables.append(_of(lm, found.to_frame()))
         notes.append(f"{lm}: {found!r} [{found.signature}]")
         for n, fix in found.settings:
@@ -207,15 +202,13 @@ def _goodness(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
 
 def _sample(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     import langdiff as ld
-    from langdiff.regression import Sampler, posterior_table
+    from langdiff.regression import posterior_table
 
     settings = basis.experiment.sample
     assert settings is not None  # noqa: S101
-    given = settings.model_dump(include={"model", "laplace_scale", "intents"})
-    sampler = Sampler(**settings.model_dump(exclude=set(given)))
     tables, notes = [], []
     for lm, table in basis.surprisals.items():
-        draws = ld.sample(table, **given, sampler=sampler, seed=basis.experiment.seed, progress=basis.progress)
+        draws = ld.sample(table, **settings.arguments(), seed=basis.experiment.seed, progress=basis.progress)
         rows = posterior_table(draws)
         estimate = basis.fits[lm].to_frame()
         rows.insert(0, "estimate", estimate["difficulty"] if estimate.index.name == "edition" else np.nan)
@@ -230,7 +223,8 @@ def _translationese(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
     settings = basis.experiment.translationese
     assert settings is not None  # noqa: S101
     origins = None if settings.origins is None else read_origins(settings.origins)
-    fitting = basis.experiment.fit.model_dump(exclude={"formula"})
+    fitting = basis.experiment.fit.arguments()
+    del fitting["formula"]
     tables, notes = [], []
     figures: list[Figure] = []
     for lm, table in basis.surprisals.items():

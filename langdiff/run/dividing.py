@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import pandas as pd
 
@@ -12,10 +11,9 @@ from langdiff.regression import compare_folds
 from langdiff.regression.clustering import clusters_of, strata_of
 from langdiff.run.experiment import Experiment, FitSettings, SplitSettings
 from langdiff.selection import split, split_into_folds
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.intent_info import without_python
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 logger = logging.getLogger(__name__)
@@ -95,7 +93,9 @@ def compare_all_folds(
     """
     fitted = experiment.fit
     # the model of the run; errors are those of the clusters and of the folds
-    settings: dict[str, Any] = fitted.model_dump(exclude={"clusters", "strata", "errors", "bootstrap", "correction"})
+    settings = fitted.arguments()
+    for name in ("clusters", "strata", "errors", "bootstrap", "correction"):
+        del settings[name]
     settings["edition_info"] = edition_info
     by_group = fitted.one_clustering in (None, "fold")
     clusters = experiment.split.groups if by_group else fitted.one_clustering

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from langdiff.base.types import FormatName, Model, OnError, Ranges, Tokenization
+from langdiff.base.types import FormatName, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.errors import ConfigError
-from langdiff.lm.ngram.recipe import KneserNeyRecipe, ScoredLM, find_scored_lm
+from langdiff.lm.language_model import ScoredLM, find_scored_lm
 from langdiff.lm.scoring import split_name
-from langdiff.regression.fitting import USUAL_ITERATIONS
 from langdiff.regression.formulas import checked_formula
-from langdiff.regression.kernel.models import Settings
-from langdiff.regression.kernel.robust import ROUNDING
-from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
+from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Optimizer
+from langdiff.regression.options import USUAL_CORRECTION, Options, Settings, check_options
+from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.variants.variant import Variant
 from langdiff.run.own_recipes import make_recipe
 from langdiff.run.sections import (
     CompareSettings,
@@ -116,9 +116,9 @@ class LmSettings(Section):
 
     A name in ``models`` may end in ``-unpriced`` or ``-carried``; ``scoring`` (``"unpriced"``, ``"carried"``)
     holds for all of them. ``max_replaced`` is the fraction of an edition's test characters that may be
-    replaced as too rare in training; with more, the edition is left out and named. ``floors`` says whether to
+    replaced as too rare in training; with more, the edition is left out and named. ``baselines`` says whether to
     measure n-grams and compressors, too, and to warn where a network needs more bits than they; see
-    `langdiff.lm.measure_floors`. By default they are measured if a network can be compared with them.
+    `langdiff.lm.measure_baselines`. By default they are measured if a network can be compared with them.
 
     ``recipes`` are recipes of one's own, by name: each a table with ``base``, a recipe of ours, and what differs
     from it (attributes of `langdiff.lm.Recipe` or `langdiff.lm.KneserNeyRecipe`).
@@ -134,12 +134,12 @@ class LmSettings(Section):
     max_replaced: float = Field(0.05, ge=0, le=1)
     device: str = "auto"
     workers: int = Field(1, ge=1)
-    floors: bool | None = None
+    baselines: bool | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _a_given_model_trains_nothing(cls, keys: Any) -> Any:
-        without = {"models": [], "floors": False}
+        without = {"models": [], "baselines": False}
         return without | keys if isinstance(keys, dict) and keys.get("hf") is not None else keys
 
     @model_validator(mode="after")
@@ -166,7 +166,7 @@ class LmSettings(Section):
             "scoring": None,
             "max_replaced": 0.05,
             "workers": 1,
-            "floors": False,
+            "baselines": False,
         }
         changed = [key for key, value in usual.items() if getattr(self, key) != value]
         if changed:
@@ -181,14 +181,14 @@ class LmSettings(Section):
         return [self.find(model, self.scoring).name for model in self.models]
 
     @property
-    def measures_floors(self) -> bool:
-        """Whether floors are measured: as the file says, by default if a model is compared with them."""
-        return any(map(self.has_floors, self.names)) if self.floors is None else self.floors
+    def measures_baselines(self) -> bool:
+        """Whether baselines are measured: as the file says, by default if a model is compared with them."""
+        return any(map(self.has_baselines, self.names)) if self.baselines is None else self.baselines
 
-    def has_floors(self, name: str) -> bool:
-        """Return whether the model of this name is compared with floors: networks that price replaced characters."""
+    def has_baselines(self, name: str) -> bool:
+        """Return whether the model of this name is compared with baselines: networks that price replaced characters."""
         recipe, scoring = self.find(name)
-        return not isinstance(recipe, KneserNeyRecipe) and scoring.price_replaced
+        return not recipe.is_baseline and scoring.price_replaced
 
     def find(self, lm: str, scoring: str | None = None) -> ScoredLM:
         """Return the recipe and the way of scoring that a name stands for, which may be one of `recipes`."""
@@ -233,6 +233,15 @@ class FitSettings(Section):
     dispersion: Literal["common", "edition"] | str = "common"
 
     @property
+    def variant(self) -> Variant:
+        """The regression model."""
+        return find_variant(self.model, laplace_scale=self.laplace_scale)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the settings as arguments of `langdiff.fit`."""
+        return self.model_dump(exclude={"laplace_scale"}) | {"model": self.variant}
+
+    @property
     def one_clustering(self) -> str | None:
         """The clusters, where there is one kind of them, for what cannot take two."""
         return self.clusters if isinstance(self.clusters, str) else None
@@ -248,9 +257,7 @@ class FitSettings(Section):
     def _settings_agree(self) -> Self:
         check_options(
             Options(
-                settings=Settings(
-                    self.model, self.method, self.restricted, self.laplace_scale, self.max_iterations, ROUNDING
-                ),
+                settings=Settings(self.variant, self.restricted, Optimizer(self.method, self.max_iterations)),
                 intents=self.intents,
                 sizes=self.sizes,
                 size_formula=self.size_formula,

@@ -1,6 +1,7 @@
 """The experiment file: a TOML file with all settings of a run."""
 
 import difflib
+import json
 import os
 import re
 import tomllib
@@ -9,11 +10,14 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from langdiff.base.io import as_path
+from langdiff.base.io import as_path, parse_json
 from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError, in_experiment, listing
 from langdiff.run.experiment import Experiment, FileCorpus, SyntheticCorpus
 from langdiff.run.sections import PATHS
+
+RENAMED = {"lm": {"floors": "baselines"}}
+"""Keys of earlier versions by section, which finished runs still have in their settings."""
 
 # name=value of Python, but no word in quotes, which is of the data, nor in a path
 _ARGUMENT = re.compile(r"(?<!['\"\w=/\\])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|True|False|[0-9.]*[0-9])(?!\w)")
@@ -74,6 +78,22 @@ def read_experiment(path: str | Path) -> Experiment:
     return experiment
 
 
+def parse_settings(text: str | bytes) -> Experiment:
+    """Return the settings of a run directory, in which keys may have the names of earlier versions.
+
+    Raises
+    ------
+    ValueError
+        If they are damaged.
+    """
+    table = parse_json(text)
+    for section, keys in RENAMED.items():
+        settings = table.get(section) if isinstance(table, dict) else None
+        if isinstance(settings, dict):
+            table[section] = {keys.get(key, key): value for key, value in settings.items()}
+    return Experiment.model_validate_json(json.dumps(table))
+
+
 def _resolve(name: str, file: Path) -> str:
     filled = os.path.expandvars(name)
     if unset := re.search(r"\$\{?(\w+)", filled):
@@ -99,6 +119,8 @@ def _explain(error: ValidationError, path: Path) -> str:
         place = [str(part) for part in _without_format(finding["loc"])]
         where = ".".join(place)
         match finding["type"]:
+            case "extra_forbidden" if new := RENAMED.get(place[0], {}).get(place[-1]):
+                lines.append(f"{where!r} is called {new!r} now.")
             case "extra_forbidden":
                 known = _known_keys(finding["loc"][:-1])
                 near = difflib.get_close_matches(place[-1], known, n=1)

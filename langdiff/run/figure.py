@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from langdiff.base.control_characters import drop_controls
+from langdiff.base.cells import drop_controls
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.run.experiment import LmSettings
+from langdiff.tables.divisions import Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 
 
 def load_given(settings: LmSettings) -> HuggingFaceLM | None:

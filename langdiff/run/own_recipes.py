@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from langdiff.errors import ConfigError
-from langdiff.lm.ngram.recipe import AnyRecipe, find_lm
+from langdiff.lm.language_model import LanguageModelRecipe, find_lm
 from langdiff.lm.scoring import split_name
 
 BASE = "base"
 
 
-def make_recipe(name: str, table: Mapping[str, Any]) -> AnyRecipe:
+def make_recipe(name: str, table: Mapping[str, Any]) -> LanguageModelRecipe:
     """Return the recipe that a table ``[lm.recipes.NAME]`` describes.
 
     Parameters
@@ -48,7 +48,7 @@ def make_recipe(name: str, table: Mapping[str, Any]) -> AnyRecipe:
             hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."
             raise ConfigError(f"{where}: unknown key {key!r}; {hint}")
     try:
-        recipe: AnyRecipe = TypeAdapter(type(base)).validate_python(asdict(base) | changed | {"name": name})
+        recipe: LanguageModelRecipe = TypeAdapter(type(base)).validate_python(asdict(base) | changed | {"name": name})
     except ValidationError as error:
         first = error.errors()[0]
         if not first["loc"]:  # an error of our own, about settings that do not agree

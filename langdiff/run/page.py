@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from langdiff.base.control_characters import drop_controls
+from langdiff.base.cells import drop_controls
 
 HERE = Path(__file__).parent
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from langdiff.base.control_characters import drop_controls
+from langdiff.base.cells import drop_controls
 from langdiff.base.io import write_text
 from langdiff.parity.result import Parity
 from langdiff.regression import DifficultyFit

@@ -19,7 +19,7 @@ from langdiff.run.html_tables import html_table, tables_of_analysis, with_error
 from langdiff.run.page import render_page
 from langdiff.run.pictures import RANK_DRAWS, draw_all
 from langdiff.run.result import RunResult
-from langdiff.tables.left_out import names_left_out
+from langdiff.tables.text_sources import names_left_out
 
 MOST_FAULTS = 100  # that the page lists
 # of the analyses: the entry of the contents, the heading, and what is shown
@@ -138,7 +138,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "failed": html_table(run.failed),
             "folds": [] if run.folds is None else tables_of_analysis("folds", run.folds.set_index("lm").reset_index()),
             "curve": None if run.curve is None else html_table(_curve(run.curve)),
-            "floors": None if run.floors is None else html_table(_floors(run), {"%": "{:+.1f}", "": "{:.3f}"}),
+            "baselines": None if run.baselines is None else html_table(_baselines(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
         analyses=[_section(analysis) for analysis in run.analyses.values()],
         correlations=list(run.correlations().itertuples()),
@@ -199,14 +199,14 @@ def _percent(rows: pd.DataFrame) -> pd.Series:
     return pd.Series(cells, rows.index)
 
 
-def _floors(run: RunResult) -> pd.DataFrame:
-    """Return, one row per edition, the floors and by how many percent each network is below the lowest."""
+def _baselines(run: RunResult) -> pd.DataFrame:
+    """Return, one row per edition, the baselines and by how many percent each network is below the lowest."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # the page says it
-        compared = run.against_floors()
+        compared = run.against_baselines()
     below = compared.pivot(index="edition", columns="lm", values="percent")
     below = below[list(dict.fromkeys(compared["lm"]))]  # in their order
-    table = cast(pd.DataFrame, run.floors).join(below.add_suffix(": below the lowest, %"))
+    table = cast(pd.DataFrame, run.baselines).join(below.add_suffix(": below the lowest, %"))
     return table.rename_axis("edition").reset_index()
 
 

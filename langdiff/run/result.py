@@ -7,22 +7,23 @@ from typing import Any
 
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import DamageError, read_checksums
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path, parse_json, read_table
 from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import DataError
-from langdiff.lm.floors import compare_with_floors
+from langdiff.lm.baselines import compare_with_baselines
 from langdiff.regression import DifficultyCurve, DifficultyFit, read_curve, read_fit
 from langdiff.run.analysis import ANALYSES, Analysis, read_analysis
+from langdiff.run.baselines import read_baselines
 from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FOLDS, FORMAT_VERSION, MANIFEST, PRESENCE
 from langdiff.run.experiment import Experiment
-from langdiff.run.floors import read_floors
+from langdiff.run.experiment_file import parse_settings
 from langdiff.run.sections import SECTIONS
-from langdiff.tables.left_out import LEFT_OUT_COLUMNS
 from langdiff.tables.multitext import FAULT_COLUMNS
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.text_sources import LEFT_OUT_COLUMNS
 
 REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
 DRAWN = ("figures", "report.html")  # from the other files, and read by nobody but people
@@ -52,8 +53,8 @@ class RunResult:
     presence : DataFrame or None
         One row per edition of the corpus, if the experiment selects: ``language``, number and ``percent`` of the
         ``intents`` that it has, and whether it was ``selected``.
-    floors : DataFrame or None
-        What n-grams and compressors make of each edition (`langdiff.lm.measure_floors`), if it was measured.
+    baselines : DataFrame or None
+        What n-grams and compressors make of each edition (`langdiff.lm.measure_baselines`), if it was measured.
     folds : DataFrame or None
         How much the models of the folds differ (`langdiff.regression.compare_folds`), one row per edition × language
         model, if the intents were divided into folds.
@@ -72,7 +73,7 @@ class RunResult:
     truth: pd.Series | None
     manifest: dict[str, Any]
     presence: pd.DataFrame | None = None
-    floors: pd.DataFrame | None = None
+    baselines: pd.DataFrame | None = None
     folds: pd.DataFrame | None = None
     curve: DifficultyCurve | None = None
     analyses: dict[str, Analysis] = field(default_factory=dict)
@@ -112,30 +113,31 @@ class RunResult:
         table = table.join(self.editions["language"], on="edition")
         return table if self.truth is None else table.join(self.truth.rename("truth"), on="edition")
 
-    def against_floors(self) -> pd.DataFrame:
-        """Set the networks beside their floors; see `langdiff.lm.compare_with_floors`.
+    def against_baselines(self) -> pd.DataFrame:
+        """Set the networks beside their baselines; see `langdiff.lm.compare_with_baselines`.
 
         Returns
         -------
         DataFrame, one row per edition × network
-            Without models whose replaced characters are not priced, as floors are, and without n-gram models.
+            Without models whose replaced characters are not priced, as baselines are, and without n-gram models.
 
         Raises
         ------
         DataError
-            If the run measured no floors.
+            If the run measured no baselines.
 
         Warns
         -----
         LangdiffWarning
-            If networks are above their floors.
+            If networks are above their baselines.
         """
-        if self.floors is None:
+        if self.baselines is None:
             raise DataError(
-                f"{self.directory}: this run measured no floors. Run the experiment again, with floors = true in [lm]."
+                f"{self.directory}: this run measured no baselines. Run the experiment again, with baselines = true in "
+                "[lm]."
             )
-        compared = [table for lm, table in self.surprisals.items() if self.experiment.lm.has_floors(lm)]
-        return compare_with_floors(compared, self.floors)
+        compared = [table for lm, table in self.surprisals.items() if self.experiment.lm.has_baselines(lm)]
+        return compare_with_baselines(compared, self.baselines)
 
     def correlations(self) -> pd.DataFrame:
         """Return one row per pair of models (or model and truth): ``x``, ``y`` and ``pearson_r`` of difficulties."""
@@ -198,7 +200,7 @@ def read_run(directory: str | Path) -> RunResult:
                 "run with `langdiff run`, or read it with the version that wrote it."
             ) from error
         raise DamageError(f"{error} {REPAIR}") from error
-    experiment = Experiment.model_validate_json(kept.read(EXPERIMENT))
+    experiment = parse_settings(kept.read(EXPERIMENT))
     models = experiment.lm.names
     return RunResult(
         directory=directory,
@@ -209,7 +211,7 @@ def read_run(directory: str | Path) -> RunResult:
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
         presence=_read_editions(directory / PRESENCE) if (directory / PRESENCE).exists() else None,
-        floors=read_floors(directory),
+        baselines=read_baselines(directory),
         folds=_read_folds(directory / FOLDS),
         curve=read_curve(directory / CURVE) if (directory / CURVE).exists() else None,
         analyses=_read_analyses(directory),

@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff.base.csv_cells import guarded
+from langdiff.base.cells import guarded
 from langdiff.base.io import as_path, atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
 from langdiff.errors import DataError, OutputError, in_experiment
 from langdiff.experiments.curves import curve_where_possible
 from langdiff.experiments.training_sizes import check_sizes, smallest_train
-from langdiff.lm.compute import compute_where_possible
+from langdiff.lm.compute import Compute, compute_where_possible
 from langdiff.lm.device import find_device
 from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.lm.external.protocol import surprisals_of
@@ -29,6 +29,7 @@ from langdiff.lm.preparation import note_preparation
 from langdiff.regression import DifficultyCurve, fit
 from langdiff.run.analyses import Basis, analyse, check_sections
 from langdiff.run.analysis import ANALYSES
+from langdiff.run.baselines import BASELINES, BASELINES_BEFORE, baselines_of_run
 from langdiff.run.directory import (
     CURVE,
     CURVE_JOBS,
@@ -49,7 +50,6 @@ from langdiff.run.directory import (
 from langdiff.run.dividing import check_clusters, compare_all_folds, divide, sizes_of
 from langdiff.run.experiment import Experiment, FileCorpus
 from langdiff.run.experiment_file import read_experiment
-from langdiff.run.floors import FLOORS, floors_of_run
 from langdiff.run.given_model import describe_given, load_given, measure_all
 from langdiff.run.hashes import hash_editions
 from langdiff.run.log import RunLog
@@ -58,14 +58,14 @@ from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.run.sections import SECTIONS
 from langdiff.selection import select
-from langdiff.tables.folds import Folds
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.surprisals import Surprisals
 
 # files that only some runs write
 STALE = (
-    *("tables/truth.csv", "tables/selection.csv", "tables/curve.csv", CURVE, FOLDS, FLOORS, PRESENCE),
+    *("tables/truth.csv", "tables/selection.csv", "tables/curve.csv", CURVE, FOLDS, PRESENCE),
+    *(BASELINES, BASELINES_BEFORE),
     *(f"tables/{name}.csv" for name in SECTIONS),
     f"{ANALYSES}/*",
     *("figures/*.svg", "surprisals/*", "fits/*.json"),
@@ -221,18 +221,18 @@ class _Run:
             self.save_table("editions", editions)
         tables = self.train_all(parts) if self.given is None else [self.score_given(self.given, multitext)]
         with kept("All language models"):
-            floors = self.measure_floors(tables, parts)
-            return self.compare(tables, multitext, editions, truth, notes, parts, floors)
+            baselines = self.measure_baselines(tables, parts)
+            return self.compare(tables, multitext, editions, truth, notes, parts, baselines)
 
-    def measure_floors(self, tables: list[Surprisals], parts: Parts | Folds) -> pd.DataFrame | None:
+    def measure_baselines(self, tables: list[Surprisals], parts: Parts | Folds) -> pd.DataFrame | None:
         """Measure what n-grams and compressors make of the editions that any language model has scored."""
-        if not self.experiment.lm.measures_floors:
+        if not self.experiment.lm.measures_baselines:
             return None
-        with self.stage("floors"):
+        with self.stage("baselines"):
             editions = list(dict.fromkeys(edition for table in tables for edition in table.editions))
-            floors = floors_of_run(parts, editions, self.directory, self.progress)
-            self.save_table("floors", floors)
-        return floors
+            baselines = baselines_of_run(parts, editions, self.directory, self.progress)
+            self.save_table("baselines", baselines)
+        return baselines
 
     def compare(
         self,
@@ -242,12 +242,12 @@ class _Run:
         truth: pd.Series | None,
         notes: str | None,
         parts: Parts | Folds,
-        floors: pd.DataFrame | None,
+        baselines: pd.DataFrame | None,
     ) -> RunResult:
         """Estimate difficulties and write everything that follows from the surprisals."""
         surprisals = {table.lm: table for table in tables}
         with self.stage("regression"):
-            settings = self.experiment.fit.model_dump() | {
+            settings = self.experiment.fit.arguments() | {
                 "seed": self.experiment.seed,
                 "edition_info": multitext.edition_info,  # a dispersion may be named by its columns
             }
@@ -302,13 +302,13 @@ class _Run:
             truth=truth,
             manifest=manifest,
             presence=self.presence,
-            floors=floors,
+            baselines=baselines,
             folds=folds,
             curve=curve,
             analyses=analyses,
         )
-        if floors is not None:
-            result.against_floors()  # warns of networks that have learned less
+        if baselines is not None:
+            result.against_baselines()  # warns of networks that have learned less
         self.save_table("difficulties", result.to_frame().set_index("edition"))
         write_json(self.new / MANIFEST, manifest)
         return result
@@ -322,16 +322,12 @@ class _Run:
             curve, failed = curve_where_possible(
                 parts,
                 **settings.model_dump() | {"lm": self.experiment.lm.find(settings.lm).recipe},
-                model=self.experiment.fit.model,
+                model=self.experiment.fit.model,  # type: ignore[arg-type]  # `Experiment` saw to it
                 clusters=self.experiment.fit.one_clustering,
                 seed=self.experiment.seed,
                 scoring=self.experiment.lm.scoring,
                 max_replaced=1.0,  # small sizes know few characters, which is part of what they show
-                device=self.experiment.lm.device,
-                cache=self.directory / CURVE_JOBS,
-                workers=self.experiment.lm.workers if self.executor is None else 1,
-                executor=self.executor,
-                progress=self.progress,
+                compute=self.compute(self.directory / CURVE_JOBS),
                 least=2,
             )
             if failed:
@@ -428,13 +424,8 @@ class _Run:
                 lm=recipe,
                 scoring=scoring,
                 max_replaced=settings.max_replaced,
-                device=settings.device,
                 seed=self.experiment.seed,
-                cache=self.directory / JOBS,
-                workers=settings.workers if self.executor is None else 1,
-                executor=self.executor,
-                group=1,
-                progress=self.progress,
+                compute=self.compute(self.directory / JOBS),
                 least=2,
             )
         if failed:
@@ -445,6 +436,14 @@ class _Run:
         logs = join_logs(map(read_job_log, folders))
         self.seconds[lm] = round(float(logs["seconds"].sum()), 2)  # of training, also if it was done in an earlier run
         return table
+
+    def compute(self, cache: Path) -> Compute:
+        """Return where language models are trained, and kept."""
+        settings = self.experiment.lm
+        workers = settings.workers if self.executor is None else 1
+        return Compute(
+            device=settings.device, cache=cache, workers=workers, executor=self.executor, progress=self.progress
+        )
 
     def save_table(self, name: str, table: pd.DataFrame, *, index: bool = True) -> None:
         """Write a table as CSV."""

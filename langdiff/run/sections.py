@@ -1,13 +1,14 @@
 """Sections of the experiment file about what is found beside difficulties."""
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from langdiff.base.types import Model, StanModel
 from langdiff.regression.check.held_out import Fix, Sizes
+from langdiff.regression.variants import COMPARED, SCALED, Model, StanModel, find_variant, find_variants
+from langdiff.regression.variants.variant import Variant
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
-from langdiff.typology.association.outcome import Test
+from langdiff.typology.association.correlation import Test
 
 
 class Section(BaseModel):
@@ -24,7 +25,7 @@ class CompareSettings(Section):
     one.
     """
 
-    models: list[Model] = Field(["1", "2", "2L"], min_length=2)
+    models: list[Model] = Field(list(COMPARED), min_length=2)
     k: int = Field(0, ge=0)
     laplace_scale: float | None = Field(None, gt=0)
 
@@ -34,9 +35,14 @@ class CompareSettings(Section):
             raise ValueError("a model is named twice")
         if self.k == 1:
             raise ValueError("k = 1 leaves nothing to fit: give at least 2, or 0 for no cross-validation")
-        if ("3" in self.models) != (self.laplace_scale is not None):
+        if (SCALED in self.models) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The models."""
+        return find_variants(self.models, laplace_scale=self.laplace_scale)
 
 
 class GoodnessSettings(Section):
@@ -45,7 +51,7 @@ class GoodnessSettings(Section):
     Keys are those of that function. ``n`` and ``fix`` are lists, of which every combination is computed.
     """
 
-    models: list[Model] = Field(["1", "2", "2L"], min_length=2)
+    models: list[Model] = Field(list(COMPARED), min_length=2)
     n_subsets: int = Field(5, ge=1)
     held_out: float = Field(0.2, gt=0, lt=1)
     n: list[Sizes] = Field(["map"], min_length=1)
@@ -57,9 +63,14 @@ class GoodnessSettings(Section):
     def _models_can_be_compared(self) -> Self:
         if any(len(set(named)) < len(named) for named in (self.models, self.n, self.fix)):
             raise ValueError("a model, or a value of n or fix, is named twice")
-        if ("3" in self.models) != (self.laplace_scale is not None):
+        if (SCALED in self.models) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the settings as arguments of `langdiff.goodness`."""
+        models = find_variants(self.models, laplace_scale=self.laplace_scale)
+        return self.model_dump(exclude={"laplace_scale"}) | {"models": models}
 
 
 class SampleSettings(Section):
@@ -76,9 +87,17 @@ class SampleSettings(Section):
 
     @model_validator(mode="after")
     def _model_3_has_a_scale(self) -> Self:
-        if (self.model == "3") != (self.laplace_scale is not None):
+        if (self.model == SCALED) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the settings as arguments of `langdiff.sample`."""
+        from langdiff.regression import Sampler  # a command that reads experiments needs no sampler
+
+        variant = find_variant(self.model, laplace_scale=self.laplace_scale)
+        sampler = Sampler(**self.model_dump(exclude={"model", "laplace_scale", "intents"}))
+        return {"model": variant, "intents": self.intents, "sampler": sampler}
 
 
 class TranslationeseSettings(Section):

@@ -9,17 +9,18 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import CHECKSUMS
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path, is_locked
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
 from langdiff.lm.jobs.logs import read_log
-from langdiff.lm.ngram.recipe import AnyRecipe
+from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import EXPERIMENT, STAGE, caches, curve_caches
 from langdiff.run.experiment import Experiment
+from langdiff.run.experiment_file import parse_settings
 from langdiff.run.log import read_run_log
 
 COLUMNS = ["edition", "lm", "state", "epoch", "epochs", "bits_per_character", "seconds", "seconds_left"]
@@ -116,7 +117,7 @@ def read_settings(folder: Path) -> Experiment:
         If they are damaged.
     """
     try:
-        return Experiment.model_validate_json((folder / EXPERIMENT).read_text(encoding="utf-8"))
+        return parse_settings((folder / EXPERIMENT).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{folder / EXPERIMENT}: damaged ({error}).") from error
 
@@ -140,19 +141,19 @@ def _failures(directory: Path) -> set[tuple[str, str]]:
     return found
 
 
-def _seeds(experiment: Experiment, recipe: AnyRecipe, seed: int) -> list[int]:
+def _seeds(experiment: Experiment, recipe: LanguageModelRecipe, seed: int) -> list[int]:
     """Return the seed of the models of each fold."""
     folds = experiment.split.folds
     return [seed] if folds is None else fold_seeds(recipe, seed, folds)
 
 
-def _job(folder: Path, edition: str, recipe: AnyRecipe, seed: int, failed: bool) -> dict[str, Any]:
+def _job(folder: Path, edition: str, recipe: LanguageModelRecipe, seed: int, failed: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"edition": edition, "lm": recipe.name, "state": "waiting", "epoch": 0}
-    row |= {"epochs": recipe.epochs, "bits_per_character": np.nan, "seconds": 0.0, "seconds_left": np.nan}
+    row |= {"epochs": recipe.max_epochs, "bits_per_character": np.nan, "seconds": 0.0, "seconds_left": np.nan}
     try:
         key = read_json(folder / KEY)
         current = key["recipe"] == json.loads(json.dumps(asdict(recipe)))
-        if current and (key["seed"] == seed or recipe.epochs == 1):  # n-grams have no seed
+        if current and (key["seed"] == seed or not recipe.stochastic):
             log = read_log(folder / LOG)
         else:
             return row
@@ -164,5 +165,5 @@ def _job(folder: Path, edition: str, recipe: AnyRecipe, seed: int, failed: bool)
         return row | {"state": "done", "seconds_left": 0.0}
     if failed:
         return row | {"state": "failed"}
-    left = np.nan if not log else row["seconds"] / len(log) * max(0, recipe.epochs - len(log))
+    left = np.nan if not log else row["seconds"] / len(log) * max(0, recipe.max_epochs - len(log))
     return row | {"state": "training" if is_locked(folder) else "interrupted", "seconds_left": left}

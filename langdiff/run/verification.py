@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from langdiff.base.cells import unguarded
 from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums
-from langdiff.base.csv_cells import unguarded
 from langdiff.base.io import as_path
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder
 from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
 from langdiff.run.analysis import KEPT as KEPT_ANALYSES
+from langdiff.run.baselines import KEPT
 from langdiff.run.directory import EXPERIMENT, JOBS, SCORED, STAGE, caches, curve_caches
-from langdiff.run.floors import KEPT
 from langdiff.run.log import LOG
 from langdiff.run.sections import SECTIONS
 from langdiff.run.status import read_settings

@@ -5,11 +5,9 @@ import pandas as pd
 
 from langdiff.base.types import Booleans, Integers
 from langdiff.errors import ConfigError, DataError
-from langdiff.selection.dealing import deal_groups
-from langdiff.selection.grouping import Groups, Incomplete, divide_groups, find_complete, groups_of
-from langdiff.tables.folds import Folds
+from langdiff.selection.splits import Groups, Incomplete, deal_groups, divide_groups, find_complete, groups_of
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext, check_multitext
-from langdiff.tables.parts import Parts
 
 TOGETHER = 5  # consecutive intents in a group where none are given, as in the test part of `split`
 

@@ -1,24 +1,26 @@
 """Records of results: a selection with its certificate, and the trade of editions for intents."""
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.errors import InfeasibleError
-from langdiff.tables.left_out import explain_left_out
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_sources import explain_left_out
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 
 LINE = 120  # characters of a line that names editions
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Selection:
+class Selection(Result):
     """Editions and intents without a missing cell.
 
     Attributes
@@ -85,24 +87,7 @@ class Selection:
         columns = {name: info[name] for name in ("language", "family") if name in info}
         return pd.DataFrame({**columns, "intents": self.edition_intents}).rename_axis("edition")
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the certificate; see `langdiff.plots.plot_certificate`.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Options of Matplotlib, passed to the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.pareto import plot_certificate  # Matplotlib only when asked for
-
-        return plot_certificate(self, ax, **style)
+    plot = Drawn("plot_certificate")
 
     def headline(self) -> str:
         """Return what was selected, whether it is proven best, and which editions were not, or left out as faulty."""
@@ -139,9 +124,8 @@ class Selection:
             break_on_hyphens=False,
         )
 
-    def summary(self) -> str:
-        """Add the table of the selected editions to the `headline`."""
-        return f"{self.headline()}\n\n{self.to_frame().to_string()}"
+    def _lines(self) -> Iterator[str]:
+        yield self.headline()
 
     def __repr__(self) -> str:
         """Return what was selected and whether it is proven best."""
@@ -149,12 +133,9 @@ class Selection:
         size = f"{_count(len(self.editions), 'edition')} × {_count(len(self.intents), 'intent')}"
         return f"Selection: {size}, {state}"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True)}"
-
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ParetoFront:
+class ParetoFront(Result):
     """The most intents that each number of editions (or languages) can share.
 
     Attributes
@@ -202,28 +183,7 @@ class ParetoFront:
         place = len(enough) - 1 - int(product[::-1].argmax())  # among equals, more editions
         return int(enough.index[place]), int(enough.iloc[place])
 
-    def summary(self) -> str:
-        """Format the table, with what is needed to trust it."""
-        return f"{self!r}\n\n{self.to_frame().to_string()}"
-
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw intents against editions; see `langdiff.plots.plot_pareto_front`.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Options of Matplotlib, passed to the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.pareto import plot_pareto_front  # Matplotlib only when asked for
-
-        return plot_pareto_front(self, ax, **style)
+    plot = Drawn("plot_pareto_front")
 
     def __repr__(self) -> str:
         """Return how many points there are and how many are proven."""
@@ -232,9 +192,6 @@ class ParetoFront:
             f"ParetoFront: {len(self.points):,} numbers of {self.points.index.name}, {proven:,} proven, "
             f"in {self.seconds:.1f} s"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.to_frame().to_html(escape=True, max_rows=20)}"
 
 
 def _count(number: int, one: str, several: str | None = None) -> str:

@@ -3,21 +3,53 @@
 import time
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pulp
 
 from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, LangdiffWarning, SolverError
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import Selection
-from langdiff.selection.search.direct import Direct
-from langdiff.selection.search.exact import Search
+from langdiff.selection.search.exact import HALF, Search
+from langdiff.selection.search.problem import Remainder
+from langdiff.selection.search.solver import Program
 from langdiff.tables.multitext import Multitext, check_multitext
 
-if TYPE_CHECKING:
-    import pulp
+
+class Direct(Search):
+    """Search by one program, solved again with a higher cut-off until that is infeasible."""
+
+    def _search(self) -> None:
+        problem, self.best = self.problem, None  # what the other method found is not used
+        everything = Remainder(
+            np.ones_like(problem.weight, dtype=bool), np.ones_like(problem.required), problem.required_groups
+        )
+        program = Program(problem, everything, single=False)
+        products = []
+        for k, y in enumerate(program.y):
+            y.cat = pulp.LpInteger
+            products.append(program.lp.add_variable(f"t{k}", 0))
+            program.lp += products[-1] <= problem.n_groups * y
+            program.lp += products[-1] <= program.units
+        tie = len(problem.language) + 1  # editions decide between equal values
+        value = pulp.LpAffineExpression([(t, int(w)) for t, w in zip(products, program.weight, strict=True)])
+        objective = tie * value + program.n_editions
+        program.lp += program.intents >= problem.min_intents - HALF
+        program.lp += program.n_editions >= 1
+        while (answer := self._solve(program, objective)).editions is not None:
+            found = problem.best_editions(problem.shared(answer.editions))
+            if found is None or not self._take(answer):
+                self._may_stop("there is a better selection")
+                return
+            program.lp += objective >= tie * found.value + found.n_editions + HALF
+        if answer.status == "infeasible":
+            for u in self.bounds.numbers:
+                self.bounds.lower(u, self.needed(u) - 1, "program")
+        else:
+            self._may_stop("there is a better selection")
 
 
 def select(

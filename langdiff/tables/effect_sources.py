@@ -9,8 +9,8 @@ import pandas as pd
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.seeds import generator
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.tables.contrasts import count_ranks
 from langdiff.tables.effects import Effects
-from langdiff.tables.ranks import count_ranks
 
 
 @runtime_checkable

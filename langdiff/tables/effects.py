@@ -12,8 +12,7 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.contrasts import Contrast, Scale
-from langdiff.tables.ranks import count_ranks
+from langdiff.tables.contrasts import Contrast, Scale, count_ranks
 
 Names = str | int | Sequence[str | int]
 

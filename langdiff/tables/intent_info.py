@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff.base.control_characters import check_names
+from langdiff.base.cells import check_names
 from langdiff.base.io import as_path, read_table
 from langdiff.errors import ConfigError, DataError, UnknownColumnError, listing
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from html import escape
 from os import PathLike
 from typing import Any
@@ -10,18 +10,44 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.control_characters import check_names
+from langdiff.base.cells import check_names
 from langdiff.base.result import Drawn
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.left_out import explain_left_out, nothing_left_out
-from langdiff.tables.text_sources import MappedText, TextSource, read_intents
+from langdiff.tables.text_sources import (
+    InMemoryText,
+    MappedText,
+    TextSource,
+    explain_left_out,
+    nothing_left_out,
+    read_intents,
+)
 
 FAULT_COLUMNS = ("edition", "file", "line", "intent", "fault")
 
 
 def _nothing_skipped() -> pd.DataFrame:
     return pd.DataFrame(columns=list(FAULT_COLUMNS), dtype=object).astype({"line": "Int64"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultitextRecord:
+    """A multitext with its texts, as results that contain one are saved.
+
+    Attributes
+    ----------
+    texts : mapping from edition to tuple of str
+        Texts of the intents that the edition has, in order.
+    presence, edition_info, intent_info, skipped, left_out
+        See `Multitext`.
+    """
+
+    texts: Mapping[str, tuple[str, ...]]
+    presence: pd.DataFrame
+    edition_info: pd.DataFrame
+    intent_info: pd.DataFrame
+    skipped: pd.DataFrame
+    left_out: pd.DataFrame
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -337,6 +363,21 @@ class Multitext:
             "left_out": len(self.left_out),
         }
         return pd.Series(counts, name="count")
+
+    def to_record(self) -> MultitextRecord:
+        """Read all texts into a record that can be saved."""
+        tables = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "sources"}
+        return MultitextRecord(texts={edition: tuple(self.text(edition)) for edition in self.editions}, **tables)
+
+    @classmethod
+    def from_record(cls, record: MultitextRecord) -> "Multitext":
+        """Return a multitext whose texts are held in memory."""
+        tables = {each.name: getattr(record, each.name) for each in fields(record) if each.name != "texts"}
+        sources = {}
+        for edition, texts in record.texts.items():
+            intents = record.presence.index[record.presence[edition].to_numpy()]
+            sources[edition] = InMemoryText(pd.Series(texts, index=intents, dtype=object))
+        return cls(sources=sources, **tables)
 
     plot_presence = Drawn("plot_presence")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff.base.control_characters import check_names
+from langdiff.base.cells import check_names
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
-from langdiff.tables.table_files import write_table_file
+from langdiff.tables.long_tables import write_table_file
 
 SYSTEM = "system_"  # prefix of attributes of systems in a long table; those of items have none
 CELL = ("item", "system", "successes", "trials")

@@ -8,10 +8,21 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.errors import DataError, LangdiffWarning, listing, option, words
-from langdiff.tables.long_tables import CELL, is_long, parts_of_long, with_usual_names
+from langdiff.tables.long_tables import (
+    CELL,
+    Unit,
+    as_bits,
+    check_unit,
+    is_long,
+    numbers_of,
+    parts_of_long,
+    place_of_record,
+    read_record,
+    read_table_file,
+    table_kind,
+    with_usual_names,
+)
 from langdiff.tables.surprisals import Surprisals
-from langdiff.tables.table_files import numbers_of, place_of_record, read_record, read_table_file, table_kind
-from langdiff.tables.units import Unit, as_bits, check_unit
 
 
 def read_surprisals(

@@ -7,15 +7,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff.base.control_characters import check_names
+from langdiff.base.cells import check_names
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.tables.intent_info import PREFIX, check_intent_info, select_intent_info
-from langdiff.tables.long_tables import BESIDE, LongTable, as_pandas, parts_of_long, with_usual_names
+from langdiff.tables.long_tables import (
+    BESIDE,
+    LongTable,
+    Unit,
+    as_pandas,
+    check_unit,
+    parts_of_long,
+    with_usual_names,
+    write_table_file,
+)
 from langdiff.tables.provenance import Provenance, to_document
-from langdiff.tables.table_files import write_table_file
-from langdiff.tables.units import Unit, check_unit
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)

@@ -1,10 +1,89 @@
-"""Where the text of an edition comes from."""
+"""Where the texts of a multitext come from, and what is left out of it because files are faulty."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import PurePath
+from typing import Any, Protocol
 
 import pandas as pd
+
+from langdiff.errors import MAX_FILES, words
+
+LEFT_OUT_COLUMNS = ("edition", "level", "what", "why")
+
+
+def nothing_left_out() -> pd.DataFrame:
+    """Return the table of a multitext whose files are without fault."""
+    return pd.DataFrame(columns=list(LEFT_OUT_COLUMNS), dtype=object)
+
+
+def names_left_out(left_out: pd.DataFrame) -> str:
+    """Name what is left out, in one line.
+
+    Parameters
+    ----------
+    left_out : DataFrame
+        Attribute of `langdiff.Multitext`.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     ("fra", "file", "fra.txt", "holds no text."),
+    ...     ("nld", "file", "nld.txt", "holds no text."),
+    ...     ("swe", "text", "2 texts (3, 7)", "2 faults, the first in line 3: a NUL byte."),
+    ... ]
+    >>> names_left_out(pd.DataFrame(rows, columns=LEFT_OUT_COLUMNS))
+    'fra, nld (files); swe (2 texts)'
+    """
+    rows = left_out.to_dict("records")
+    files = [_name(row) for row in rows if row["level"] == "file"]
+    counts = [(row["edition"], row["what"].partition(" (")[0]) for row in rows if row["level"] != "file"]
+    parts = [f"{edition} ({count})" if isinstance(edition, str) else count for edition, count in counts]
+    wholly = f"{_first_of(files)} ({'file' if len(files) == 1 else 'files'})" if files else ""
+    return "; ".join(filter(None, [wholly, _first_of(parts)]))
+
+
+def explain_left_out(left_out: pd.DataFrame) -> str:
+    """Name what is left out, then say why, one line each; an empty text if nothing is.
+
+    Parameters
+    ----------
+    left_out : DataFrame
+        Attribute of `langdiff.Multitext`.
+
+    Examples
+    --------
+    >>> rows = [("fra", "file", "fra.txt", "holds no text.")]
+    >>> print(explain_left_out(pd.DataFrame(rows, columns=LEFT_OUT_COLUMNS)))
+    Left out as faulty: fra (file)
+      fra.txt: holds no text.
+    """
+    if not len(left_out):
+        return ""
+    whys = [f"{_place(row)}: {row['why']}" for row in left_out.to_dict("records")]
+    more = len(whys) - MAX_FILES
+    if more > 0:
+        rest = words(
+            python="the table left_out has all", command="--json lists all", experiment="manifest.json has all"
+        )
+        whys[MAX_FILES:] = [f"and {more:,} more: {rest}"]
+    return "\n  ".join([f"Left out as faulty: {names_left_out(left_out)}", *whys])
+
+
+def _name(row: Mapping[Hashable, Any]) -> str:
+    """Return the edition, or else the name of the file, which has several editions."""
+    return row["edition"] if isinstance(row["edition"], str) else PurePath(row["what"]).name
+
+
+def _place(row: Mapping[Hashable, Any]) -> str:
+    inside = row["level"] != "file" and isinstance(row["edition"], str)
+    return f"{row['edition']}, {row['what']}" if inside else row["what"]
+
+
+def _first_of(names: Iterable[str]) -> str:
+    names = list(dict.fromkeys(names))
+    more = len(names) - MAX_FILES
+    return ", ".join(names[:MAX_FILES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 class TextSource(Protocol):

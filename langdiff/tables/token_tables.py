@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result, rounded
 from langdiff.base.types import Booleans
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
-from langdiff.tables.long_tables import LongTable, as_pandas
+from langdiff.tables.long_tables import LongTable, Unit, as_bits, as_pandas, check_unit, numbers_of, read_table_file
 from langdiff.tables.surprisals import Surprisals
-from langdiff.tables.table_files import numbers_of, read_table_file
-from langdiff.tables.units import Unit, as_bits, check_unit
 
 SPACES = (" ", "▁", "Ġ")  # with which tokens begin that begin a word
 END = ""  # stands for the end of a text
@@ -21,7 +20,7 @@ BOUNDARIES = ("boundary", "boundary_bits")  # of what may be read, the second of
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TokenScores:
+class TokenScores(Result):
     """Bits of every token of texts, in their order.
 
     Attributes
@@ -35,6 +34,8 @@ class TokenScores:
     """
 
     tokens: pd.DataFrame
+
+    digits = 3
 
     @property
     def has_boundaries(self) -> bool:
@@ -137,14 +138,10 @@ class TokenScores:
             rows["corrected_bits"] = sums + after - before
         return rows
 
-    def summary(self) -> str:
-        """Say what the table holds."""
-        per = (
-            self.tokens.groupby("edition", sort=False)["bits"]
-            .agg(["size", "mean"])
-            .rename(columns={"size": "tokens", "mean": "bits per token"})
-        )
-        return f"{self!r}\n\n{per.round(3).to_string()}"
+    def _table(self) -> pd.DataFrame:
+        columns = {"size": "tokens", "mean": "bits per token"}
+        per = self.tokens.groupby("edition", sort=False)["bits"].agg(list(columns)).rename(columns=columns)
+        return rounded(per, self.digits)
 
     def __repr__(self) -> str:
         """Give the numbers of tokens, texts and editions."""

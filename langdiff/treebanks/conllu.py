@@ -5,10 +5,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from conllu.exceptions import ParseException
-from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_int_value, parse_line
+from typing import NamedTuple
 
 from langdiff.base.io import as_path, read_lines
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
@@ -16,7 +13,10 @@ from langdiff.treebanks.tree import Tree
 
 COLUMNS = 8  # ID to DEPREL; the last two are not used
 TreeSource = str | Path | Iterable[str | Path | Tree]
-_PARSERS: dict[str, Any] = {"id": lambda cells, i: parse_id_value(cells[i])}  # other columns are kept as text
+DIGITS = 4000  # at most, in a number: Python reads none of more than 4300
+_SPACES = re.compile(" {2,}")
+_WORD, _INTEGER = re.compile("0|[1-9][0-9]*"), re.compile("0|-?[1-9][0-9]*")
+_RANGE, _EMPTY = re.compile("([1-9][0-9]*)-([1-9][0-9]*)"), re.compile(r"[0-9]+\.[1-9][0-9]*")
 
 
 class Fault(NamedTuple):
@@ -118,28 +118,63 @@ def read_trees(source: TreeSource) -> Iterator[Tree]:
             yield from read_conllu(item)
 
 
-def scan(path: Path) -> Iterator[Tree | Fault]:
-    """Yield every sentence as a tree, or as the reason why it is not one."""
-    rows: list[tuple[int, str]] = []
+class Sentence(NamedTuple):
+    """Rows of a sentence, each with its line and its cells, and the comments before them."""
+
+    comments: list[str]
+    rows: list[tuple[int, list[str]]]
+
+
+def read_sentences(path: Path) -> Iterator[Sentence]:
+    """Yield the rows of each sentence of a CoNLL-U file, divided at tabs and not checked.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    """
+    found = Sentence([], [])
     for number, line in read_lines(path):
         if line.startswith("#"):
-            continue
-        if line and not line.isspace():
-            rows.append((number, line))
-        elif rows:
-            yield _sentence(path, rows)
-            rows = []
-    if rows:  # the last blank line is missing
-        yield _sentence(path, rows)
+            found.comments.append(line)
+        elif line and not line.isspace():
+            found.rows.append((number, line.split("\t")))
+        elif found.rows:
+            yield found
+            found = Sentence([], [])
+    if found.rows:  # the last blank line is missing
+        yield found
 
 
-def _sentence(path: Path, rows: list[tuple[int, str]]) -> Tree | Fault:
+def word_number(cell: str) -> int | None:
+    """Return the number that an ID gives a word; None for a range (``3-4``) or an empty node (``5.1``).
+
+    Raises
+    ------
+    ValueError
+        If it is not a valid ID.
+    """
+    if _WORD.fullmatch(cell):
+        return int(cell)
+    span = _RANGE.fullmatch(cell)
+    if not (span and int(span[1]) <= int(span[2])) and not _EMPTY.fullmatch(cell):
+        raise ValueError(f"{cell[:20]!r} is not a valid ID.")
+    return None
+
+
+def scan(path: Path) -> Iterator[Tree | Fault]:
+    """Yield every sentence as a tree, or as the reason why it is not one."""
+    for sentence in read_sentences(path):
+        yield _tree(path, sentence.rows)
+
+
+def _tree(path: Path, rows: list[tuple[int, list[str]]]) -> Tree | Fault:
     places: dict[int, int] = {0: 0}  # ID → position
     words = []
-    for number, row in rows:
+    for number, cells in rows:
         try:
-            word = _word(row, last=next(reversed(places)))
-        except (ParseException, ValueError) as error:  # ValueError: Python reads no number of thousands of digits
+            word = _word(cells, last=next(reversed(places)))
+        except ValueError as error:  # also of Python, which reads no number of thousands of digits
             raise DataError(f"{path}, line {number}: {error}") from error
         if word is not None:
             places[word[0]] = len(places)
@@ -158,24 +193,16 @@ def _sentence(path: Path, rows: list[tuple[int, str]]) -> Tree | Fault:
         return Fault(start, str(error))
 
 
-def _word(row: str, last: int) -> tuple[int, str, str, int, str] | None:
+def _word(cells: list[str], last: int) -> tuple[int, str, str, int, str] | None:
     """Return ID, FORM, UPOS, HEAD and DEPREL of a row, None of a range or an empty node."""
-    columns = row.count("\t") + 1
-    if columns < COLUMNS:
-        raise ParseException(f"{columns} column(s) separated by tabs; CoNLL-U has 10, and {COLUMNS} are needed.")
-    # the parser also takes two spaces for a tab, but a word may contain them
-    token = parse_line(re.sub(" {2,}", " ", row), DEFAULT_FIELDS, _PARSERS)
-    number = token["id"]
-    if isinstance(number, tuple):
+    if len(cells) < COLUMNS:
+        raise ValueError(f"{len(cells)} column(s) separated by tabs; CoNLL-U has 10, and {COLUMNS} are needed.")
+    number = word_number(cells[0])
+    if number is None:
         return None
-    if number is None or number <= last:
-        raise ParseException(
-            f"ID {row.partition(chr(9))[0]!r} comes after {last}; IDs rise from 1 (is a blank line missing?)."
-        )
-    try:
-        head = parse_int_value(token["head"])
-    except (ParseException, ValueError):
-        head = None
-    if head is None:
-        raise ParseException(f"HEAD {token['head'][:20]!r} is not an integer; 0 marks the root.")
-    return number, token["form"], token["upos"], head, token["deprel"]
+    if number <= last:
+        raise ValueError(f"ID {cells[0]!r} comes after {last}; IDs rise from 1 (is a blank line missing?).")
+    form, upos, head, deprel = (_SPACES.sub(" ", cells[place]) for place in (1, 3, 6, 7))
+    if not _INTEGER.fullmatch(head) or len(head) > DIGITS:
+        raise ValueError(f"HEAD {head[:20]!r} is not an integer; 0 marks the root.")
+    return number, form, upos, int(head), deprel

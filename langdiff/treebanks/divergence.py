@@ -1,15 +1,50 @@
-"""How far apart two tables of counts are."""
+"""Counts of numbered bins, and how far apart two tables of them are."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import rel_entr
 
-from langdiff.base.types import Floats
-from langdiff.treebanks.counts import Counts
+from langdiff.base.types import Floats, Integers
 
 CONSTANT = 1e-12  # relative variance below which a table does not vary but for rounding
 Kind = Literal["kl", "js", "symmetric", "correlation"]
+
+
+class Counts(NamedTuple):
+    """Bins that occur, whole numbers or floats, sorted, and how often; both of shape (B,)."""
+
+    bins: npt.NDArray[Any]
+    counts: Integers
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any]) -> "Counts":
+        """Count equal values."""
+        bins, counts = np.unique(values, return_counts=True)
+        return cls(bins, counts.astype(np.int64))
+
+    @classmethod
+    def total(cls, several: Sequence["Counts"]) -> "Counts":
+        """Add counts up.
+
+        Examples
+        --------
+        >>> Counts.total([Counts.of(np.array([3, 3])), Counts.of(np.array([1, 3]))])
+        Counts(bins=array([1, 3]), counts=array([1, 3]))
+        """
+        bins, place = np.unique(np.concatenate([one.bins for one in several]), return_inverse=True)
+        counts = np.zeros(len(bins), dtype=np.int64)
+        np.add.at(counts, place, np.concatenate([one.counts for one in several]))
+        return cls(bins, counts)
+
+    def at(self, bins: npt.NDArray[Any]) -> Integers:
+        """Return how often each of some bins occurs."""
+        if not len(self.bins):
+            return np.zeros(len(bins), dtype=np.int64)
+        place = np.minimum(np.searchsorted(self.bins, bins), len(self.bins) - 1)
+        return np.where(self.bins[place] == bins, self.counts[place], 0)
 
 
 def divergence(

@@ -14,10 +14,8 @@ from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks.comparison import COLUMNS, Column
-from langdiff.treebanks.pairwise import between, between_halves
-from langdiff.treebanks.settings import SimilaritySettings
-from langdiff.treebanks.tables import AVERAGED
+from langdiff.treebanks.pairwise import COLUMNS, Column, between, between_halves
+from langdiff.treebanks.tables import AVERAGED, SimilaritySettings
 from langdiff.treebanks.treebank import Codes, Treebank
 
 if TYPE_CHECKING:

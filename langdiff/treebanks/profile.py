@@ -7,15 +7,14 @@ import numpy as np
 import pandas as pd
 
 from langdiff.errors import ConfigError
-from langdiff.treebanks import horizontal
-from langdiff.treebanks.counts import Counts
-from langdiff.treebanks.settings import SimilaritySettings
-from langdiff.treebanks.shape import leaves
+from langdiff.treebanks.chains import Normalizer, cooccurrences, leaves
+from langdiff.treebanks.divergence import Counts
 from langdiff.treebanks.tables import (
     COST_BIN,
     METRICS,
     ROW,
     Metric,
+    SimilaritySettings,
     distinct_keys,
     mean_depths,
     size_bins,
@@ -71,7 +70,7 @@ class TreebankProfile:
         ]
         return pd.DataFrame(rows, columns=["treebank", "metric", "bin", "count"])
 
-    def matrix(self, head: str, *, by: horizontal.Normalizer = "columns") -> pd.DataFrame:
+    def matrix(self, head: str, *, by: Normalizer = "columns") -> pd.DataFrame:
         """Return the co-occurrences under heads of one relation, normalized.
 
         Parameters
@@ -174,7 +173,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
         "mean_size_bin": float(depth_bins.mean()),
         "left_out": treebank.left_out,
     }
-    all_pairs = horizontal.cooccurrences(treebank.parents, treebank.deprels, len(treebank.deprel_names))
+    all_pairs = cooccurrences(treebank.parents, treebank.deprels, len(treebank.deprel_names))
     return TreebankProfile(
         name=treebank.name,
         sizes=pd.Series(sizes, name=treebank.name, dtype=object),

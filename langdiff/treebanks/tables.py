@@ -1,24 +1,126 @@
-"""The five tables of counts by which treebanks are compared (Zykova, section 2)."""
+"""The five tables of counts by which treebanks are compared (Zykova, section 2), and their settings."""
 
+import math
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats, Integers
-from langdiff.treebanks import horizontal, vertical
-from langdiff.treebanks.counts import Counts
-from langdiff.treebanks.settings import SimilaritySettings
-from langdiff.treebanks.shape import combine, depths, leaves
+from langdiff.errors import ConfigError
+from langdiff.treebanks.chains import (
+    Levels,
+    Normalizer,
+    chain_lengths,
+    combine,
+    cooccurrences,
+    depth_costs,
+    depths,
+    edge_keys,
+    leaves,
+    width_costs,
+)
+from langdiff.treebanks.divergence import Counts, Kind
 from langdiff.treebanks.treebank import Treebank
 
+Label = Literal["upos+deprel", "deprel", "upos"]
+Statistics = Literal["own", "reference"]
 Metric = Literal["size", "depth", "width", "length", "matrix"]
 AVERAGED: tuple[Metric, ...] = ("size", "depth", "width", "length")  # those of the paper's Figure 4
 METRICS: tuple[Metric, ...] = (*AVERAGED, "matrix")
 COST_BIN = 0.25  # decimal digits
 ROUNDING = 1e-9  # a cost on the edge of two bins belongs to the upper
 ROW = 2**32  # bins of Size are depth * ROW + length
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimilaritySettings:
+    """Choices that the metrics of Zykova leave open; the defaults are those of the documentation.
+
+    Attributes
+    ----------
+    size_bin : float
+        Size: width of the bins of the mean depth of leaves.
+    label : {"upos+deprel", "deprel", "upos"}
+        Depth: labels of a word that its key holds.
+    levels : {"separate", "pooled", "context"}
+        Depth: count keys at each depth separately; or at all depths together; or divide by the count of keys
+        whose triples above are the same, which gives a probability of transition.
+    ancestors : {0, 1, 2}
+        Depth: number of ancestors of a word that its key holds.
+    statistics : {"own", "reference"}
+        Depth and Width: probabilities from each treebank itself, or from the reference for both; what the
+        reference lacks then has probability 0 and a bin of its own.
+    adjacent : bool
+        Matrix: count only children that are neighbours. (Width needs all pairs and keeps them.)
+    width_by : {"columns", "rows"}
+        Width: divide co-occurrences by how often the later child occurs, or the earlier.
+    divergence : {"kl", "js", "symmetric", "correlation"}
+        Measure of divergence: Kullback–Leibler, Jensen–Shannon, the mean of Kullback–Leibler in both directions, 1 -
+        Pearson's r.
+    alpha : float
+        Number added to every bin that occurs in either treebank; without effect on the correlation.
+    base : float
+        Base of the logarithm in divergences; e gives nats, 2 gives bits.
+    rescale : bool
+        Divide each metric's matrix by its largest value before the mean over metrics.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is unknown or out of range.
+
+    Examples
+    --------
+    >>> SimilaritySettings(divergence="js", base=2).signature
+    'size_bin:1|label:upos+deprel|levels:separate|ancestors:2|statistics:own|adjacent:no|width_by:columns|divergence:js|alpha:0.5|base:2|rescale:no'
+    """
+
+    size_bin: float = 1.0
+    label: Label = "upos+deprel"
+    levels: Levels = "separate"
+    ancestors: int = 2
+    statistics: Statistics = "own"
+    adjacent: bool = False
+    width_by: Normalizer = "columns"
+    divergence: Kind = "kl"
+    alpha: float = 0.5
+    base: float = math.e
+    rescale: bool = False
+
+    def __post_init__(self) -> None:
+        known: dict[str, tuple[Any, ...]] = {
+            "label": get_args(Label),
+            "levels": get_args(Levels),
+            "ancestors": (0, 1, 2),
+            "statistics": get_args(Statistics),
+            "width_by": get_args(Normalizer),
+            "divergence": get_args(Kind),
+        }
+        for name, values in known.items():
+            if getattr(self, name) not in values:
+                raise ConfigError(f"{name} is one of {', '.join(map(str, values))}; got {getattr(self, name)!r}.")
+        for name, low in (("size_bin", 0), ("base", 1)):
+            if not low < getattr(self, name) < np.inf:
+                raise ConfigError(f"{name} must be finite and above {low}; got {getattr(self, name)!r}.")
+        if not 0 <= self.alpha < np.inf:
+            raise ConfigError(f"alpha must be finite and not negative; got {self.alpha!r}.")
+
+    @property
+    def signature(self) -> str:
+        """All settings in one line."""
+        return "|".join(f"{field.name}:{_short(getattr(self, field.name))}" for field in fields(self))
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "e" if value == math.e else name_of_number(value)
+    return str(value)
 
 
 def tables(treebank: Treebank, settings: SimilaritySettings, reference: Treebank | None = None) -> dict[Metric, Counts]:
@@ -43,15 +145,13 @@ def tables(treebank: Treebank, settings: SimilaritySettings, reference: Treebank
     """
     source = treebank if reference is None else reference
     relations = len(treebank.deprel_names)
-    together = horizontal.cooccurrences(source.parents, source.deprels, relations)
-    across = horizontal.chain_costs(
-        treebank.parents, treebank.deprels, relations, together, normalize=settings.width_by
-    )
+    together = cooccurrences(source.parents, source.deprels, relations)
+    across = width_costs(treebank.parents, treebank.deprels, relations, together, normalize=settings.width_by)
     return {
         "size": Counts.of(size_bins(treebank, settings.size_bin)),
         "depth": Counts.of(cost_bins(leaf_costs(treebank, settings, source))),
         "width": Counts.of(cost_bins(across)),
-        "length": Counts.of(horizontal.chain_lengths(treebank.parents)),
+        "length": Counts.of(chain_lengths(treebank.parents)),
         "matrix": _pairs(treebank, settings.adjacent),
     }
 
@@ -78,7 +178,7 @@ def leaf_costs(treebank: Treebank, settings: SimilaritySettings, source: Treeban
         parents = np.concatenate([source.parents, np.where(parents < 0, -1, parents + offset)])
         labels = np.concatenate([_labels(source, settings), labels])
         learn = np.arange(len(parents)) < offset
-    costs = vertical.chain_costs(parents, labels, learn, ancestors=settings.ancestors, levels=settings.levels)
+    costs = depth_costs(parents, labels, learn, ancestors=settings.ancestors, levels=settings.levels)
     return costs[-treebank.words :][leaves(treebank.parents)]
 
 
@@ -96,7 +196,7 @@ def cost_bins(costs: Floats) -> Floats:
 
 def distinct_keys(treebank: Treebank, settings: SimilaritySettings) -> int:
     """Return the number of counts that Depth needs: of distinct keys, at each depth apart unless pooled."""
-    keys, _ = vertical.edge_keys(treebank.parents, _labels(treebank, settings), settings.ancestors)
+    keys, _ = edge_keys(treebank.parents, _labels(treebank, settings), settings.ancestors)
     cells = keys if settings.levels == "pooled" else combine(depths(treebank.parents), keys)
     return len(np.unique(cells[treebank.parents >= 0]))
 
@@ -110,7 +210,7 @@ def _labels(treebank: Treebank, settings: SimilaritySettings) -> Integers:
 
 def _pairs(treebank: Treebank, adjacent: bool) -> Counts:
     relations = len(treebank.deprel_names)
-    counts = horizontal.cooccurrences(treebank.parents, treebank.deprels, relations, adjacent=adjacent)
+    counts = cooccurrences(treebank.parents, treebank.deprels, relations, adjacent=adjacent)
     _, earlier, later = split_cells(counts.bins, relations)
     inside = (earlier != relations) & (later != relations)
     return Counts(counts.bins[inside], counts.counts[inside])

@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 
 from langdiff.errors import DataError
 
+RAISED = ("case", "mark")  # relations of words that become heads, inner before outer
+RAISED_UPOS = ("ADP", "SCONJ")
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -108,3 +111,61 @@ def _cycle(heads: Sequence[int]) -> str | None:
         if seen[word] == start:
             return f"word {word} is its own ancestor"
     return None
+
+
+def with_function_heads(tree: Tree) -> Tree:
+    """Make adpositions and subordinators the heads of what they introduce.
+
+    A word whose relation is ``case`` or ``mark`` and whose part of speech is ADP or SCONJ takes the place
+    of its head, which becomes its dependent; every other word stays where it is attached. Of several under
+    one head, adpositions are below subordinators and the nearer below the farther (of two as near the right
+    one). The edge between a function word and its former head keeps its relation, the function word takes
+    over its head's: *in* (case) under *London* (obl) becomes *in* (obl) above *London* (case).
+
+    Parameters
+    ----------
+    tree : Tree
+        A tree as Universal Dependencies draws it, with content words as heads.
+
+    Returns
+    -------
+    Tree
+        The converted tree; `tree` itself if nothing is to be moved.
+
+    Examples
+    --------
+    >>> tree = Tree(("go", "to", "bed"), ("VERB", "ADP", "NOUN"), (0, 3, 1), ("root", "case", "obl"))
+    >>> with_function_heads(tree).heads, with_function_heads(tree).deprels
+    ((0, 1, 2), ('root', 'obl', 'case'))
+    """
+    raised: dict[int, list[int]] = {}  # content word → function words under it
+    for word, (head, upos) in enumerate(zip(tree.heads, tree.upos, strict=True), start=1):
+        if head and upos in RAISED_UPOS and _relation(tree, word) in RAISED:
+            raised.setdefault(head, []).append(word)
+    if not raised:
+        return tree
+    heads, deprels = [0, *tree.heads], ["", *tree.deprels]
+    for content in sorted(raised, key=lambda word: _depth(tree, word)):  # a raised word may have its own
+        below = content
+        for word in sorted(raised[content], key=lambda word: _nesting(tree, word)):
+            heads[word], heads[below] = heads[below], word
+            deprels[word], deprels[below] = deprels[below], deprels[word]
+            below = word
+    return replace(tree, heads=tuple(heads[1:]), deprels=tuple(deprels[1:]))
+
+
+def _nesting(tree: Tree, word: int) -> tuple[int, int, int]:
+    """Sort function words under one head from the inner to the outer."""
+    return RAISED.index(_relation(tree, word)), abs(word - tree.heads[word - 1]), -word
+
+
+def _depth(tree: Tree, word: int) -> int:
+    depth = 0
+    while tree.heads[word - 1]:
+        word = tree.heads[word - 1]
+        depth += 1
+    return depth
+
+
+def _relation(tree: Tree, word: int) -> str:
+    return tree.deprels[word - 1].partition(":")[0]

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import langdiff as ld
+from langdiff.base.cells import CONTROLS, drop_controls, escape_controls
 from langdiff.base.checksums import seal
-from langdiff.base.control_characters import CONTROLS, drop_controls, escape_controls
 from langdiff.cli.output import EscapedStream, save_picture
 from langdiff.errors import DataError
 from langdiff.run.figure import draw

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.base.csv_cells import guard, guarded, unguard, unguarded
+from langdiff.base.cells import guard, guarded, unguard, unguarded
 from langdiff.experiments import read_origins, write_origins
 from langdiff.run import Experiment, read_run, run_experiment, verify_run
 from langdiff.tables.provenance import Provenance
@@ -104,7 +104,7 @@ def test_a_run_and_a_corpus_come_back(tmp_path):
     settings = {
         "name": "guarded",
         "corpus": {"format": "pbc", "path": str(tmp_path / "corpus")},
-        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
     }
     run = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
     assert "=eng" in run.editions.index

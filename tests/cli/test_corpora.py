@@ -5,7 +5,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.corpora import write_multitext
-from langdiff.corpora.catalogue import SOURCES
+from langdiff.corpora.download import SOURCES
 
 
 @pytest.fixture

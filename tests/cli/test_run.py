@@ -2,7 +2,7 @@ def test_a_section_that_cannot_be_done_is_a_failure(langdiff, tmp_path):
     study = tmp_path / "study.toml"
     study.write_text(
         'name = "study"\ncorpus = {format = "synthetic", n_intents = 60, n_languages = 2}\n'
-        '[lm]\nmodels = ["kneser-ney-2"]\nmax_replaced = 1.0\nfloors = false\n[correlate]\nonly = ["words"]\n'
+        '[lm]\nmodels = ["kneser-ney-2"]\nmax_replaced = 1.0\nbaselines = false\n[correlate]\nonly = ["words"]\n'
     )
     done = langdiff("run", study, "--out", tmp_path / "run", "--json")
     assert done.code == 1

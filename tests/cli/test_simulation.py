@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import langdiff as ld
+from langdiff.regression import Blunders
 
 
 def test_simulate_writes_what_the_api_draws(langdiff, tmp_path):
@@ -11,7 +12,7 @@ def test_simulate_writes_what_the_api_draws(langdiff, tmp_path):
     settings += ["--missing", 0.3, "--mechanism", "MNAR", "--seed", 5]
     done = langdiff("simulate", *settings, "--out", tmp_path / "drawn.csv", "--truth", tmp_path / "truth.json")
     assert (done.code, done.err) == (0, "")
-    truth = ld.simulate(40, 3, model="3", sigma=1.1, laplace_scale=0.2, missing=0.3, mechanism="MNAR", seed=5)
+    truth = ld.simulate(40, 3, model=Blunders(scale=0.2), sigma=1.1, missing=0.3, mechanism="MNAR", seed=5)
     expected = truth.surprisals
     drawn = ld.read_surprisals(tmp_path / "drawn.csv")
     np.testing.assert_allclose(drawn.bits, expected.bits)

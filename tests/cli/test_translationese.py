@@ -6,6 +6,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.experiments import read_origins, translationese_by_model
+from langdiff.lm import Compute
 
 
 @pytest.fixture
@@ -123,7 +124,14 @@ def test_balanced_training_of_a_corpus(langdiff, corpus, tmp_path):
     assert done.code == 0, done.err
     multitext = ld.read_multitext(folder, format="moses").map_text(ld.tokenize)
     expected = ld.run_balanced(
-        multitext, ["deu"], lm="kneser-ney-2", budget_words=500, seed=4, folds=3, groups="document", progress=False
+        multitext,
+        ["deu"],
+        lm="kneser-ney-2",
+        budget_words=500,
+        seed=4,
+        folds=3,
+        groups="document",
+        compute=Compute(progress=False),
     )
     printed = pd.DataFrame(json.loads(done.out)).set_index("edition")
     pd.testing.assert_frame_equal(printed, expected.to_frame(), rtol=1e-6, check_names=False)

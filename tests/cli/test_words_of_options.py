@@ -113,7 +113,7 @@ path = "{path}"
 [lm]
 models = ["kneser-ney-2"]
 max_replaced = 1.0
-floors = false
+baselines = false
 {more}
 """
 

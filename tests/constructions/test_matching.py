@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.constructions.matching import is_found
-from langdiff.constructions.rules import Rule
+from langdiff.constructions.rules import Rule, is_found
 from langdiff.constructions.target import Target
 
 WORDS = ["He", "carried", "out", "the", "plan"]

@@ -3,7 +3,7 @@ import warnings
 import pytest
 
 from langdiff.constructions import evaluate, mine_candidates, read_parses, read_queries, read_vetted
-from langdiff.constructions.names import doubtful_names
+from langdiff.constructions.queries import doubtful_names
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
 
 from . import trees

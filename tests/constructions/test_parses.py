@@ -1,7 +1,7 @@
 import pytest
 
 from langdiff.constructions import evaluate, read_parses
-from langdiff.constructions.alignment import align
+from langdiff.constructions.parses import align
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 
 from . import worked

@@ -4,8 +4,8 @@ import warnings
 import pytest
 
 from langdiff.constructions import default_rules, evaluate, read_gold, read_parses, read_rules
-from langdiff.constructions.phenomena import PHENOMENA, types_of_rules
 from langdiff.constructions.rules import lexical_words
+from langdiff.constructions.target import PHENOMENA, types_of_rules
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
 
 from . import worked

@@ -2,7 +2,7 @@ import pytest
 
 from langdiff.constructions import constructed_gold, evaluate, mine_candidates, mined_counts, mined_gold, read_parses
 from langdiff.constructions.graphs import read_graphs
-from langdiff.constructions.phenomena import PHENOMENA
+from langdiff.constructions.target import PHENOMENA
 from langdiff.errors import DataError
 
 from . import trees

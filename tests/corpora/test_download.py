@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from langdiff.corpora import fetch
-from langdiff.corpora.catalogue import SOURCES, CorpusSource
+from langdiff.corpora.download import SOURCES, CorpusSource
 from langdiff.errors import ConfigError, DataError, OutputError
 
 TEXT = bytes(range(256)) * 20_000  # 5 MB that do not compress to nothing in tar

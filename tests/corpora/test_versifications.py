@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.corpora.books import BOOKS, NUMBERS
 from langdiff.corpora.versifications import (
+    BOOKS,
+    NUMBERS,
     VERSIFICATIONS,
     are_beyond,
     existing,

@@ -1,4 +1,4 @@
-from langdiff.constructions.phenomena import PHENOMENA, is_type
+from langdiff.constructions.target import PHENOMENA, is_type
 from langdiff.datasets import bender2011
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.experiments import balance_by_origin, run_balanced
+from langdiff.lm import Compute
 
 ORIGINS = ["eng", "deu", "fra", "und", np.nan]
 
@@ -211,7 +212,7 @@ def test_a_planted_difference_is_found(factor):
         budget_words=4000,
         original_language=origin,
         lm="kneser-ney-3",
-        progress=False,
+        compute=Compute(progress=False),
         seed=0,
     )
     frame = result.to_frame()
@@ -240,7 +241,7 @@ def test_what_cannot_be_compared_is_told_before_training(monkeypatch, origins, b
     def train(*_, **__):
         raise AssertionError("trained")
 
-    monkeypatch.setattr("langdiff.lm.compute_surprisals", train)
+    monkeypatch.setattr("langdiff.lm.compute.compute_where_possible", train)
     multitext, origin = drawn_multitext([1] * len(origins), origins)
     with pytest.raises(DataError, match=message):
         run_balanced(multitext, ["deu"], budget_words=budget, original_language=origin, seed=196)  # five of one origin
@@ -256,7 +257,7 @@ def test_the_whole_experiment_by_intents():
         budget_words=1600,
         original_language=origin,
         lm="kneser-ney-2",
-        progress=False,
+        compute=Compute(progress=False),
         model="1",
     )
     row = result.words.loc["deu"]
@@ -273,8 +274,7 @@ def test_result_says_what_was_done(tmp_path):
         budget_words=1600,
         original_language=origin,
         lm="kneser-ney-2",
-        cache=tmp_path,
-        progress=False,
+        compute=Compute(cache=tmp_path, progress=False),
         model="1",
         seed=0,
     )
@@ -306,7 +306,13 @@ def test_cautions_come_once_for_all_editions_at_the_callers_line():
         {edition: [rare(text, number) for number, text in enumerate(frame[edition])] for edition in frame},
         index=frame.index,
     )
-    options = {"budget_words": 1600, "original_language": origin, "lm": "kneser-ney-2", "progress": False, "seed": 0}
+    options = {
+        "budget_words": 1600,
+        "original_language": origin,
+        "lm": "kneser-ney-2",
+        "compute": Compute(progress=False),
+        "seed": 0,
+    }
     with pytest.warns(LangdiffWarning) as caught:
         run_balanced(ld.read_frame(strange), ["deu", "eng"], **options)
     assert len(caught) == 2  # one of the dev parts, one of the test parts
@@ -321,7 +327,12 @@ def test_cautions_come_once_for_all_editions_at_the_callers_line():
 
 def test_standard_errors_by_bootstrap_need_no_other_seed():
     multitext, origin = three_languages(1)
-    options = {"budget_words": 1600, "original_language": origin, "lm": "kneser-ney-2", "progress": False}
+    options = {
+        "budget_words": 1600,
+        "original_language": origin,
+        "lm": "kneser-ney-2",
+        "compute": Compute(progress=False),
+    }
     first, again = (run_balanced(multitext, "deu", **options, bootstrap=20, seed=3).to_frame() for _ in range(2))
     pd.testing.assert_frame_equal(first, again)
     assert first["std_error"].notna().all()

@@ -9,9 +9,9 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.experiments import sweep_merges
 from langdiff.experiments.bpe_sweep import SweepResult
-from langdiff.lm import RECIPES, KneserNeyRecipe, read_language_model
+from langdiff.lm import RECIPES, Compute, KneserNeyRecipe, read_language_model
 from langdiff.lm.jobs import job
-from langdiff.tables.parts import Parts
+from langdiff.tables.divisions import Parts
 
 RATIOS = [0.0, 0.5, 1.0]
 ROUNDING = 1e-9  # bits per character times characters, against the sum of bits
@@ -42,7 +42,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def result(parts, recipe, cache):
-    return sweep_merges(parts, ratios=reversed(RATIOS), lm=recipe, cache=cache, progress=False, seed=0)
+    return sweep_merges(parts, ratios=reversed(RATIOS), lm=recipe, compute=Compute(cache=cache, progress=False), seed=0)
 
 
 def test_dev_bits_are_those_of_the_models_that_were_kept(result, parts, cache):
@@ -70,12 +70,12 @@ def test_only_the_ratio_differs(recipe, cache, result):
 
 def test_finished_models_are_not_trained_again(result, parts, recipe, cache, monkeypatch):
     monkeypatch.setattr(job, "_train_and_score", None)
-    again = sweep_merges(parts, ratios=RATIOS, lm=recipe, cache=cache, progress=False, seed=0)
+    again = sweep_merges(parts, ratios=RATIOS, lm=recipe, compute=Compute(cache=cache, progress=False), seed=0)
     assert_frame_equal(again.dev_bits, result.dev_bits)
 
 
 def test_without_a_cache_the_same(result, parts, recipe):
-    again = sweep_merges(parts, ratios=[0.5], lm=recipe, progress=False, seed=0)
+    again = sweep_merges(parts, ratios=[0.5], lm=recipe, compute=Compute(progress=False), seed=0)
     assert_frame_equal(again.dev_bits, result.dev_bits.loc[[0.5]])
 
 

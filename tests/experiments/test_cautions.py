@@ -10,6 +10,7 @@ import langdiff as ld
 from langdiff.errors import ConvergenceWarning, DataError, EditionWarning, LangdiffWarning
 from langdiff.experiments import replicate, sweep_merges, translationese
 from langdiff.experiments.cautions import warns_caller
+from langdiff.lm import Compute
 
 
 @warns_caller
@@ -62,7 +63,7 @@ def strange():
 )
 def test_one_warning_for_all_models_points_to_the_caller(strange, experiment):
     with pytest.warns(LangdiffWarning, match=r"^2 editions, 'deu', 'eng'.*too rare") as caught:
-        experiment(strange, seed=0, max_replaced=1, progress=False)
+        experiment(strange, seed=0, max_replaced=1, compute=Compute(progress=False))
     kinds = [str(warning.message) for warning in caught]
     assert len(kinds) == 2, kinds  # characters too rare in training and dev, and characters replaced in the test part
     assert all(kind.startswith("2 editions, 'deu', 'eng'") for kind in kinds), kinds

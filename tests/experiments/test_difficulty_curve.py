@@ -8,6 +8,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments.curves import curve_where_possible
 from langdiff.experiments.training_sizes import nested_parts
+from langdiff.lm import Compute
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def parts():
 def curve(parts, tmp_path_factory):
     cache = tmp_path_factory.mktemp("curve")
     return ld.difficulty_curve(
-        parts, train_sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False
+        parts, train_sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, compute=Compute(cache=cache, progress=False)
     ), cache
 
 
@@ -80,11 +81,17 @@ def test_each_size_is_a_model_of_its_part(parts, curve):
 def test_the_cache_and_the_first_seed_are_used_again(parts, curve):
     curve, cache = curve
     again = ld.difficulty_curve(
-        parts, train_sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, cache=cache, progress=False
+        parts, train_sizes=[40, 80, 160], lm="kneser-ney-3", seed=0, compute=Compute(cache=cache, progress=False)
     )
     pd.testing.assert_frame_equal(again.log_bits, curve.log_bits)
     two = ld.difficulty_curve(
-        parts, train_sizes=[40, 160], lm="kneser-ney-3", seed=0, n_seeds=2, cache=cache, match="intents", progress=False
+        parts,
+        train_sizes=[40, 160],
+        lm="kneser-ney-3",
+        seed=0,
+        n_seeds=2,
+        compute=Compute(cache=cache, progress=False),
+        match="intents",
     )
     np.testing.assert_allclose(two.by_seed[0], curve.log_bits[[40, 160]])
     assert (two.by_seed[1, :, 0] != two.by_seed[0, :, 0]).all()
@@ -92,7 +99,9 @@ def test_the_cache_and_the_first_seed_are_used_again(parts, curve):
 
 
 def test_equal_bytes_can_be_trained_on(parts):
-    curve = ld.difficulty_curve(parts, train_sizes=[40, 120], lm="kneser-ney-2", match="bytes", seed=0, progress=False)
+    curve = ld.difficulty_curve(
+        parts, train_sizes=[40, 120], lm="kneser-ney-2", match="bytes", seed=0, compute=Compute(progress=False)
+    )
     assert curve.read[120].min() < 120 == curve.read[120].max()
 
 
@@ -102,7 +111,9 @@ def test_equal_bytes_can_be_trained_on(parts):
 )
 def test_what_the_fit_would_refuse_is_refused_before_training(parts, tmp_path, setting, message):
     with pytest.raises(ConfigError, match=message):
-        ld.difficulty_curve(parts, train_sizes=[40, 80], lm="kneser-ney-2", seed=0, cache=tmp_path, **setting)
+        ld.difficulty_curve(
+            parts, train_sizes=[40, 80], lm="kneser-ney-2", seed=0, compute=Compute(cache=tmp_path), **setting
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -118,7 +129,9 @@ def test_folds_are_cut_each_by_its_own_order():
     for k, (smaller, _) in enumerate(own):
         assert list(cut[60].parts[k].train.intents) == list(smaller[60].train.intents)
         assert cut[60].parts[k].test is folds.parts[k].test
-    curve = ld.difficulty_curve(folds, train_sizes=[20, 60], lm="kneser-ney-3", seed=0, clusters="fold", progress=False)
+    curve = ld.difficulty_curve(
+        folds, train_sizes=[20, 60], lm="kneser-ney-3", seed=0, clusters="fold", compute=Compute(progress=False)
+    )
     assert curve.n_intents == 240
     cut, _ = nested_parts(folds, [20, 60], "intents", np.random.default_rng(0))
     table = ld.compute_surprisals(cut[20], lm="kneser-ney-3", max_replaced=1.0, progress=False)
@@ -135,15 +148,17 @@ def test_an_edition_that_fails_is_left_out_and_named(parts, tmp_path):
     frame.loc[parts.test.intents, other] = "ЖЖЖ ЖЖ"  # no character of which is in its training text
     train, dev, test = (ld.read_frame(frame.loc[part.intents]) for part in (parts.train, parts.dev, parts.test))
     settings = {"sizes": [40, 160], "lm": "kneser-ney-3", "scoring": None, "match": "intents", "n_seeds": 1, "seed": 0}
-    settings |= {"model": "2", "clusters": None, "max_replaced": 0.5, "device": "cpu", "workers": 1, "executor": None}
+    settings |= {"model": "2", "clusters": None, "max_replaced": 0.5}
     curve, failed = curve_where_possible(
-        ld.Parts(train=train, dev=dev, test=test), **settings, cache=tmp_path, progress=False, least=2
+        ld.Parts(train=train, dev=dev, test=test), **settings, compute=Compute(cache=tmp_path, progress=False), least=2
     )
     assert list(failed) == [other]
     assert failed[other].startswith("40 training intents: ")
     kept = [edition for edition in parts.editions if edition != other]
     assert list(curve.editions) == kept
-    alone, none = curve_where_possible(parts.sel(kept), **settings, cache=tmp_path / "alone", progress=False, least=2)
+    alone, none = curve_where_possible(
+        parts.sel(kept), **settings, compute=Compute(cache=tmp_path / "alone", progress=False), least=2
+    )
     assert not none
     np.testing.assert_array_equal(curve.log_bits, alone.log_bits)
     with pytest.raises(DataError, match=other):

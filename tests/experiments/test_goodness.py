@@ -111,7 +111,7 @@ def test_refusals():
     for settings, message in (
         ({"models": ["2", "2"]}, "models must be named once"),
         ({"models": []}, "models must be named once"),
-        ({"models": "4"}, "unknown models '4'"),
+        ({"models": "4"}, "unknown model '4'"),
         ({"n": "mean"}, "unknown n 'mean'"),
         ({"held_out": 1.0}, "held_out is a share"),
         ({"n_subsets": 0}, "n_subsets must be at least 1"),

@@ -8,7 +8,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.experiments import replicate
 from langdiff.experiments.replicates import Replicates
-from langdiff.lm import RECIPES
+from langdiff.lm import RECIPES, Compute
 from langdiff.typology import propagate_errors
 
 ROUNDING = 1e-12
@@ -28,7 +28,9 @@ def parts():
 
 @pytest.fixture(scope="module")
 def replicates(parts, tmp_path_factory):
-    return replicate(parts, lm=RECIPE, n_seeds=3, cache=tmp_path_factory.mktemp("cache"), progress=False, seed=0)
+    return replicate(
+        parts, lm=RECIPE, n_seeds=3, compute=Compute(cache=tmp_path_factory.mktemp("cache"), progress=False), seed=0
+    )
 
 
 def test_each_seed_is_a_run_of_its_own(parts, replicates):
@@ -106,17 +108,17 @@ def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, mo
 
     table = replicates.surprisals[next(iter(replicates.surprisals))]
 
-    def recorded(parts, *, seed, cache, **options):
-        trained.append((seed, cache.name))
-        return replace(table, provenance=replace(table.provenance, seed=seed))
+    def recorded(parts, *, seed, compute, **options):
+        trained.append((seed, compute.cache.name))
+        return replace(table, provenance=replace(table.provenance, seed=seed)), {}
 
-    monkeypatch.setattr("langdiff.experiments.replicates.compute_surprisals", recorded)
-    more = replicate(parts, lm=RECIPE, n_seeds=5, cache=tmp_path, progress=False, seed=0)
+    monkeypatch.setattr("langdiff.experiments.replicates.compute_where_possible", recorded)
+    more = replicate(parts, lm=RECIPE, n_seeds=5, compute=Compute(cache=tmp_path, progress=False), seed=0)
     assert isinstance(more, Replicates)
     assert [seed for seed, _ in trained][:3] == list(replicates.surprisals)
     assert len({name for _, name in trained}) == 5
     trained.clear()
-    replicate(parts, lm=RECIPE, n_seeds=2, seed=1, cache=tmp_path, progress=False)
+    replicate(parts, lm=RECIPE, n_seeds=2, seed=1, compute=Compute(cache=tmp_path, progress=False))
     assert not {seed for seed, _ in trained} & set(more.surprisals)
 
 
@@ -129,6 +131,6 @@ def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, mo
     ],
 )
 def test_settings_that_cannot_be_used(parts, options, message, monkeypatch):
-    monkeypatch.setattr("langdiff.experiments.replicates.compute_surprisals", None)  # nothing is trained before
+    monkeypatch.setattr("langdiff.experiments.replicates.compute_where_possible", None)  # nothing is trained before
     with pytest.raises(ConfigError, match=message):
-        replicate(parts, lm=RECIPE, progress=False, **({"seed": 0} | options))
+        replicate(parts, lm=RECIPE, compute=Compute(progress=False), **({"seed": 0} | options))

@@ -46,9 +46,9 @@ def bible() -> None:
     compress(*(f"bible/{edition}.txt" for edition in BIBLES))
     info = pd.DataFrame({"file": [f"{edition}.txt.gz" for edition in BIBLES], "iso639_3": [e[:3] for e in BIBLES]})
     info.assign(family=[f"family {ord(e[0]) % 4}" for e in BIBLES]).to_csv("bible/metadata.csv", index=False)
-    for path in EXAMPLES:  # three of twenty editions, few verses, no floors and no limit to rare characters
+    for path in EXAMPLES:  # three of twenty editions, few verses, no baselines and no limit to rare characters
         text = path.read_text(encoding="utf-8").replace("min_intents = 7000", "min_intents = 200")
-        text = text.replace("workers = 2", "workers = 1\nmax_replaced = 0.5\nfloors = false")
+        text = text.replace("workers = 2", "workers = 1\nmax_replaced = 0.5\nbaselines = false")
         write(f"examples/{path.name}", re.sub(r'"ell-vamvas".*?\n\]', "]", text, flags=re.DOTALL))
     Path("DATA").mkdir()
     Path("DATA/bible").symlink_to(Path("bible").absolute())

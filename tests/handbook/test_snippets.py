@@ -20,7 +20,7 @@ import langdiff as ld
 from langdiff.cli.app import app
 from langdiff.constructions import read_queries
 from langdiff.lm import RECIPES
-from langdiff.parallelism.taggers import published
+from langdiff.parallelism.taggers import settings as tagger_settings
 from langdiff.parallelism.taggers.settings import make_settings
 from langdiff.run import read_experiment
 from tests.cli.conftest import langdiff  # noqa: F401 - a fixture
@@ -140,7 +140,7 @@ def tiny(monkeypatch):
         kept = {key: getattr(recipe, key) for key in ("name", "units", "bpe_backend", "ngram_orders")}
         monkeypatch.setitem(RECIPES, name, replace(base, **kept, embedding_size=8, hidden_size=8, epochs=1))
     small = {"hidden_size": 8, "input_size": 8, "depth": 1}
-    monkeypatch.setattr(published, "make_settings", lambda **settings: make_settings(**settings | small))
+    monkeypatch.setattr(tagger_settings, "make_settings", lambda **settings: make_settings(**settings | small))
 
 
 RUN = [page for page in PAGES if any(map(can_run, snippets_of(page)))]

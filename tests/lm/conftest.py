@@ -10,8 +10,8 @@ import pytest
 
 from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.jobs.logs import LOG, read_log
+from langdiff.tables.divisions import Parts
 from langdiff.tables.multitext_building import multitext_from_sources
-from langdiff.tables.parts import Parts
 from langdiff.tables.text_sources import InMemoryText
 
 WORDS = {

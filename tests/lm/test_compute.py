@@ -13,9 +13,10 @@ from pandas.testing import assert_frame_equal
 
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
-from langdiff.lm import compute_surprisals, read_language_model, score_multitext, train_language_model
+from langdiff.lm import Recipe, compute_surprisals, read_language_model, score_multitext, train_language_model
 from langdiff.lm.jobs import job
 from langdiff.lm.jobs.folder import job_folder
+from langdiff.lm.lstm import training
 from langdiff.lm.lstm.loop import EpochLoop
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states
@@ -25,13 +26,13 @@ from tests.lm.conftest import make_parts, read_job_states
 def trainings(monkeypatch):
     """List the editions trained in this process."""
     trained = []
-    fit = job.fit_language_model
+    fit = training.fit_language_model
 
-    def spy(train, dev, plan):
+    def spy(recipe, train, dev, plan):
         trained.append(plan.name)
-        return fit(train, dev, plan)
+        return fit(recipe, train, dev, plan)
 
-    monkeypatch.setattr(job, "fit_language_model", spy)
+    monkeypatch.setattr(training, "fit_language_model", spy)
     return trained
 
 
@@ -149,22 +150,21 @@ def test_other_test_texts_are_scored_by_the_same_models(tiny_recipe, tmp_path, t
     assert same(fresh, compute(parts, tiny_recipe))
 
 
-@pytest.mark.parametrize("group", [1, 2])
-def test_another_way_of_scoring_trains_nothing(parts, tiny_recipe, tmp_path, monkeypatch, group):
+def test_another_way_of_scoring_trains_nothing(parts, tiny_recipe, tmp_path, monkeypatch):
     recipe = replace(tiny_recipe, context="stream", bptt=64, min_count=20)
-    options = {"cache": tmp_path, "max_replaced": 1, "group": group}
+    options = {"cache": tmp_path, "max_replaced": 1}
     priced = compute(parts, recipe, **options)
     models = {path: path.read_bytes() for path in tmp_path.glob("*/*/model/*")}
     logs = {path: path.read_bytes() for path in tmp_path.glob("*/*/log.jsonl")}
     assert models
     with monkeypatch.context() as patch:
-        patch.setattr(EpochLoop, "epoch_by_demands", lambda *_: pytest.fail("an epoch was run"))
+        patch.setattr(EpochLoop, "run_epoch", lambda *_: pytest.fail("an epoch was run"))
         tables = {
             scoring: compute(parts, recipe, scoring=scoring, **options)
             for scoring in ("unpriced", "carried", "unpriced, carried")
         }
         assert same(priced, compute(parts, recipe, **options))  # its table is still there
-        patch.setattr(job, "_load", lambda *_: pytest.fail("a model was loaded"))
+        patch.setattr(Recipe, "read", lambda *_, **__: pytest.fail("a model was loaded"))
         for scoring, table in tables.items():
             assert same(table, compute(parts, recipe, scoring=scoring, **options))
     assert {path: path.read_bytes() for path in tmp_path.glob("*/*/model/*")} == models
@@ -176,7 +176,7 @@ def test_another_way_of_scoring_trains_nothing(parts, tiny_recipe, tmp_path, mon
     assert (priced.bits > tables["unpriced"].bits)[some].stack().all()
     assert_frame_equal(priced.bits[~some], tables["unpriced"].bits[~some], check_exact=True)
     assert not priced.bits.equals(tables["carried"].bits)
-    fresh = compute(parts, recipe, scoring="unpriced", max_replaced=1, group=group)
+    fresh = compute(parts, recipe, scoring="unpriced", max_replaced=1)
     assert same(tables["unpriced"], fresh)
     assert same(
         tables["unpriced"],
@@ -284,7 +284,7 @@ def test_an_interrupted_job_leaves_no_surprisals(parts, tiny_recipe, tmp_path, t
 def test_a_new_key_removes_the_old_surprisals_before_training(tiny_recipe, tmp_path, monkeypatch):
     parts = make_parts(languages=["eng"])
     compute(parts, tiny_recipe, cache=tmp_path)
-    monkeypatch.setattr(job, "fit_language_model", lambda *args, **options: 1 / 0)
+    monkeypatch.setattr(training, "fit_language_model", lambda *args, **options: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         compute(parts, tiny_recipe, cache=tmp_path, seed=1)
     assert read_job_states(tmp_path)["state"].tolist() == ["unfinished"]
@@ -369,7 +369,7 @@ def test_a_full_memory_is_an_error_that_names_the_edition(parts, tiny_recipe, mo
     def full(*args, **options):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(job, "fit_language_model", full)
+    monkeypatch.setattr(training, "fit_language_model", full)
     with pytest.raises(TrainingError, match="edition 'eng': MemoryError: no room"):
         compute(parts, tiny_recipe)
 

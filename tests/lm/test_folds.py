@@ -9,9 +9,9 @@ from pandas.testing import assert_frame_equal
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingError
-from langdiff.lm import read_training_logs
+from langdiff.lm import Compute, read_training_logs
 from langdiff.lm.compute import compute_where_possible
-from langdiff.lm.jobs import job
+from langdiff.lm.lstm import training
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import verses
 
@@ -76,7 +76,7 @@ def test_networks_of_folds_have_seeds_of_their_own_and_are_kept(multitext, tiny_
     def refuse(*_):
         raise TrainingError("trained again")
 
-    monkeypatch.setattr(job, "fit_language_model", refuse)
+    monkeypatch.setattr(training, "fit_language_model", refuse)
     again = compute(folded(multitext), cache=tmp_path, **settings)
     for field in FIELDS:
         assert_frame_equal(getattr(again, field), getattr(table, field), check_exact=True)
@@ -104,9 +104,8 @@ def test_an_error_names_the_fold_and_an_edition_that_fails_in_one_is_in_none(mul
     strange = folded(ld.read_frame(texts, intent_info=multitext.intent_info))
     with pytest.raises(DataError, match=r"^fold 1 of 3: 1 of 3 edition\(s\) have more than 1.00% .* replaced.*: ell 6"):
         compute(strange, max_replaced=0.01)
-    usual = {"scoring": None, "device": "cpu", "seed": 0, "workers": 1, "executor": None, "group": 1}
     table, failed = compute_where_possible(
-        strange, lm="kneser-ney-3", max_replaced=0.01, cache=tmp_path, progress=False, least=2, **usual
+        strange, lm="kneser-ney-3", max_replaced=0.01, compute=Compute(cache=tmp_path, progress=False), seed=0, least=2
     )
     assert list(table.editions) == ["eng", "cmn"]
     assert len(table.intents) == N
@@ -126,7 +125,12 @@ def test_what_all_folds_warn_of_is_said_once(multitext):
 
 def test_several_seeds_of_several_folds(multitext, tiny_recipe, tmp_path):
     found = ld.replicate(
-        folded(multitext), lm=tiny_recipe, n_seeds=2, seed=1, cache=tmp_path, progress=False, max_replaced=1
+        folded(multitext),
+        lm=tiny_recipe,
+        n_seeds=2,
+        seed=1,
+        compute=Compute(cache=tmp_path, progress=False),
+        max_replaced=1,
     )
     assert all(len(table.intents) == N for table in found.surprisals.values())
     assert len(list(tmp_path.glob("seed-*/fold-*"))) == 6

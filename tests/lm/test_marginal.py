@@ -6,10 +6,10 @@ import torch
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError
+from langdiff.lm import RECIPES
 from langdiff.lm.lstm.model import LanguageModel, build_network
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.marginal import marginal_surprisal
-from langdiff.lm.recipes import find_recipe
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
 
@@ -96,7 +96,7 @@ def test_bad_input(tiny, tiny_recipe):
         marginal_surprisal(tiny, [""], seed=0)
     assert marginal_surprisal(tiny, [], seed=0).empty
     of_characters = LanguageModel(
-        recipe=find_recipe("char-tiny"), alphabet=tiny.alphabet, units=None, network=tiny.network, history=(), seed=0
+        recipe=RECIPES["char-tiny"], alphabet=tiny.alphabet, units=None, network=tiny.network, history=(), seed=0
     )
     with pytest.raises(ConfigError, match="char-tiny does not predict subwords"):
         marginal_surprisal(of_characters, ["a"], seed=0)

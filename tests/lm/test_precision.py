@@ -12,13 +12,13 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from langdiff.lm import HuggingFaceLM, Scoring, compute_surprisals, train_language_model
+from langdiff.lm import HuggingFaceLM, Scoring, train_language_model
 from langdiff.lm.lstm.model import LanguageModel, build_network
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.precision import single_precision
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
-from tests.lm.conftest import make_parts, verses
+from tests.lm.conftest import verses
 
 # what computes with the mantissas of float32, on the CPU, under the names of PyTorch's operators
 PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "matmul", "linear", "lstm", "lstm_cell", "mkldnn_rnn_layer"}
@@ -181,12 +181,6 @@ def test_training_and_scoring(watch, tiny_recipe, kind):
         watch.clear()
         model.surprisal(texts[:3], scoring=Scoring(carried=True))
         assert all_exact(watch)
-
-
-def test_networks_trained_as_one(watch, tiny_recipe):
-    recipe = replace(tiny_recipe, **SMALL)
-    compute_surprisals(make_parts(("eng", "ell")), lm=recipe, group=2, device="cpu", progress=False, seed=0)
-    assert all_exact(watch, least=10)
 
 
 def test_marginal_surprisal(watch, tiny_bpe_recipe):

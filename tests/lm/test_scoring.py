@@ -3,9 +3,8 @@ from dataclasses import replace
 import pytest
 
 from langdiff.errors import ConfigError
-from langdiff.lm import RECIPES, KneserNeyRecipe, Scoring, train_kneser_ney
-from langdiff.lm.ngram.recipe import find_lm, find_scored_lm
-from langdiff.lm.recipes import find_recipe
+from langdiff.lm import RECIPES, KneserNeyRecipe, Scoring, train_kneser_ney, train_language_model
+from langdiff.lm.language_model import find_lm, find_scored_lm
 from langdiff.lm.scoring import as_scoring, split_name
 
 ALL = [Scoring(price_replaced=priced, carried=carried) for priced in (True, False) for carried in (False, True)]
@@ -63,9 +62,10 @@ def test_how_to_score_is_said_once():
 
 
 def test_training_knows_nothing_of_it():
-    for find in (find_lm, find_recipe):
-        with pytest.raises(ConfigError, match=r"train 'char-tiny', and score .*scoring='unpriced'"):
-            find("char-tiny-unpriced")
+    with pytest.raises(ConfigError, match=r"train 'char-tiny', and score .*scoring='unpriced'"):
+        find_lm("char-tiny-unpriced")
+    with pytest.raises(ConfigError, match=r"train 'char-tiny', and score .*scoring='unpriced'"):
+        train_language_model(["ab"], ["ab"], recipe="char-tiny-unpriced", seed=0)
     with pytest.raises(ConfigError, match=r"train 'kneser-ney-3', and score"):
         train_kneser_ney(["ab"], ["ab"], recipe="kneser-ney-3-unpriced")
     with pytest.raises(ConfigError, match="its name ends as a way of scoring does"):

@@ -25,7 +25,7 @@ from langdiff.lm.mixture import _mix
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.kinds import learn_units
 from langdiff.lm.units.scripts import identity_bits
-from langdiff.tables.table_files import write_table_file
+from langdiff.tables.long_tables import write_table_file
 from langdiff.tables.token_tables import TokenScores, read_token_scores
 from tests.cli.conftest import langdiff as langdiff
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp, softmax
 
-from langdiff.parallelism.taggers.crf import LinearChainCRF
+from langdiff.parallelism.taggers.network import LinearChainCRF
 
 ROUNDING = 1e-9  # double precision, sums of at most 1024 terms
 

@@ -9,7 +9,7 @@ from pyrallelism.primitives.evaluation_metric import METRIC_TABLE
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.parallelism import Parallelism, Section, make_document, score_parallelisms, score_table
+from langdiff.parallelism import Parallelism, Section, make_document, score_parallelisms, scoring
 from langdiff.parallelism.matching import METRICS, match_parallelisms, overlaps
 from tests.parallelism.strategies import document_pairs
 from tests.parallelism.test_matching import all_matchings, by_definition
@@ -167,7 +167,7 @@ FAR = {"a": document([((1, 3), (5, 6))], name="a")}
 
 def test_the_long_table_is_made_when_it_is_asked_for(monkeypatch):
     with monkeypatch.context() as patch:
-        patch.delattr(score_table, "features")  # takes longer than the scores
+        patch.delattr(scoring, "features")  # takes longer than the scores
         scores = score_parallelisms({"close": CLOSE}, GOLD)
         assert scores.to_frame()["matched"].tolist() == [1, 3, 16, 16]
     assert len(scores.parallelisms) == 4 * (3 + 2)

@@ -18,12 +18,11 @@ from langdiff.parallelism import (
     train_tagger,
 )
 from langdiff.parallelism.taggers.bert import FrozenBert
-from langdiff.parallelism.taggers.encoders import Transformer
 from langdiff.parallelism.taggers.inputs import Inputs, blend, make_batch
-from langdiff.parallelism.taggers.network import TaggerNetwork
+from langdiff.parallelism.taggers.network import TaggerNetwork, Transformer
 from langdiff.parallelism.taggers.search import SEARCH_SPACE
 from langdiff.parallelism.taggers.settings import make_settings
-from langdiff.parallelism.taggers.stopping import EarlyStopping
+from langdiff.parallelism.taggers.training import EarlyStopping
 from langdiff.parallelism.taggers.words import UNKNOWN, SingletonReplacement, count_words
 
 BIO = {"tagset": "BIO", "link": "TD", "learning_rate": 0.03}
@@ -168,7 +167,7 @@ def test_the_transformer_is_the_equation():
     encoder = Transformer(4, 6, 1, 1, "relu").eval().double()
     x = torch.randn(1, 3, 4, generator=torch.Generator().manual_seed(1), dtype=torch.double)
     layer = encoder.layers.layers[0]
-    from langdiff.parallelism.taggers.encoders import sinusoids
+    from langdiff.parallelism.taggers.network import sinusoids
 
     y = x + sinusoids(3, 4)
     q, k, v = (layer.norm1(y) @ layer.self_attn.in_proj_weight.T + layer.self_attn.in_proj_bias).chunk(3, dim=2)
@@ -367,7 +366,7 @@ def test_a_tagger_whose_vectors_have_changed_is_not_read(document, vectors, tmp_
 
 
 def test_a_parallelism_may_cross_sections(document):
-    from langdiff.parallelism.taggers.sections import tagged_sections, with_tags
+    from langdiff.parallelism.taggers.inputs import tagged_sections, with_tags
     from langdiff.parallelism.tagging import TaggingScheme
 
     crossing = make_document("1", document.tokens, [Parallelism(((0, 2), (13, 15)))], document.sections)

@@ -10,11 +10,9 @@ import torch
 
 from langdiff.errors import CheckpointError, DataError, LangdiffWarning, MissingExtraError
 from langdiff.parallelism import read_word_vectors
-from langdiff.parallelism.taggers.bert import FrozenBert
-from langdiff.parallelism.taggers.cutting import Tensor2TensorSubwords, find_cutter
-from langdiff.parallelism.taggers.lemmas import find_lemmatizer
-from langdiff.parallelism.taggers.subwords import learn_subwords
+from langdiff.parallelism.taggers.bert import FrozenBert, Tensor2TensorSubwords, find_cutter
 from langdiff.parallelism.taggers.word_vectors import FileVectors
+from langdiff.parallelism.taggers.words import find_lemmatizer, learn_subwords
 
 ROWS = {"sea": [0.5, 1.0, -2.0, 3.0], "é": [1.0, 2.0, 3.0, 4.0], "land": [0.0, 0.25, 1.0, 1.0]}
 

@@ -8,7 +8,7 @@ from scipy.stats import entropy
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.parity import diagnose_tokens
-from langdiff.parity.diagnostics import renyi_entropy
+from langdiff.parity.tokenizers import renyi_entropy
 
 COUNTS = st.lists(st.integers(1, 1000), min_size=2, max_size=30)
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.parity import diagnose_tokens
-from langdiff.parity.resampling import intervals, of_reference
+from langdiff.parity.counting import intervals, of_reference
 
 ROUNDING = 1e-12
 TEXTS = pd.DataFrame(

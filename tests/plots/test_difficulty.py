@@ -25,6 +25,11 @@ def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):
     return ld.fit(ld.Surprisals(bits=surprisals.bits, lm=lm))
 
 
+def points_of(containers):
+    """Return x and y of all points, those of harder editions first."""
+    return np.hstack([np.asarray(container[0].get_data(), dtype=float) for container in containers])
+
+
 def drawn(ax):
     """Return {y: (low, x, high)} of the error bars."""
     found = {}
@@ -84,8 +89,7 @@ def test_two_models_shows_points_intervals_line_and_correlation():
     one, other = fitted(8, lm="char"), fitted(8, seed=1, lm="bpe")
     ax = plot_two_models(one, other)
     ax.figure.canvas.draw()
-    (container,) = ax.containers
-    x, y = container[0].get_data()
+    x, y = points_of(ax.containers)
     assert_allclose(sorted(zip(x, y, strict=True)), sorted(zip(one.difficulty, other.difficulty, strict=True)))
     r = np.corrcoef(one.difficulty, other.difficulty)[0, 1]
     assert f"8 editions, Pearson's r = {r:.3f}" == ax.get_title(loc="left")
@@ -112,7 +116,8 @@ def test_two_models_puts_editions_on_the_line_though_one_fit_has_a_harder_one_mo
     surprisals = ld.simulate(300, 5, model="1", difficulties=[0, 0.1, -0.1, 0.05, 0.5], seed=3).surprisals
     all_five, four = ld.fit(surprisals), ld.fit(surprisals.sel(editions=surprisals.editions[:4]))
     assert abs(all_five.difficulty.iloc[0] - four.difficulty.iloc[0]) > 0.1
-    x, y = plot_two_models(all_five, four).containers[0].lines[0].get_data()
+    ax = plot_two_models(all_five, four)
+    x, y = points_of(ax.containers)
     assert np.abs(np.subtract(x, y)).max() < 0.01
 
 
@@ -138,10 +143,9 @@ def test_published_difficulties_are_drawn_as_points(corpus):
 def test_published_difficulties_stand_beside_a_fit():
     fit = fitted(4)
     published = (fit.difficulty + 0.5).rename("published")  # relative to some other average
-    (container,) = plot_two_models(fit, published).containers
-    x, y = np.asarray(container[0].get_data(), dtype=float)
-    assert_allclose(x, y, atol=1e-12)
-    assert len(container[2]) == 1  # the fit has bars, the numbers have none
+    containers = plot_two_models(fit, published).containers
+    assert_allclose(*points_of(containers), atol=1e-12)
+    assert all(len(container[2]) == 1 for container in containers)  # the fit has bars, the numbers have none
     ax = plot_line_follow({"fit": fit, "published": published})
     assert [label.get_text() for label in ax.get_xticklabels()] == ["fit", "published"]
     truth = fit.difficulty
@@ -161,8 +165,8 @@ def test_units_and_the_axis_above_come_from_the_scale():
     assert ax.get_xlabel() == "ability (log odds), with 95 % interval"
     assert ax.child_axes[0].get_xlabel() == "odds, relative to the average system"
     assert_allclose(ax.child_axes[0].get_xlim(), np.exp(ax.get_xlim()))
-    (container,) = plot_two_models(abilities, replace(abilities, estimate=estimate + 3)).containers
-    assert_allclose(*container[0].get_data(), atol=1e-12)  # both relative to their mean
+    containers = plot_two_models(abilities, replace(abilities, estimate=estimate + 3)).containers
+    assert_allclose(*points_of(containers), atol=1e-12)  # both relative to their mean
     assert plot_ranks(abilities, seed=0).get_xlabel() == "rank (1 is ablest)"
     with pytest.raises(ConfigError, match="different scales cannot be drawn together: ability in log odds, diff"):
         plot_two_models(abilities, estimate)

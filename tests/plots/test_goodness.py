@@ -13,6 +13,7 @@ import langdiff as ld
 from langdiff.errors import DataError
 from langdiff.plots import plot_goodness_of_fit, plot_ranks, plot_residuals
 from langdiff.regression import standardized_residuals
+from langdiff.regression.variants import find_variant
 from langdiff.tables.effect_sources import rank_probabilities
 
 OWN_DISPERSION = 0.01  # mean square of residuals over the dispersion fitted to them; twice the spread over seeds
@@ -181,13 +182,15 @@ def test_the_order_of_the_table_does_not_matter_to_residuals():
 
 
 def test_spread_of_a_group_is_its_root_mean_square_or_half_its_interquartile_range():
-    fit = SimpleNamespace(model="2C", intent_size=pd.Series(np.arange(1.0, 6)), effects=ld.as_effects(pd.Series([0.0])))
+    fit = SimpleNamespace(
+        variant=None, intent_size=pd.Series(np.arange(1.0, 6)), effects=ld.as_effects(pd.Series([0.0]))
+    )
     residuals = pd.DataFrame(np.random.default_rng(0).normal(size=(5, 4)))
     for model, expected in (
         ("2", np.sqrt((residuals.to_numpy() ** 2).mean())),
         ("2C", (residuals.stack().quantile(0.75) - residuals.stack().quantile(0.25)) / 2),
     ):
-        fit.model = model
+        fit.variant = find_variant(model)
         _, ax = plot_residuals(fit, residuals)
         (container,) = [c for c in ax.containers if len(c) == 3]
         assert_allclose(container[0].get_ydata(), [expected])

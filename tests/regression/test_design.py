@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.kernel.density import cell_log_density
+from langdiff.regression.variants.normal import Normal
 
 OPTIMIZERS = 1e-6
 LEAST_SQUARES = 1e-8
@@ -67,7 +67,7 @@ def test_groups_of_model_2_are_what_another_optimizer_finds(method):
 
     def minus(x):
         d = np.array([0.0, 0.0, x[n_intents], x[n_intents]])
-        return -np.nansum(cell_log_density(z, x[:n_intents], d, np.exp(x[-1]), model="2"))
+        return -np.nansum(Normal().log_density_of_cells(z, x[:n_intents], d, np.exp(x[-1])))
 
     fit = ld.fit(surprisals, method=method, groups=groups)
     assert fit.single_cell_intents == 0

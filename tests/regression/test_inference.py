@@ -11,6 +11,7 @@ from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.regression import Blunders, Laplace
 
 PERMUTED = 1e-9  # nats; the same sums in another order
 
@@ -42,9 +43,9 @@ def test_clusters_of_model_1_are_those_of_least_squares(table):
         {"model": "2"},
         {"model": "2", "clusters": "chapter"},
         {"model": "2L"},
-        pytest.param({"model": "2L", "rounding": 0, "seed": 3}, marks=pytest.mark.slow),
+        pytest.param({"model": Laplace(rounding=0), "seed": 3}, marks=pytest.mark.slow),
         {"model": "2C"},
-        {"model": "3", "laplace_scale": 0.03},
+        {"model": Blunders(scale=0.03)},
         {"model": "1", "intents": "random"},
         {"model": "2", "intents": "random", "clusters": "chapter"},
         {"model": "1", "dispersion": "edition"},
@@ -55,7 +56,7 @@ def test_standard_errors_do_not_depend_on_the_order_of_intents(table, settings):
     order = np.random.default_rng(1).permutation(table.intents.to_numpy())
     first, again = (ld.fit(one, **settings) for one in (table, table.sel(intents=order)))
     assert first.converged
-    tolerance = PERMUTED if settings.get("rounding", 1) else 1e-4  # the exact kink is approached, not met
+    tolerance = 1e-4 if settings["model"] == Laplace(rounding=0) else PERMUTED  # the exact kink is approached, not met
     assert_allclose(again.std_error, first.std_error, atol=tolerance, rtol=0)
 
 
@@ -214,6 +215,11 @@ def test_few_clusters_are_warned_about(table):
     assert "degrees of freedom or more" in fit.summary()
 
 
+def test_widths_of_the_kink_are_from_0_to_1():
+    with pytest.raises(ConfigError, match=r"^rounding must be from 0 to 1"):
+        Laplace(rounding=2)
+
+
 def test_a_cluster_that_alone_joins_editions_is_named(table):
     bits = ld.simulate(300, 4, seed=5).surprisals.bits
     bits.loc[bits.index[20:], "e4"] = np.nan
@@ -228,11 +234,11 @@ def test_a_cluster_that_alone_joins_editions_is_named(table):
         ({"errors": "robust"}, "^unknown errors 'robust'; use one of 'information', "),
         ({"errors": "information", "clusters": "chapter"}, "takes intents to be independent; with clusters use"),
         ({"errors": "information", "model": "2C"}, "^errors='information' needs a smooth likelihood"),
-        ({"errors": "sandwich", "model": "2L", "rounding": 0}, "^rounding=0 leaves a kink"),
+        ({"errors": "sandwich", "model": Laplace(rounding=0)}, "^rounding=0 leaves a kink"),
         ({"errors": "sandwich", "bootstrap": 50, "seed": 1}, "^bootstrap=50 contradicts errors='sandwich'"),
         ({"errors": "bootstrap"}, "bootstrap samples are drawn at random"),
         ({"errors": "jackknife"}, "groups of intents to leave out are drawn"),
-        ({"model": "2L", "rounding": 0}, "groups of intents to leave out are drawn"),
+        ({"model": Laplace(rounding=0)}, "groups of intents to leave out are drawn"),
         ({"intents": "free"}, "^unknown intents 'free'"),
         ({"intents": "random", "model": "2C"}, "^intents='random' is for models '1', '2' and '2L'"),
         ({"intents": "random", "restricted": True}, "^restricted=True makes up for one size"),
@@ -242,12 +248,11 @@ def test_a_cluster_that_alone_joins_editions_is_named(table):
         ({"clusters": "verse"}, "verse"),
         ({"clusters": ["chapter", "genre"], "errors": "bootstrap", "seed": 1}, "two kinds that cross need errors="),
         ({"correction": "CR3", "errors": "information"}, "^correction is for errors='sandwich', not 'information'"),
-        ({"correction": "CR3", "model": "2L", "rounding": 0}, "not 'jackknife'"),
+        ({"correction": "CR3", "model": Laplace(rounding=0)}, "not 'jackknife'"),
         ({"strata": "genre"}, "^strata are groups of clusters: add clusters="),
         ({"strata": "genre", "clusters": "chapter", "bootstrap": 50, "seed": 1}, "^strata is for errors='sandwich'"),
         ({"strata": "chapter", "clusters": ["chapter", "genre"]}, "^strata hold clusters of one kind"),
         ({"correction": "CR4"}, "^unknown correction 'CR4'"),
-        ({"rounding": 2.0}, "^rounding must be from 0 to 1"),
         ({"size_formula": "genre"}, "describe random intents"),
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import LangdiffError, LangdiffWarning
+from langdiff.regression import Blunders
 from langdiff.tables.provenance import Provenance
 
 INFO = pd.DataFrame({"side": list("aabb"), "year": [1.0, 2, 4, 8]}, index=["e1", "e2", "e3", "e4"])
@@ -42,7 +43,7 @@ OPTIONS = {  # of langdiff.fit, in parts that may change one at a time
         {"model": "1"},
         {"model": "2", "restricted": True},
         {"model": "2L"},
-        *({"model": "3", "laplace_scale": b} for b in (0.003, 0.003 + 1e-9)),
+        *({"model": Blunders(scale=b)} for b in (0.003, 0.003 + 1e-9)),
     ],
     "ties": [{}, {"groups": "side"}, {"groups": TIED}, {"formula": "side"}, {"formula": "year"}],
     "errors": [{}, *({"bootstrap": n, "seed": seed} for n in (3, 4) for seed in (0, 1, "generator"))],

@@ -29,7 +29,7 @@ def report(tmp_path_factory):
     settings = {
         "name": "hostile",
         "corpus": {"format": "pbc", "path": str(folder / "corpus")},
-        "lm": {"models": ["kneser-ney-2", "kneser-ney-3"], "max_replaced": 1.0, "floors": False},
+        "lm": {"models": ["kneser-ney-2", "kneser-ney-3"], "max_replaced": 1.0, "baselines": False},
     }
     run = run_experiment(Experiment.model_validate(settings), folder / "run", progress=False)
     names = {run.editions.index[0]: HOSTILE}

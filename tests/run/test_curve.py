@@ -12,7 +12,7 @@ from langdiff.run import Experiment, clean_run, read_experiment, read_run, read_
 SETTINGS = {
     "name": "curve",
     "corpus": {"format": "synthetic", "n_intents": 120, "n_languages": 3},
-    "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+    "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
 }
 
 

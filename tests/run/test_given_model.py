@@ -33,7 +33,7 @@ def test_the_folder_is_beside_the_experiment_file_and_texts_stay_as_they_are(tmp
     ("text", "message"),
     [
         (SYNTHETIC + 'models = ["char-small"]', "the model of hf is not trained: leave models out, or hf"),
-        (SYNTHETIC + 'workers = 2\nfloors = true\nscoring = "carried"', "leave scoring, workers, floors out"),
+        (SYNTHETIC + 'workers = 2\nbaselines = true\nscoring = "carried"', "leave scoring, workers, baselines out"),
         (SYNTHETIC + "max_replaced = 1.0", "leave max_replaced out"),
         (SYNTHETIC + "[split]\nfolds = 3", r"scores all intents: leave \[split\] out"),
         (SYNTHETIC + "[curve]\nsizes = [10, 20]", r"leave \[curve\] out, or hf"),

@@ -56,7 +56,7 @@ min_intents = {N_LINES}
 [lm]
 models = ["kneser-ney-2"]
 max_replaced = 1.0
-floors = false
+baselines = false
 """
     (tmp_path / "twelve.toml").write_text(settings)
     done = langdiff("run", tmp_path / "twelve.toml", "--out", tmp_path / "run")

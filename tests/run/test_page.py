@@ -45,7 +45,7 @@ def page(request, tmp_path_factory):
         settings = {
             "name": "policy",
             "corpus": {"format": "synthetic", "n_intents": 100, "n_languages": 2},
-            "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+            "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
         }
         path = run_experiment(Experiment.model_validate(settings), folder / "run", progress=False).report
     return path.read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, EditionWarning, LangdiffError
 from langdiff.lm.preparation import note_preparation
+from langdiff.regression import Blunders
 from langdiff.run import Experiment, read_run, run_experiment, runner, write_report
 from langdiff.run.hashes import hash_editions
 from langdiff.run.html_tables import html_table
@@ -127,7 +128,7 @@ def test_report_is_self_contained_and_escaped(run):
 def test_errors_that_a_fit_does_not_know_are_left_out_of_the_report(run):
     lm, table = next(iter(run.surprisals.items()))
     with pytest.warns(ConvergenceWarning):
-        fit = ld.fit(table, model="3", laplace_scale=5.0)
+        fit = ld.fit(table, model=Blunders(scale=5.0))
     assert fit.std_error.isna().all()
     page = render_report(replace(run, fits=run.fits | {lm: fit}), [])
     assert "± nan" not in page

@@ -40,7 +40,7 @@ def settings(tmp_path_factory):
     return {
         "name": "sections",
         "corpus": {"format": "moses", "path": str(folder / "texts")},
-        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
         "fit": {"errors": "information"},
         **SECTIONS,
         "translationese": SECTIONS["translationese"] | {"origins": str(folder / "origins.csv")},
@@ -206,7 +206,7 @@ def test_parity_takes_folds_as_clusters_and_models_without_the_reference(tmp_pat
         "name": "folds",
         "corpus": {"format": "synthetic", "n_intents": 90, "n_languages": 3},
         "split": {"folds": 2},
-        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "floors": False},
+        "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
         "fit": {"clusters": "fold"},
         "parity": {"reference": "free-order", "bootstrap": 0},
     }

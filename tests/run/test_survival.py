@@ -20,6 +20,7 @@ from langdiff.base.checksums import CHECKSUMS
 from langdiff.errors import DataError, LangdiffWarning, OutputError
 from langdiff.lm.jobs import job, tables
 from langdiff.lm.jobs.folder import LOG
+from langdiff.lm.ngram import model
 from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
 from langdiff.run.log import read_run_log
 
@@ -78,14 +79,14 @@ def records(directory):
 
 
 def fail_for(monkeypatch, editions, lms=("kneser-ney-2", "kneser-ney-3")):
-    fit = job.fit_kneser_ney
+    fit = model.fit_kneser_ney
 
-    def failing(train, dev, *, recipe, name, **options):
-        if name in editions and recipe.name in lms:
+    def failing(recipe, train, dev, plan):
+        if plan.name in editions and recipe.name in lms:
             raise DataError("no model can learn this")
-        return fit(train, dev, recipe=recipe, name=name, **options)
+        return fit(recipe, train, dev, plan)
 
-    monkeypatch.setattr(job, "fit_kneser_ney", failing)
+    monkeypatch.setattr(model, "fit_kneser_ney", failing)
 
 
 def test_a_run_goes_on_without_an_edition_and_says_so(finished, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.selection.dealing import deal_groups
+from langdiff.selection.splits import deal_groups
 from tests.selection.test_select import catalogue
 
 SHARES = np.array([4, 1, 1]) / 6
@@ -153,7 +153,7 @@ def test_groups_that_intents_do_not_have():
 def test_folds_that_overlap_are_refused():
     multitext, document = text_of([5] * 12)
     parts = ld.split_into_folds(multitext, 3, groups=document).parts
-    from langdiff.tables.folds import Folds
+    from langdiff.tables.divisions import Folds
 
     for wrong, message in (
         ((parts[0],), "at least two folds"),

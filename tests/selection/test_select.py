@@ -19,8 +19,7 @@ from langdiff.selection.requirements import check_feasible, name_problem
 from langdiff.selection.search.cut import Network
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.heuristic import levels, stages
-from langdiff.selection.search.problem import collapse
-from langdiff.selection.search.reduction import reduce
+from langdiff.selection.search.problem import collapse, reduce
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.text_sources import InMemoryText
 

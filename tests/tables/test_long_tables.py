@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.tables.units import as_bits
+from langdiff.tables.long_tables import as_bits
 
 LONG = pd.DataFrame(
     {

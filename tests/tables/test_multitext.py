@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import DataError
+from langdiff.tables.divisions import Parts, texts_by_part
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
-from langdiff.tables.parts import Parts, texts_by_part
 from langdiff.tables.text_sources import InMemoryText
 
 TEXTS = {

@@ -12,8 +12,8 @@ from pyarrow import parquet
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffError
+from langdiff.tables.long_tables import read_table_file
 from langdiff.tables.provenance import Provenance
-from langdiff.tables.table_files import read_table_file
 
 RECORD = Provenance(recipe="mine#1", seed=0)
 

@@ -1,10 +1,12 @@
 import gzip
 import warnings
 
+import conllu
 import pytest
 from hypothesis import given
 
 import langdiff as ld
+from langdiff.constructions.graphs import read_graphs
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks.conllu import read_conllu
 from langdiff.treebanks.tree import Tree
@@ -55,6 +57,26 @@ def test_ranges_empty_nodes_comments_and_missing_blank_lines(tmp_path, name, end
     assert second.line == 13
 
 
+def test_rows_are_those_of_the_package_conllu(tmp_path):
+    ids = ["1-2", "1", "2", "2.1", "3", "4"]
+    features = ["_", "Mood=Imp|VerbForm=Fin", "Case=Acc,Dat|Typo=_", "_", "_", "Number[psor]=Plur"]
+    edges = ["_", "0:root", "1:obj|2.1:nmod:de", "0:dep", "2:case|4:nsubj:pass", "1:obl"]
+    rows = zip(ids, features, edges, strict=True)
+    text = "\n".join(
+        f"{one}\tw{one}\tl\tX\t_\t{two}\t{'_' if '.' in one else 0}\tdep\t{three}\t_" for one, two, three in rows
+    )
+    path = write(tmp_path, f"# sent_id = s1\n{text}\n")
+    (ours,), (theirs,) = read_graphs(path), conllu.parse(path.read_text())
+    tokens = [token for token in theirs if isinstance(token["id"], int)]
+    assert [word.form for word in ours.words] == [token["form"] for token in tokens]
+    assert [word.features for word in ours.words] == [
+        {name: value or "" for name, value in (token["feats"] or {}).items()} for token in tokens
+    ]
+    names = {None: "-1"} | {token["id"]: str(place) for place, token in enumerate(tokens)} | {0: "-1"}
+    deps = [[(names.get(head) or "".join(map(str, head)), name) for name, head in token["deps"]] for token in tokens]
+    assert [list(word.enhanced) for word in ours.words] == deps
+
+
 def test_options(tmp_path):
     path = write(tmp_path, ROWS)
     assert [len(tree) for tree in read_conllu(path, punctuation=False)] == [5, 1]
@@ -90,11 +112,11 @@ BAD_ROWS = {
     row(1, 0) + row(1, 0): r"line 2: ID '1' comes after 1; IDs rise from 1 \(is a blank line missing\?\)",
     row(2, 0) + row(1, 2): r"line 2: ID '1' comes after 2",
     row(0, 0): r"line 1: ID '0' comes after 0",
-    row("_", 0): r"line 1: ID '_' comes after 0",
-    "\n# c\n" + row("one", 0): r"line 3: Failed parsing field 'id': 'one' is not a valid ID",
+    row("_", 0): r"line 1: '_' is not a valid ID",
+    "\n# c\n" + row("one", 0): r"line 3: 'one' is not a valid ID",
     row(1, 0) + row(2, "9" * 5000): r"line 2: HEAD '9{20}' is not an integer",
     row("9" * 5000, 0): r"line 1: .*digits",
-    row("2-1", 0): r"line 1: Failed parsing field 'id'",
+    row("2-1", 0): r"line 1: '2-1' is not a valid ID",
 }
 
 

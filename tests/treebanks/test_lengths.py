@@ -6,7 +6,7 @@ from hypothesis import given
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import dependency_length
-from langdiff.treebanks.lengths import with_function_heads
+from langdiff.treebanks.tree import with_function_heads
 from tests.treebanks.strategies import corpora, tree, trees
 
 IN_LONDON = tree(

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
 from langdiff.treebanks import SimilaritySettings
-from langdiff.treebanks.horizontal import chain_costs as width_costs
-from langdiff.treebanks.horizontal import cooccurrences
+from langdiff.treebanks.chains import cooccurrences, width_costs
 from langdiff.treebanks.profile import profile_treebank
 from langdiff.treebanks.tables import ROW, leaf_costs, shared_names, split_cells, tables
 from langdiff.treebanks.tree import Tree

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from langdiff.base.archives import File
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans
-from langdiff.corpora.books import BOOKS, NUMBERS
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
-from langdiff.corpora.versifications import Existing, Repaired, existing, versification_of
+from langdiff.corpora.versifications import BOOKS, NUMBERS, Existing, Repaired, existing, versification_of
 from langdiff.errors import DataError, LangdiffWarning, listing, option
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix

@@ -17,7 +17,7 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import OnError
-from langdiff.corpora.costep_counts import CostepStatistics
+from langdiff.corpora.counts import CostepStatistics
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import Paths, files_in, keep, suffixes_of

@@ -15,11 +15,11 @@ from pathlib import Path
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.types import Ranges
-from langdiff.corpora.books import NUMBERS, UNNUMBERED
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.bible import Collected, FoundVerse, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.format import Format, Reading
+from langdiff.corpora.versifications import NUMBERS, UNNUMBERED
 from langdiff.errors import DataError, Fault, FaultsError, option
 from langdiff.tables.multitext import Multitext
 

@@ -15,9 +15,9 @@ from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.long_tables import separator_of
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
-from langdiff.tables.table_files import separator_of
 
 SUFFIXES = suffixes_of(".csv", ".tsv")
 _NUMBER = re.compile(r"\s*([-+]?[.,]?\d[\d.,]*([eE][-+]?\d+)?|NA|NaN|nan)\s*")  # or a missing one

@@ -1,12 +1,55 @@
-"""How an artificial language says things: its typology as parameters."""
+"""Artificial languages: their parameters, alphabets and the ready-made ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from itertools import permutations
+from typing import Any, Literal
 
-from langdiff.corpora.synthetic.choice import Alternatives
-from langdiff.corpora.synthetic.scripts import SCRIPTS
+import numpy as np
+
+from langdiff.corpora.synthetic.grammar import Alternatives
 from langdiff.errors import ConfigError, option
+
+
+@dataclass(frozen=True)
+class Script:
+    """What syllables are made of, and the marks between and after clauses.
+
+    Attributes
+    ----------
+    onsets, nuclei, codas : tuple of str
+        Beginnings, middles and ends of syllables; in Unicode NFC once put together.
+    comma, stop : str
+        The marks.
+    """
+
+    onsets: tuple[str, ...]
+    nuclei: tuple[str, ...]
+    codas: tuple[str, ...]
+    comma: str = ","
+    stop: str = "."
+
+
+def _characters(first: int, last: int) -> tuple[str, ...]:
+    return tuple(map(chr, range(first, last + 1)))
+
+
+SCRIPTS = {
+    "latin": Script(tuple("ptkbdgmnslrfvzh"), tuple("aeiou"), tuple("nsrlk")),
+    "greek": Script(tuple("πτκβδγμνσλρφθχ"), tuple("αεηιοωυ"), tuple("νσρλ"), stop="·"),
+    "cyrillic": Script(tuple("птквдгмнслрзжшч"), tuple("аеиоуыя"), tuple("нсрлкй")),
+    "hebrew": Script(tuple("בגדהזחטכלמנסעפצקרשת"), tuple("אוי"), tuple("נרסלת")),  # right to left
+    "devanagari": Script(  # vowels and virama are combining marks
+        tuple("कगचजटतदनपबमरलवसह"), ("\u093e", "\u093f", "\u0941", "\u0947", "\u094b"), ("ं", "र्", "न्"), stop="।"
+    ),
+    "hangul": Script(  # conjoining jamo: NFC makes one block of each syllable
+        _characters(0x1100, 0x1112), ("\u1161", "\u1165", "\u1169", "\u116e", "\u1175"), ("\u11ab", "\u11af", "\u11bc")
+    ),
+    "deseret": Script(  # beyond the Basic Multilingual Plane
+        _characters(0x10439, 0x10448), _characters(0x10428, 0x1042D), _characters(0x1044A, 0x1044D)
+    ),
+}
+
 
 _CHOICES = {
     "morphology": ("isolating", "agglutinating", "fusional"),
@@ -128,3 +171,77 @@ class SyntheticLanguage:
     @property
     def _weights(self) -> dict[str, float]:
         return {self.order: 1.0} if isinstance(self.order, str) else dict(self.order)
+
+
+_ANY_ORDER = {"".join(order): 1.0 for order in permutations("SOV")}
+
+DEFAULT_LANGUAGES = (
+    SyntheticLanguage(name="agglutinating-sov", order="SOV", case="accusative", verb_agreement=True),
+    SyntheticLanguage(name="free-order", order=_ANY_ORDER, case="accusative", script="cyrillic"),
+    SyntheticLanguage(name="isolating-svo", morphology="isolating", adjective="after", closed=0.6),
+    SyntheticLanguage(
+        name="synonyms-svo", morphology="isolating", synonyms=(0.5, 0.5), verb_agreement=True, script="greek"
+    ),
+    SyntheticLanguage(
+        name="fusional-concord",
+        order={"SVO": 0.6, "OVS": 0.2, "SOV": 0.2},
+        morphology="fusional",
+        case="accusative",
+        verb_agreement=True,
+        adjective_agreement=True,
+        adjective="after",
+        script="deseret",
+    ),
+    SyntheticLanguage(
+        name="prefixing-vso",
+        order="VSO",
+        affixes="prefix",
+        case="ergative",
+        verb_agreement=True,
+        adjective="after",
+        script="hebrew",
+    ),
+    SyntheticLanguage(name="syllabic-sov", order="SOV", case="accusative", synonyms=(0.7, 0.3), script="hangul"),
+    SyntheticLanguage(
+        name="free-order-synonyms",
+        order=_ANY_ORDER,
+        morphology="fusional",
+        case="ergative",
+        synonyms=(0.5, 0.5),
+        script="devanagari",
+    ),
+)
+
+
+def draw_language(name: str, rng: np.random.Generator) -> SyntheticLanguage:
+    """Draw the parameters of a language at random.
+
+    Parameters
+    ----------
+    name : str
+        Name of the edition.
+    rng : Generator
+        Source of random numbers.
+    """
+
+    def pick(*values: Any) -> Any:
+        return values[rng.integers(len(values))]
+
+    orders = list(_ANY_ORDER)
+    fixed = pick(*orders)
+    case = pick("none", "accusative", "ergative")
+    free = case != "none" and rng.random() < 0.5
+    synonyms = pick(1, 1, 2, 3)
+    return SyntheticLanguage(
+        name=name,
+        order=dict(zip(orders, rng.dirichlet(np.ones(6)).tolist(), strict=True)) if free else fixed,
+        morphology=pick("isolating", "agglutinating", "fusional"),
+        affixes=pick("suffix", "prefix"),
+        case=case,
+        verb_agreement=pick(True, False),
+        adjective_agreement=pick(True, False),
+        adjective=pick("before", "after"),
+        synonyms=tuple(rng.dirichlet(np.ones(synonyms)).tolist()),
+        script=pick(*SCRIPTS),
+        closed=float(rng.random()),
+    )

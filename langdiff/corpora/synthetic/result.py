@@ -8,14 +8,12 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.corpora.frame import read_frame
-from langdiff.corpora.synthetic.choice import RandomDecisions
-from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES, draw_language
-from langdiff.corpora.synthetic.grammar import Grammar
-from langdiff.corpora.synthetic.language import SyntheticLanguage
-from langdiff.corpora.synthetic.lexicon import draw_lexicon
-from langdiff.corpora.synthetic.speaker import Speaker
+from langdiff.corpora.synthetic.grammar import Grammar, RandomDecisions
+from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, SyntheticLanguage, draw_language
+from langdiff.corpora.synthetic.speech import Speaker, draw_lexicon
 from langdiff.corpora.versifications import VERSIFICATIONS, tables
 from langdiff.errors import ConfigError, listing
 from langdiff.tables.multitext import Multitext
@@ -29,7 +27,7 @@ _MOST_LANGUAGES = 20 * 26  # qaa to qtz, the codes ISO 639-3 leaves for private 
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class SyntheticMultitext:
+class SyntheticMultitext(Result):
     """A multitext whose true surprisals and difficulties are known.
 
     Attributes
@@ -55,6 +53,8 @@ class SyntheticMultitext:
     languages: Mapping[str, SyntheticLanguage]
     grammar: Grammar
 
+    digits = 3
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per edition, hardest first.
 
@@ -75,15 +75,15 @@ class SyntheticMultitext:
         frame = pd.DataFrame(columns).join(typology)
         return frame.rename_axis("edition").sort_values("difficulty", ascending=False)
 
-    def summary(self) -> str:
-        """Format its size and the true difficulties of its languages."""
+    def _lines(self) -> Iterator[str]:
         own = self.multitext.intent_info["bits"]
         low, high = own.quantile([0.05, 0.95])
-        return (
-            f"Synthetic {self.multitext!r}\n"
-            f"Information of intents: mean {own.mean():.1f} bits, 90 % between {low:.1f} and {high:.1f}\n"
-            f"{self.to_frame().round(3).to_string()}"
-        )
+        yield f"Synthetic {self.multitext!r}"
+        yield f"Information of intents: mean {own.mean():.1f} bits, 90 % between {low:.1f} and {high:.1f}"
+
+    def summary(self) -> str:
+        """Format its size and the true difficulties of its languages."""
+        return "\n".join([*self._lines(), self._table().to_string()])
 
     def __repr__(self) -> str:
         """Return its size and the range of its difficulties."""

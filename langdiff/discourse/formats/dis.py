@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from langdiff.discourse.formats.drafts import Draft, plain_text
-from langdiff.discourse.tree import NO_RELATION, NUCLEUS, ROOT, SATELLITE, DiscourseTree, Node
+from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, Node
+from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import DataError
 
 _TEXT = re.compile(r"\(\s*text\s*(?:_!(?P<marked>.*?)_!|<EDU>(?P<tagged>.*?)</EDU>)\s*\)", re.S)

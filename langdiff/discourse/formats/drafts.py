@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
-from langdiff.discourse.tree import DiscourseTree, Node, NodeError, check_nodes
+from langdiff.discourse.nodes import Node, NodeError, check_nodes
+from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import Fault, FaultsError
 
 _MARKUP = re.compile(r"</?(?:s|S|p|P|EDU)>")

@@ -2,18 +2,9 @@
 
 from collections.abc import Iterable
 
-from langdiff.discourse.attachments import Attachment, attachments_of, tree_of_attachments
 from langdiff.discourse.formats.drafts import Draft, fault
-from langdiff.discourse.tree import (
-    NO_RELATION,
-    NUCLEUS,
-    ROOT,
-    SATELLITE,
-    DiscourseTree,
-    Node,
-    NodeError,
-    in_order,
-)
+from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, Node, NodeError, in_order
+from langdiff.discourse.tree import Attachment, DiscourseTree, attachments_of, tree_of_attachments
 
 _NUCLEARITY = {"n": NUCLEUS, "s": SATELLITE, "r": ROOT} | {name.lower(): name for name in (NUCLEUS, SATELLITE, ROOT)}
 

@@ -1,4 +1,4 @@
-"""What general-purpose compressors make of a text: floors for language models beside n-grams."""
+"""What general-purpose compressors make of a text: baselines for language models beside n-grams."""
 
 import lzma
 from collections.abc import Callable, Sequence

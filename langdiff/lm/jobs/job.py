@@ -1,7 +1,7 @@
 """One job: the surprisals of one edition under one recipe, with a folder that remembers them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -30,20 +30,19 @@ from langdiff.lm.jobs.folder import (
 )
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
 from langdiff.lm.jobs.tables import is_of_table, read_table, remove_tables, table_names, write_table
-from langdiff.lm.lstm.gradients import training_precision
-from langdiff.lm.lstm.loop import Report
-from langdiff.lm.lstm.model import Epoch, LanguageModel, read_language_model
+from langdiff.lm.language_model import (
+    LanguageModelRecipe,
+    Model,
+    Report,
+    TrainingPlan,
+    read_recipe,
+    report_nothing,
+)
 from langdiff.lm.lstm.resume import remove_states
-from langdiff.lm.lstm.training import TrainingPlan, fit_language_model
-from langdiff.lm.ngram.model import KneserNeyModel, fit_kneser_ney, read_kneser_ney
-from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
-from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.tables.parts import Parts, texts_by_part
-
-AnyModel = LanguageModel | KneserNeyModel
+from langdiff.tables.divisions import Parts, texts_by_part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,29 +59,16 @@ class Job:
         Parts of this edition alone; the worker reads the texts.
     folder : Path, optional
         Where key, model, log and surprisals are kept.
-    group : int
-        Networks trained as one program, of which this is one; it decides the order of sums.
     """
 
     edition: str
     parts: Parts
-    recipe: AnyRecipe
+    recipe: LanguageModelRecipe
     scoring: Scoring
     max_replaced: float
     device: str
     seed: int
     folder: Path | None
-    group: int = 1
-
-    @property
-    def model_folder(self) -> Path | None:
-        """Where the model is saved."""
-        return None if self.folder is None else self.folder / MODEL
-
-    @property
-    def log_path(self) -> Path | None:
-        """Where the epochs are logged."""
-        return None if self.folder is None else self.folder / LOG
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +144,7 @@ def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | N
     )
 
 
-def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> AnyModel:
+def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device: str) -> Model:
     """Load the language model of a job whose training was finished by this very recipe.
 
     Raises
@@ -169,23 +155,12 @@ def load_finished(cache: Path, edition: str, recipe: AnyRecipe, device: str) -> 
     folder = job_folder(cache, edition, recipe.name)
     if not (folder / CHECKSUMS).exists():
         raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
-    model = _load(folder, recipe, device)
-    if model.recipe != recipe:
+    if read_recipe(folder / MODEL, recipe.kind) != recipe:
         raise CheckpointError(f"{folder}: trained by another recipe of the name {recipe.name!r}. Train it again.")
-    return model
+    return recipe.read(folder / MODEL, device=device)
 
 
-def _load(folder: Path, recipe: AnyRecipe, device: str) -> AnyModel:
-    if isinstance(recipe, KneserNeyRecipe):
-        return read_kneser_ney(folder / MODEL)
-    return read_language_model(folder / MODEL, device=device)
-
-
-def silent(_epochs: float, _last: Epoch | None) -> None:
-    """Report nothing."""
-
-
-def run_job(job: Job, report: Report = silent) -> JobResult:
+def run_job(job: Job, report: Report = report_nothing) -> JobResult:
     """Give the surprisals of a job: from its folder, by the model that is there, or by training.
 
     A training that was interrupted goes on from its last finished epoch.
@@ -256,7 +231,7 @@ def find_finished(job: Job) -> JobResult | None:
 
 def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
     """Write the result of a job and return it with its record; the states of its training are of no use any more."""
-    compute = describe_compute(job.recipe, find_device(job.device), job.group)
+    compute = describe_compute(job.recipe, find_device(job.device))
     key = job_key(job, texts)
     record = _record(key, texts, compute)
     if job.folder is not None:
@@ -269,34 +244,21 @@ def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> 
 
 
 def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -> JobResult:
-    if isinstance(job.recipe, KneserNeyRecipe):
-        ngrams = fit_kneser_ney(
-            texts["train"],
-            texts["dev"],
-            recipe=job.recipe,
-            name=job.edition,
-            directory=job.model_folder,
-            log_path=job.log_path,
-        )
-        return score_texts(ngrams, texts["test"], "test", job.scoring)
-    model = fit_language_model(texts["train"], texts["dev"], training_plan(job, job.recipe, report))
-    return score_texts(model, texts["test"], "test", job.scoring)
-
-
-def training_plan(job: Job, recipe: Recipe, report: Report) -> TrainingPlan:
-    """Return how the network of a job is trained."""
-    return TrainingPlan(
-        recipe=recipe,
+    plan = TrainingPlan(
         seed=job.seed,
         name=job.edition,
         device=job.device,
-        log_path=job.log_path,
-        directory=job.model_folder,
+        log_path=None if job.folder is None else job.folder / LOG,
+        directory=None if job.folder is None else job.folder / MODEL,
         report=report,
     )
+    model = job.recipe.fit(texts["train"], texts["dev"], plan)
+    if plan.directory is not None:
+        model.save(plan.directory)
+    return score_texts(model, texts["test"], "test", job.scoring)
 
 
-def score_texts(model: AnyModel, texts: pd.Series, part: str, scoring: Scoring) -> JobResult:
+def score_texts(model: Model, texts: pd.Series, part: str, scoring: Scoring) -> JobResult:
     """Score texts, which are a `part` in messages."""
     frame = model.surprisal(texts, scoring=scoring)
     return JobResult(surprisals=frame, part=part, scoring=scoring, of_model=model.cautions)
@@ -307,28 +269,23 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
     key = {
         "edition": job.edition,
         "recipe": asdict(job.recipe),
-        "precision": training_precision(job.recipe, find_device(job.device)),
+        "precision": job.recipe.precision(find_device(job.device).type),
         "seed": job.seed,
-        "group": job.group,
+        "group": 1,  # of networks trained as one program, which is gone: caches that have it are found
         "texts": {part: hash_texts(texts[part]) for part in ("train", "dev")},
         "versions": {
             "langdiff": __version__,
             "sentencepiece": sentencepiece.__version__,
             "torch": str(torch.__version__),
-            **_versions_of_units(job.recipe),
+            **_versions(job.recipe.libraries()),
         },
     }
     return cast(dict[str, Any], json.loads(json.dumps(key)))  # no tuples
 
 
-def _versions_of_units(recipe: AnyRecipe) -> dict[str, str]:
-    """Name the library that cuts the text, where it is not everyone's."""
-    if isinstance(recipe, KneserNeyRecipe):
-        return {}
-    libraries = {"graphemes": "regex", "subword-nmt": "subword-nmt"}
-    used = [libraries[kind] for kind in (recipe.units, recipe.bpe_backend) if kind in libraries]
+def _versions(libraries: Sequence[str]) -> dict[str, str]:
     try:
-        return {library: version(library) for library in used}
+        return {library: version(library) for library in libraries}
     except PackageNotFoundError as error:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
@@ -362,7 +319,8 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series], *, scor
         if frame is None and not score:
             return Found()
         if frame is None:
-            frame = _load(folder, job.recipe, job.device).surprisal(texts["test"], scoring=job.scoring)
+            model = job.recipe.read(folder / MODEL, device=job.device)
+            frame = model.surprisal(texts["test"], scoring=job.scoring)
             write_table(folder, job.scoring, key, frame)
             write_checksums(folder, table_names(job.scoring), kept.files)
     except (DamageError, CheckpointError) as error:  # not a device that is missing

@@ -55,7 +55,8 @@ def read_job_log(folder: Path) -> pd.DataFrame:
     """
     if (folder / CHECKSUMS).exists():
         kept = read_checksums(folder)
-        key, epochs = kept.read(KEY), _epochs(kept.read(LOG), folder / LOG)
+        logged = kept.read(LOG) if LOG in kept.files else b""  # not every kind of model has epochs to tell of
+        key, epochs = kept.read(KEY), _epochs(logged, folder / LOG)
     else:
         key, epochs = (folder / KEY).read_bytes(), read_log(folder / LOG)
     try:

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff.lm.jobs.job import Job, JobResult
+from langdiff.tables.divisions import Parts
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.text_sources import TextSource
 
 Catalogue = Mapping[str, pd.Index]

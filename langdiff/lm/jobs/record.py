@@ -13,13 +13,12 @@ import torch
 
 from langdiff import __version__
 from langdiff.base.signature import short_hash
-from langdiff.lm.lstm.gradients import training_precision
-from langdiff.lm.ngram.recipe import AnyRecipe, KneserNeyRecipe
+from langdiff.lm.language_model import LanguageModelRecipe, recipe_of
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
+from langdiff.tables.divisions import Parts
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.parts import Parts
 from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.text_sources import MappedText, TextSource
@@ -43,20 +42,17 @@ class JobRecord:
     compute: str
 
 
-def describe_compute(recipe: AnyRecipe, device: torch.device, group: int) -> str:
-    """Return kind of device and precision of a training, and how many networks were trained together."""
-    if isinstance(recipe, KneserNeyRecipe):
-        return "cpu"  # counts need no other device
-    precision = training_precision(recipe, device)  # never TF32; see `langdiff.lm.lstm.gradients`
-    return f"{device.type},{precision}" + (f",group:{group}" if group > 1 else "")
+def describe_compute(recipe: LanguageModelRecipe, device: torch.device) -> str:
+    """Return the kind of device and the precision of a training; kinds that need no device have but one."""
+    return f"{device.type},{recipe.precision(device.type)}" if recipe.uses_device else "cpu"
 
 
-def recipe_name(recipe: AnyRecipe, name: str | None = None) -> str:
+def recipe_name(recipe: LanguageModelRecipe, name: str | None = None) -> str:
     """Return the name of a recipe with a hash of all its settings of training."""
     return f"{name or recipe.name}#{short_hash(_settings(recipe))}"
 
 
-def _settings(recipe: AnyRecipe) -> dict[str, Any]:
+def _settings(recipe: LanguageModelRecipe) -> dict[str, Any]:
     settings = {name: value for name, value in asdict(recipe).items() if name != "name"}
     if recipe.min_count is None:  # what that means may change with the version
         settings["min_count"] = [MIN_COUNT, ONE_IN]
@@ -101,7 +97,7 @@ def _function_name(function: Any) -> str:
 
 
 def provenance_of_parts(
-    recipe: AnyRecipe, scoring: Scoring, parts: Parts, records: Mapping[str, JobRecord]
+    recipe: LanguageModelRecipe, scoring: Scoring, parts: Parts, records: Mapping[str, JobRecord]
 ) -> Provenance:
     """Return the record of a table that `langdiff.compute_surprisals` computed."""
     sizes = {"train": len(parts.train), "dev": len(parts.dev), "test": len(parts.test)}
@@ -116,7 +112,7 @@ def provenance_of_parts(
 
 
 def provenance_of_scored(
-    recipe: AnyRecipe,
+    recipe: LanguageModelRecipe,
     scoring: Scoring,
     multitext: Multitext,
     records: Mapping[str, JobRecord],
@@ -137,15 +133,16 @@ def provenance_of_scored(
     )
 
 
-def _of_records(recipe: AnyRecipe, scoring: Scoring, records: Mapping[str, JobRecord], **known: Any) -> Provenance:
+def _of_records(
+    recipe: LanguageModelRecipe, scoring: Scoring, records: Mapping[str, JobRecord], **known: Any
+) -> Provenance:
     seeds = {record.key["seed"] for record in records.values()}
     compute = {record.compute for record in records.values()}
     versions = {f"{name}:{v}" for record in records.values() for name, v in record.key["versions"].items()}
-    counted = isinstance(recipe, KneserNeyRecipe)  # without any chance
     return Provenance(
         recipe=recipe_name(recipe),
         scoring=scoring.name,
-        seed=None if counted or len(seeds) != 1 else int(seeds.pop()),
+        seed=int(seeds.pop()) if recipe.stochastic and len(seeds) == 1 else None,
         compute="+".join(sorted(compute)),
         versions=",".join(sorted(versions)),
         **known,
@@ -157,8 +154,7 @@ def provenance_of_models(
 ) -> Provenance:
     """Return what is known of a table that models of any kind scored; see `langdiff.surprisals_of`."""
     models = list(models)
-    recipes = [getattr(model, "recipe", None) for model in models]
-    versions, known = {"langdiff": __version__}, [each for each in recipes if isinstance(each, AnyRecipe)]
+    versions, known = {"langdiff": __version__}, [each for each in map(recipe_of, models) if each is not None]
     recipe, scoring, seed = name, None, None
     if known and len(known) == len(models):
         settings = list(dict.fromkeys(known))

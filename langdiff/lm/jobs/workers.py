@@ -18,8 +18,7 @@ from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.folder import LOG
 from langdiff.lm.jobs.job import Job, JobResult, find_finished, run_job
 from langdiff.lm.jobs.logs import read_log
-from langdiff.lm.lstm.model import Epoch
-from langdiff.lm.lstm.training import describe
+from langdiff.lm.language_model import Epoch, describe
 
 _LOOK_AGAIN = 1.0  # seconds between looks at the logs of running jobs
 
@@ -30,7 +29,7 @@ def run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -
     for number, job in enumerate(jobs):
 
         def report(epochs: float, last: Epoch | None, number: int = number, job: Job = job) -> None:
-            done = number + epochs / job.recipe.epochs
+            done = number + epochs / job.recipe.max_epochs
             bar.update(task, completed=done, note=f"{job.edition} {describe(last)}")
 
         with failures.of(job.edition):
@@ -84,7 +83,7 @@ def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
     logs = {
         edition: read_log(path) for edition, path in paths.items() if path.is_file() and path.stat().st_mtime >= start
     }
-    done = sum(len(logs[job.edition]) / job.recipe.epochs for job in unfinished if job.edition in logs)
+    done = sum(len(logs[job.edition]) / job.recipe.max_epochs for job in unfinished if job.edition in logs)
     edition = max(logs, key=lambda edition: len(logs[edition]), default=None)
     if edition is None or "characters_per_second" not in (logs[edition] or [{}])[-1]:
         return done, ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,9 @@ from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
 from langdiff.lm.lstm.scoring import slices
 from langdiff.lm.precision import single_precision
-from langdiff.lm.recipes import Recipe
+
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 
@@ -55,11 +57,10 @@ class MemoryLimit:
 def accumulate_gradients(
     network: Network,
     batch: Batch,
-    recipe: Recipe,
+    recipe: "Recipe",
     generator: torch.Generator | None,
     state: State | None = None,
     *,
-    masks: Masks | None = None,
     limit: MemoryLimit | None = None,
 ) -> BatchLoss:
     """Compute the gradients of the mean nats per symbol, penalties included.
@@ -79,14 +80,12 @@ def accumulate_gradients(
         Where dropout masks are drawn from, on the device of the network.
     state : State, optional
         Where the layers begin; the zero state by default. No gradient flows into it.
-    masks : Masks, optional
-        Dropout masks to use instead of drawing new ones.
     limit : MemoryLimit, optional
         Kept between batches, so that what did not fit once is not tried again.
     """
     limit = limit or MemoryLimit()
     steps, intents = batch.inputs.shape
-    masks = masks or network.draw_masks(intents, generator)  # once: a second try must not draw others
+    masks = network.draw_masks(intents, generator)  # once: a second try must not draw others
     whole = _Piece(batch, masks, state)
     while True:
         parts = 1 if limit.units is None else min(intents, ceil(steps * intents / limit.units))
@@ -152,7 +151,7 @@ def _joined(losses: Sequence[BatchLoss]) -> BatchLoss:
     return BatchLoss(torch.stack([loss.nats for loss in losses]).sum(), state)
 
 
-def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: Recipe) -> BatchLoss:
+def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe") -> BatchLoss:
     """Add the gradients of a piece, which weighs what it weighs in the whole, to those of the weights.
 
     The softmax goes in slices, forward and backward at once, so that its memory does not grow with
@@ -191,15 +190,15 @@ def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: Recipe) 
     return BatchLoss(total, [(h.detach(), c.detach()) for h, c in activations.state])
 
 
-def _precision(recipe: Recipe, batch: Batch) -> torch.autocast:
+def _precision(recipe: "Recipe", batch: Batch) -> torch.autocast:
     """Compute in bfloat16 if the recipe says so and the device of the batch gains by it."""
     device = batch.inputs.device.type
     return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16 and has_bf16(device))
 
 
-def training_precision(recipe: object, device: torch.device) -> str:
-    """Return in which precision a kind of device trains a recipe, as far as the recipe decides it."""
-    return "bfloat16" if getattr(recipe, "bf16", False) and has_bf16(device.type) else "float32"
+def training_precision(recipe: "Recipe", device: str) -> str:
+    """Return in which precision a kind of device trains a recipe, never TF32."""
+    return "bfloat16" if recipe.bf16 and has_bf16(device) else "float32"
 
 
 @cache

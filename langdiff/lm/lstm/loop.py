@@ -1,11 +1,11 @@
 """The loop over epochs: their steps, their scores, and the state between them."""
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from math import isfinite, log
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -13,20 +13,20 @@ from torch import Tensor
 
 from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import TrainingError
+from langdiff.lm.language_model import Epoch, Report
 from langdiff.lm.lstm.averaging import WeightAverage
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures
-from langdiff.lm.lstm.gradients import BatchLoss, MemoryLimit, accumulate_gradients
-from langdiff.lm.lstm.model import Epoch
+from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
 from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.lstm.resume import TrainingState
 from langdiff.lm.lstm.schedule import learning_rate, stopped_improving
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.lstm.stream import cut, draw_segments, lay_out
-from langdiff.lm.recipes import Recipe
 from langdiff.lm.units.characters import Ids, Units
 
-Report = Callable[[float, Epoch | None], None]  # epochs done (with a fraction), the last one finished
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -60,25 +60,6 @@ class EncodedPart(NamedTuple):
     def lengths(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Symbols to predict in each intent, the end symbol included."""
         return np.array([len(ids) + 1 for ids in self.intents])
-
-
-class Demand(NamedTuple):
-    """A batch whose gradients the loop needs before it goes on.
-
-    Attributes
-    ----------
-    network, batch, recipe, generator, state
-        Arguments of `accumulate_gradients`.
-    done : float
-        Fraction of the epoch that is done before the batch.
-    """
-
-    network: Network
-    batch: Batch
-    recipe: Recipe
-    generator: torch.Generator
-    state: State | None
-    done: float
 
 
 class _Step(NamedTuple):
@@ -119,7 +100,7 @@ class EpochLoop:
         self,
         *,
         network: Network,
-        recipe: Recipe,
+        recipe: "Recipe",
         train: EncodedPart,
         dev: EncodedPart,
         randomness: Randomness,
@@ -176,20 +157,9 @@ class EpochLoop:
         TrainingError
             If the loss is not a number any more.
         """
-        epoch = self.epoch_by_demands()
-        demand = next(epoch)
-        while True:
-            loss = accumulate_gradients(*demand[:-1], limit=self._limit)
-            try:
-                demand = epoch.send(loss)
-            except StopIteration as end:
-                return cast(Epoch, end.value)
-
-    def epoch_by_demands(self) -> Generator[Demand, BatchLoss, Epoch]:
-        """Do as `run_epoch`, but let the caller compute: take each loss once the gradients are in place."""
         start = time.perf_counter()
         number = len(self.history) + 1
-        train_bits = yield from self._train_once(number)
+        train_bits = self._train_once(number)
         trained = time.perf_counter()
         self.network.eval()
         with self.scored_weights():
@@ -221,7 +191,7 @@ class EpochLoop:
             if stopped_improving(dev_bits, self.recipe.non_monotone):
                 self._average = WeightAverage()
 
-    def _train_once(self, number: int) -> Generator[Demand, BatchLoss, float]:
+    def _train_once(self, number: int) -> float:
         """Return the mean bits per unit, dropout on."""
         self.network.train()
         # stay where they are computed: to ask a GPU after every step would let it wait for us
@@ -234,7 +204,9 @@ class EpochLoop:
             for group in self.optimizer.param_groups:
                 group["lr"] = learning_rate(self.recipe, epochs) * step.rate
             self.optimizer.zero_grad(set_to_none=True)
-            loss = yield Demand(self.network, step.batch, self.recipe, self.randomness.dropout, state, step.done)
+            loss = accumulate_gradients(
+                self.network, step.batch, self.recipe, self.randomness.dropout, state, limit=self._limit
+            )
             self._improve()
             state = None if self._streams is None else loss.state
             total = total + loss.nats
@@ -301,7 +273,7 @@ class EpochLoop:
         self.report(len(self.history), self.last)
 
 
-def make_optimizer(network: Network, recipe: Recipe) -> torch.optim.Optimizer:
+def make_optimizer(network: Network, recipe: "Recipe") -> torch.optim.Optimizer:
     """Make the optimizer of a recipe."""
     weights, rate, decay = network.parameters(), recipe.learning_rate, recipe.weight_decay
     match recipe.optimizer:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,18 +14,22 @@ from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
+from langdiff.lm.language_model import Epoch, read_recipe
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
 from langdiff.lm.lstm.network import AWDLSTM, Network
 from langdiff.lm.lstm.residual import ResidualLSTM, ResidualTransformer
 from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols
 from langdiff.lm.lstm.transformer import Transformer
-from langdiff.lm.recipes import Recipe
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import Ids, Units
 from langdiff.lm.units.kinds import load_units
 
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.recipe import Recipe
+
+KIND = "network"
 _OF_NETWORK = (
     "embedding_size",
     "hidden_size",
@@ -35,31 +39,6 @@ _OF_NETWORK = (
     "dropout_hidden",
     "dropout_output",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Epoch:
-    """One pass over the training text.
-
-    Attributes
-    ----------
-    epoch : int
-        From 1.
-    train_bits_per_unit : float
-        Mean over the epoch, dropout on.
-    dev_bits_per_character : float
-        All bits, the end symbols' included, over the characters without them.
-    characters_per_second : float
-        While training.
-    seconds : float
-        Training and scoring of the dev part.
-    """
-
-    epoch: int
-    train_bits_per_unit: float
-    dev_bits_per_character: float
-    characters_per_second: float
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -95,7 +74,7 @@ class LanguageModel:
         The n-grams that a residual network corrects.
     """
 
-    recipe: Recipe
+    recipe: "Recipe"
     alphabet: Alphabet
     units: Units
     network: Network
@@ -259,15 +238,16 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
     >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
     True
     """
+    directory = as_path(directory)
+    return read_network(cast("Recipe", read_recipe(directory, KIND)), directory, device)
+
+
+def read_network(recipe: "Recipe", directory: Path, device: str) -> LanguageModel:
+    """Read the network that a recipe built; see `read_language_model`."""
     where = find_device(device)
-    checkpoint = read_checkpoint(as_path(directory))
+    checkpoint = read_checkpoint(directory)
     settings = checkpoint.settings
-    others = {"kneser-ney": ("Kneser-Ney model", "read_kneser_ney"), "mixture": ("mixture", "read_mixture")}
-    if (kind := settings.get("kind")) in others:
-        what, reader = others[kind]
-        raise CheckpointError(f"{directory}: a {what}; read it with langdiff.lm.{reader}.")
     try:
-        recipe = Recipe(**settings["recipe"])
         alphabet = Alphabet(**settings["alphabet"])
         units = load_units(recipe, alphabet, checkpoint.subwords)
         network = build_network(recipe, units)
@@ -292,7 +272,7 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
         ) from error
 
 
-def build_network(recipe: Recipe, units: Units, generator: torch.Generator | None = None) -> Network:
+def build_network(recipe: "Recipe", units: Units, generator: torch.Generator | None = None) -> Network:
     """Make the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
     settings: dict[str, Any] = {name: getattr(recipe, name) for name in _OF_NETWORK} | {"generator": generator}
     if recipe.ngram_orders:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,8 +23,10 @@ from langdiff import __version__
 from langdiff.base.io import atomic_path, parse_json
 from langdiff.errors import CheckpointError
 from langdiff.lm.lstm.gradients import training_precision
-from langdiff.lm.recipes import Recipe
 from langdiff.lm.units.characters import Ids
+
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 
@@ -52,13 +54,13 @@ class TrainingState:
     tensors: Mapping[str, Tensor]
 
 
-def training_key(recipe: Recipe, *, seed: int, device: torch.device, train: Sequence[Ids], dev: Sequence[Ids]) -> str:
+def training_key(recipe: "Recipe", *, seed: int, device: torch.device, train: Sequence[Ids], dev: Sequence[Ids]) -> str:
     """Return a hash of all that decides how a training goes; another one cannot go on from its state."""
     settings = {
-        "recipe": asdict(recipe),
+        "recipe": _settings(recipe),
         "seed": seed,
         "device": device.type,
-        "precision": training_precision(recipe, device),
+        "precision": training_precision(recipe, device.type),
         "versions": [__version__, str(torch.__version__), np.__version__],
         "intents": [len(train), len(dev)],
     }
@@ -67,6 +69,14 @@ def training_key(recipe: Recipe, *, seed: int, device: torch.device, train: Sequ
         digest.update(len(ids).to_bytes(8, "little"))
         digest.update(np.ascontiguousarray(ids, dtype="<i8").tobytes())
     return digest.hexdigest()
+
+
+def _settings(recipe: "Recipe") -> dict[str, Any]:
+    """Return the fields of a recipe in the order that they had when states were first named, which the hash knows."""
+    settings = asdict(recipe)
+    later = list(settings).index("ngram_orders")
+    items = [item for item in settings.items() if item[0] != "min_count"]
+    return dict([*items[: later - 1], ("min_count", recipe.min_count), *items[later - 1 :]])
 
 
 class StateFolder:

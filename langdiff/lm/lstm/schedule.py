@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from math import cos, pi
+from typing import TYPE_CHECKING
 
-from langdiff.lm.recipes import Recipe
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.recipe import Recipe
+
 
 DECAY = 0.1  # factor of the learning rate after each of the recipe's decay epochs
 
 
-def learning_rate(recipe: Recipe, epochs: float) -> float:
+def learning_rate(recipe: "Recipe", epochs: float) -> float:
     """Return the learning rate when some epochs (with a fraction) are done.
 
     It rises linearly over the warm-up. Then it falls to zero along a cosine, or is constant but

@@ -4,8 +4,9 @@ import json
 import logging
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -13,16 +14,19 @@ import pandas as pd
 from langdiff.base.io import write_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number
-from langdiff.errors import EditionWarning, LangdiffWarning, OutputError
+from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError
 from langdiff.lm.device import find_device, one_thread
+from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
 from langdiff.lm.lstm.averaging import WeightAverage
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
-from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, Report
-from langdiff.lm.lstm.model import Epoch, LanguageModel, build_network
+from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness
+from langdiff.lm.lstm.model import KIND, LanguageModel, build_network
 from langdiff.lm.lstm.resume import StateFolder, remove_states, training_key
-from langdiff.lm.recipes import Recipe, find_recipe
 from langdiff.lm.texts import naming, prepare_texts
 from langdiff.lm.units.kinds import learn_units
+
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.recipe import Recipe
 
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
 
@@ -33,7 +37,7 @@ def train_language_model(
     train: Sequence[str] | pd.Series,
     dev: Sequence[str] | pd.Series,
     *,
-    recipe: str | Recipe = "char-residual",
+    recipe: "str | Recipe" = "char-residual",
     name: str | None = None,
     device: str = "auto",
     seed: int | np.random.Generator,
@@ -99,11 +103,15 @@ def train_language_model(
     >>> bool(3 * bits[0] < bits[1])
     True
     """
-    recipe, number = find_recipe(recipe), seed_number(seed)
+    found, number = find_lm(recipe), seed_number(seed)
+    if found.kind != KIND:
+        raise ConfigError(
+            f"{found.name!r} is not a network. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney."
+        )
+    network = cast("Recipe", found)
     with progress_bar(progress=progress) as bar, naming(name):
-        task = bar.add_task(name or recipe.name, total=recipe.epochs, note="")
+        task = bar.add_task(name or network.name, total=network.epochs, note="")
         plan = TrainingPlan(
-            recipe=recipe,
             seed=number,
             name=name,
             device=device,
@@ -111,76 +119,36 @@ def train_language_model(
             directory=None if directory is None else Path(directory),
             report=lambda epochs, last: bar.update(task, completed=epochs, note=describe(last)),
         )
-        model = fit_language_model(train, dev, plan)
-        if directory is not None:
-            remove_states(Path(directory))
-        bar.update(task, completed=recipe.epochs)
+        model = fit_language_model(network, train, dev, plan)
+        if plan.directory is not None:
+            model.save(plan.directory)
+            remove_states(plan.directory)
+        bar.update(task, completed=network.epochs)
     for caution in model.cautions:
         warnings.warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)), stacklevel=2)
     return model
 
 
-def describe(epoch: Epoch | None) -> str:
-    """Say in a few words how far training is, for a progress bar."""
-    if epoch is None:
-        return "epoch 1 begun"
-    return (
-        f"epoch {epoch.epoch}, dev {epoch.dev_bits_per_character:.3f} bits/char, "
-        f"{epoch.characters_per_second:,.0f} char/s"
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingPlan:
-    """Everything that training is told beside the texts.
-
-    Attributes
-    ----------
-    recipe : Recipe
-        Settings of the network and its training.
-    seed : int
-        Seed of the initial weights, of the order of the batches and of dropout.
-    name : str, optional
-        Name of the edition.
-    device : str
-        Name of the device; see `find_device`.
-    log_path : Path, optional
-        File of JSON lines, one per epoch.
-    directory : Path, optional
-        Folder of the model, and of the states from which an interrupted training goes on.
-    report : callable
-        Called with the epochs done, before every step and after every epoch.
-    """
-
-    recipe: Recipe
-    seed: int
-    name: str | None = None
-    device: str = "auto"
-    log_path: Path | None = None
-    directory: Path | None = None
-    report: Report
-
-
 def fit_language_model(
-    train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
+    recipe: "Recipe", train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
 ) -> LanguageModel:
     """Train as `train_language_model` does, but call the report of the plan instead of drawing a bar.
 
-    The states in the folder are left there, so that the caller can finish what comes after
-    training before it removes them.
+    The caller saves the model. The states in the folder are left there, so that the caller can finish what comes
+    after training before it removes them.
     """
-    training = begin_training(train, dev, plan)
+    training = _begin_training(recipe, train, dev, plan)
     with one_thread():
         while not training.loop.finished:
             training.keep(training.loop.run_epoch())
     return training.finish()
 
 
-def begin_training(
-    train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
-) -> "KeptTraining":
-    """Prepare texts and network; go on from the last state on disk, if there is one."""
-    recipe, device = plan.recipe, find_device(plan.device)
+def _begin_training(
+    recipe: "Recipe", train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
+) -> "_KeptTraining":
+    """Prepare texts and network; continue from the last state on disk, if there is one."""
+    device = find_device(plan.device)
     texts = prepare_texts(train, dev, min_count=recipe.min_count, least=LEAST_CHARACTERS)
     units, about_units = learn_units(texts.train, texts.alphabet, recipe)
     learned, judged = (EncodedPart.from_texts(part, units) for part in (texts.train, texts.dev))
@@ -208,10 +176,10 @@ def begin_training(
         network=network, recipe=recipe, train=learned, dev=judged, randomness=randomness, report=plan.report
     )
     key = training_key(recipe, seed=plan.seed, device=device, train=learned.intents, dev=judged.intents)
-    return KeptTraining(model, loop, StateFolder(plan.directory, key), plan)
+    return _KeptTraining(model, loop, StateFolder(plan.directory, key), plan)
 
 
-class KeptTraining:
+class _KeptTraining:
     """A training whose log, best model and last state are kept on disk.
 
     Parameters
@@ -250,12 +218,9 @@ class KeptTraining:
         self._states.write(self.loop.state())
 
     def finish(self) -> LanguageModel:
-        """Return the best model, and save it."""
+        """Return the best model."""
         self._model.network.load_state_dict(self.loop.best_weights)
-        model = replace(self._model, history=tuple(self.loop.history))
-        if self._directory is not None:
-            model.save(self._directory)
-        return model
+        return replace(self._model, history=tuple(self.loop.history))
 
 
 def _start_log(path: Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:

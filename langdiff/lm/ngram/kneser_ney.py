@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from langdiff.lm.ngram.recipe import ORDER
 from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
 
+ORDER = 6
 FALLBACK = (0.5, 1.0, 1.5)  # discounts where counts of counts give none, as for the few single characters
 
 _NO_GRAM = np.iinfo(np.int64).max  # stands after the keys, so that a search always ends inside

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -14,17 +15,22 @@ from langdiff.base.io import as_path, write_text
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm.language_model import TrainingPlan, find_lm, read_recipe
 from langdiff.lm.ngram.kneser_ney import Grams, KneserNey
-from langdiff.lm.ngram.recipe import KneserNeyRecipe, find_lm
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, naming, prepare_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
 
+if TYPE_CHECKING:
+    from langdiff.lm.ngram.recipe import KneserNeyRecipe
+
+KIND = "kneser-ney"
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class KneserNeyModel:
-    r"""A character n-gram model of one edition: the floor that a neural language model must beat.
+    r"""A character n-gram model of one edition: the baseline that a neural language model must beat.
 
     It predicts the strings that the LSTMs predict, rare characters replaced by one symbol, and its
     surprisal is theirs: :math:`-\log_2 p(\text{text}, \text{end})`, every text from the same start.
@@ -47,7 +53,7 @@ class KneserNeyModel:
         What a reader of its surprisals should know.
     """
 
-    recipe: KneserNeyRecipe
+    recipe: "KneserNeyRecipe"
     alphabet: Alphabet
     ngrams: KneserNey
     dev_bits_per_character: float
@@ -133,7 +139,7 @@ class KneserNeyModel:
             If the files cannot be written.
         """
         settings = {
-            "kind": "kneser-ney",
+            "kind": KIND,
             "name": self.name,
             "recipe": asdict(self.recipe),
             "alphabet": asdict(self.alphabet),
@@ -162,7 +168,7 @@ def train_kneser_ney(
     train: Sequence[str] | pd.Series,
     dev: Sequence[str] | pd.Series,
     *,
-    recipe: str | KneserNeyRecipe = "kneser-ney-6",
+    recipe: "str | KneserNeyRecipe" = "kneser-ney-6",
     name: str | None = None,
 ) -> KneserNeyModel:
     """Count the n-grams of a training text.
@@ -203,33 +209,22 @@ def train_kneser_ney(
     True
     """
     found = find_lm(recipe)
-    if not isinstance(found, KneserNeyRecipe):
+    if found.kind != KIND:
         raise ConfigError(f"{found.name!r} is not an n-gram model; train it with langdiff.train_language_model.")
     with naming(name):
-        model = fit_kneser_ney(train, dev, recipe=found, name=name)
+        model = fit_kneser_ney(cast("KneserNeyRecipe", found), train, dev, TrainingPlan(seed=0, name=name))
     for caution in model.cautions:
         warnings.warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)), stacklevel=2)
     return model
 
 
 def fit_kneser_ney(
+    recipe: "KneserNeyRecipe",
     train: Sequence[str] | pd.Series,
     dev: Sequence[str] | pd.Series,
-    *,
-    recipe: KneserNeyRecipe,
-    name: str | None,
-    directory: Path | None = None,
-    log_path: Path | None = None,
+    plan: TrainingPlan,
 ) -> KneserNeyModel:
-    """Train as `train_kneser_ney` does, without its warnings.
-
-    Parameters
-    ----------
-    directory : Path, optional
-        Where to save the model.
-    log_path : Path, optional
-        File to write one line of JSON to: dev bits per character and seconds.
-    """
+    """Train as `train_kneser_ney` does, without its warnings; the log has one line of dev bits and seconds."""
     start = time.perf_counter()
     texts = prepare_texts(train, dev, min_count=recipe.min_count)
     units = CharacterUnits(texts.alphabet)
@@ -241,16 +236,14 @@ def fit_kneser_ney(
         alphabet=texts.alphabet,
         ngrams=ngrams,
         dev_bits_per_character=float(bits.sum() / sum(map(len, texts.dev))),
-        name=name,
+        name=plan.name,
         out_of_alphabet=texts.out_of_alphabet,
         cautions=() if texts.caution is None else (texts.caution,),
     )
-    if directory is not None:
-        model.save(directory)
-    if log_path is not None:
+    if plan.log_path is not None:
         seconds = time.perf_counter() - start
         entry = {"epoch": 1, "dev_bits_per_character": model.dev_bits_per_character, "seconds": seconds}
-        write_text(log_path, json.dumps(entry) + "\n")
+        write_text(plan.log_path, json.dumps(entry) + "\n")
     return model
 
 
@@ -283,10 +276,15 @@ def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
     >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
     True
     """
-    checkpoint = read_checkpoint(as_path(directory))
+    directory = as_path(directory)
+    return read_counts(cast("KneserNeyRecipe", read_recipe(directory, KIND)), directory)
+
+
+def read_counts(recipe: "KneserNeyRecipe", directory: Path) -> KneserNeyModel:
+    """Read the counts that a recipe asked for; see `read_kneser_ney`."""
+    checkpoint = read_checkpoint(directory)
     settings, counts = checkpoint.settings, checkpoint.weights
     try:
-        recipe = KneserNeyRecipe(**settings["recipe"])
         alphabet = Alphabet(**settings["alphabet"])
         grams = tuple(Grams(counts[f"keys.{k}"], counts[f"counts.{k}"]) for k in range(1, recipe.order + 1))
         return KneserNeyModel(

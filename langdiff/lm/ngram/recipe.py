@@ -1,21 +1,26 @@
-"""How an n-gram model is built, and which recipe the name of a language model stands for."""
+"""The kind of language model that counts n-grams of characters: how such a model is built."""
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
 
 from langdiff.errors import ConfigError
-from langdiff.lm.recipes import Recipe, find_recipe, refuse_scoring
-from langdiff.lm.scoring import Scoring, as_scoring, split_name
+from langdiff.lm.language_model import LanguageModelRecipe, TrainingPlan
+from langdiff.lm.ngram.kneser_ney import ORDER
 
-ORDER = 6
+if TYPE_CHECKING:
+    from langdiff.lm.ngram.model import KneserNeyModel
+
 HIGHEST_ORDER = 20  # longer histories than any text has use for
 
 _NAME = re.compile(r"kneser-ney-([1-9][0-9]{0,3})")
 
 
 @dataclass(frozen=True, kw_only=True)
-class KneserNeyRecipe:
+class KneserNeyRecipe(LanguageModelRecipe):
     """How a Kneser-Ney model over characters is built; see `langdiff.lm.KneserNey`.
 
     Attributes
@@ -34,12 +39,12 @@ class KneserNeyRecipe:
         If a value is out of range.
     """
 
-    epochs: ClassVar[int] = 1  # grams are counted in one pass
-    context: ClassVar[str] = "intent"  # every intent from the same start
+    kind: ClassVar[str] = "kneser-ney"
+    stochastic: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = True
 
     name: str = f"kneser-ney-{ORDER}"
     order: int = ORDER
-    min_count: int | None = None
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -48,87 +53,30 @@ class KneserNeyRecipe:
         if self.min_count is not None and self.min_count < 1:
             raise ConfigError(f"recipe {self.name!r}: out of range: min_count = {self.min_count}.")
 
-
-AnyRecipe = Recipe | KneserNeyRecipe
-
-
-def find_lm(lm: str | AnyRecipe) -> AnyRecipe:
-    """Return the recipe of a language model by name, or the recipe given.
-
-    Parameters
-    ----------
-    lm : str, Recipe or KneserNeyRecipe
-        A name is one of `langdiff.lm.RECIPES`, or ``"kneser-ney-N"`` for n-grams of order N.
-
-    Raises
-    ------
-    ConfigError
-        If no recipe has the name; the message suggests one that is spelt like it.
-
-    Examples
-    --------
-    >>> find_lm("kneser-ney-4")
-    KneserNeyRecipe(name='kneser-ney-4', order=4, min_count=None)
-    >>> find_lm("char-small").units
-    'char'
-    """
-    if isinstance(lm, KneserNeyRecipe):
-        return lm
-    if isinstance(lm, str) and lm.startswith("kneser"):
-        refuse_scoring(lm)
-        match = _NAME.fullmatch(lm)
+    @classmethod
+    def named(cls, name: str) -> "KneserNeyRecipe | None":
+        """Return the recipe of ``"kneser-ney-N"``."""
+        if not name.startswith("kneser"):
+            return None
+        match = _NAME.fullmatch(name)
         if match is None:
             raise ConfigError(
-                f"unknown language model {lm!r}. Write 'kneser-ney-{ORDER}' for n-grams of order {ORDER}."
+                f"unknown language model {name!r}. Write 'kneser-ney-{ORDER}' for n-grams of order {ORDER}."
             )
-        return KneserNeyRecipe(name=lm, order=int(match[1]))
-    return find_recipe(lm)
+        return cls(name=name, order=int(match[1]))
 
+    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> "KneserNeyModel":
+        """Count the n-grams of the training part; nothing is chosen by the dev part."""
+        from langdiff.lm.ngram.model import fit_kneser_ney  # which needs this class
 
-class ScoredLM(NamedTuple):
-    """A recipe, and how the models that it trains score texts."""
+        return fit_kneser_ney(self, train, dev, plan)
 
-    recipe: AnyRecipe
-    scoring: Scoring
+    def read(self, directory: Path, *, device: str) -> "KneserNeyModel":  # noqa: ARG002 counts need none
+        """Read the counts."""
+        from langdiff.lm.ngram.model import read_counts
 
-    @property
-    def name(self) -> str:
-        """What tables call it: the recipe's name, and what the scoring adds where it is not the default."""
-        return self.recipe.name + self.scoring.ending
+        return read_counts(self, directory)
 
-
-def find_scored_lm(lm: str | AnyRecipe, scoring: Scoring | str | None = None) -> ScoredLM:
-    """Return the recipe and the way of scoring that name a language model in tables.
-
-    Parameters
-    ----------
-    lm : str, Recipe or KneserNeyRecipe
-        Name or recipe, as for `find_lm`; a name may end in ``-unpriced`` or ``-carried``,
-        or both, which say how it scores.
-    scoring : Scoring or str, optional
-        How it scores, instead of such an ending; by default replaced characters are priced, and no state is
-        carried.
-
-    Raises
-    ------
-    ConfigError
-        If the name is unknown, says how to score while `scoring` is given too, or the model cannot be scored so.
-
-    Examples
-    --------
-    >>> found = find_scored_lm("char-small-unpriced")
-    >>> found.recipe.name, found.scoring.name, found.name
-    ('char-small', 'unpriced', 'char-small-unpriced')
-    """
-    named = None
-    if isinstance(lm, str):
-        given = lm
-        lm, named = split_name(lm)
-        if named is not None and scoring is not None:
-            raise ConfigError(
-                f"{given!r} says how to score, and so does scoring: leave out one of them, for instance by "
-                f"writing {lm!r}."
-            )
-    found = ScoredLM(find_lm(lm), as_scoring(scoring) if named is None else named)
-    found.scoring.check(found.recipe)
-    return found
+    def precision(self, device: str) -> str:  # noqa: ARG002 counts need none
+        """Return what keys of n-grams have always said, although counts are exact and bits in double precision."""
+        return "float32"

@@ -1,9 +1,9 @@
 """Which units a recipe asks for: learned from a training text, or made again from a checkpoint."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from langdiff.errors import CheckpointError
-from langdiff.lm.recipes import Recipe
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits, caution_about_merges, caution_about_words
 from langdiff.lm.units.bytes import ByteUnits
@@ -11,13 +11,16 @@ from langdiff.lm.units.characters import CharacterUnits, Units
 from langdiff.lm.units.graphemes import GraphemeUnits
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 
+if TYPE_CHECKING:
+    from langdiff.lm.lstm.recipe import Recipe
+
 _SUBWORDS: dict[str, type[BPEUnits] | type[SubwordNMTUnits]] = {
     "sentencepiece": BPEUnits,
     "subword-nmt": SubwordNMTUnits,
 }
 
 
-def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: Recipe) -> tuple[Units, list[str | None]]:
+def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: "Recipe") -> tuple[Units, list[str | None]]:
     """Return the units of a recipe, and what a reader should be told about them.
 
     Parameters
@@ -40,7 +43,7 @@ def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: Recipe) -> tup
             return subwords, [caution_about_words(texts), merges]
 
 
-def load_units(recipe: Recipe, alphabet: Alphabet, model: bytes | None) -> Units:
+def load_units(recipe: "Recipe", alphabet: Alphabet, model: bytes | None) -> Units:
     """Make units again from what their `model` was.
 
     Raises

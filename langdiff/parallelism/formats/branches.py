@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from langdiff.errors import DataError, Fault, FaultsError
-from langdiff.parallelism.documents import Document, Parallelism, Section, make_document
-from langdiff.parallelism.enclosing import strata
+from langdiff.parallelism.documents import Document, Parallelism, Section, make_document, strata
 
 NONE = -1  # identifier of a token in no branch
 MAX_STRATA = 50  # real data have two

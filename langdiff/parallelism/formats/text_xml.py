@@ -8,11 +8,9 @@ from xml.sax.saxutils import escape, quoteattr
 from langdiff.base.archives import File
 from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import DataError
-from langdiff.parallelism.documents import Document, Parallelism, Section
-from langdiff.parallelism.enclosing import enclosing_first, strata
+from langdiff.parallelism.documents import Document, Parallelism, Section, enclosing_first, strata
 from langdiff.parallelism.formats.branches import check_characters, checked_document
-from langdiff.parallelism.formats.marked import MarkedText
-from langdiff.parallelism.words import Word, check_plain, split_words
+from langdiff.parallelism.formats.marked import MarkedText, Word, check_plain, split_words
 
 _NUMBER = re.compile("[0-9]{1,9}")
 

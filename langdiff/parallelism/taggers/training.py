@@ -1,4 +1,4 @@
-"""Training of taggers: a plain loop over sections, with early stopping."""
+"""Training of taggers, and when it stops."""
 
 import hashlib
 import json
@@ -20,25 +20,80 @@ from langdiff.errors import ConfigError, DataError, TrainingError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.resume import StateFolder, TrainingState
 from langdiff.parallelism.documents import Document
-from langdiff.parallelism.taggers.evaluation import micro_f1
-from langdiff.parallelism.taggers.inputs import Inputs, Source, make_batch
-from langdiff.parallelism.taggers.lemmas import Lemmatizer, find_lemmatizer
+from langdiff.parallelism.taggers.inputs import (
+    Inputs,
+    Source,
+    TaggedSection,
+    make_batch,
+    tagged_sections,
+    with_tags,
+    words_of_sections,
+)
 from langdiff.parallelism.taggers.network import TaggerNetwork
-from langdiff.parallelism.taggers.sections import TaggedSection, tagged_sections, with_tags, words_of_sections
 from langdiff.parallelism.taggers.settings import TaggerSettings
-from langdiff.parallelism.taggers.sources import Sources
-from langdiff.parallelism.taggers.stopping import PATIENCE, EarlyStopping
-from langdiff.parallelism.taggers.tagger import Tagger, best_tags, gold_ids, with_lemmata
-from langdiff.parallelism.taggers.word_vectors import FileVectors
-from langdiff.parallelism.taggers.words import LearnedWords, SingletonReplacement, count_words
+from langdiff.parallelism.taggers.tagger import Tagger, best_tags, gold_ids, micro_f1, with_lemmata
+from langdiff.parallelism.taggers.word_vectors import FileVectors, Sources
+from langdiff.parallelism.taggers.words import (
+    LearnedWords,
+    Lemmatizer,
+    SingletonReplacement,
+    count_words,
+    find_lemmatizer,
+)
 from langdiff.parallelism.tagging import TaggingScheme
 
+PATIENCE = 25  # epochs
 Documents = Mapping[str, Document] | Iterable[Document]
-
 logger = logging.getLogger(__name__)
-
 MAX_EPOCHS = 200
 _MAX_NORM = 1.0  # of the gradient
+
+
+class EarlyStopping:
+    """Keeps the last of the best epochs, and stops after some epochs without one.
+
+    An epoch is kept if its F1 is at least that of all before. Patience runs out after so many epochs in a row that were
+    not kept; epochs of F1 0 count as such although they are kept.
+
+    Parameters
+    ----------
+    patience : int
+        Epochs to wait.
+    scores : iterable of float
+        F1 of the epochs so far, of a training that goes on.
+
+    Attributes
+    ----------
+    best : float
+        Highest F1 so far.
+    waited : int
+        Epochs since one was kept.
+
+    Examples
+    --------
+    >>> stopping = EarlyStopping(2)
+    >>> [stopping.keeps(f1) for f1 in (0.1, 0.3, 0.3, 0.2, 0.1)], stopping.is_over
+    ([True, True, True, False, False], True)
+    """
+
+    def __init__(self, patience: int = PATIENCE, scores: Iterable[float] = ()) -> None:
+        self.patience = patience
+        self.best = 0.0
+        self.waited = 0
+        for score in scores:
+            self.keeps(score)
+
+    def keeps(self, score: float) -> bool:
+        """Count in an epoch; return whether it is kept."""
+        kept = score >= self.best
+        self.waited = 0 if kept and score > 0 else self.waited + 1
+        self.best = max(self.best, score)
+        return kept
+
+    @property
+    def is_over(self) -> bool:
+        """Whether training stops."""
+        return self.waited >= self.patience
 
 
 class _Data(NamedTuple):

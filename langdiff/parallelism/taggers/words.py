@@ -1,17 +1,78 @@
-"""Words that a tagger learns vectors of, and how those seen once teach it the vector of unknown words."""
+"""Learned vectors of words, of lemmata and of subwords."""
 
+import importlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from langdiff.base.types import Floats
+from langdiff.errors import ConfigError, MissingExtraError
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.bpe import BPE_RATIO, BPEUnits
 from langdiff.parallelism.taggers.inputs import Inputs
 
+Lemmatizer = Callable[[str], str]
+
+# u for the consonant v, as in critical editions of Latin: at the start before a vowel, and between vowels
+_CONSONANT_U = re.compile(r"(?:^|(?<=[aeiouy]))u(?=[aeiouy])")
+_CACHED = 1 << 18  # words
 UNKNOWN = 0  # id of all words that were not seen in training
+
+
+def find_lemmatizer(given: str | Lemmatizer) -> Lemmatizer:
+    """Return a function from word to lemma.
+
+    Parameters
+    ----------
+    given : str or callable
+        Language of simplemma's word lists (``"la"``), or the function itself. Latin is taken to be written with u for
+        v: v is looked up, and u written in the lemma.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ConfigError
+        If simplemma has no words of the language.
+    MissingExtraError
+        If simplemma is not installed.
+
+    Examples
+    --------
+    >>> lemma = find_lemmatizer("la")
+    >>> [lemma(word) for word in "uidit uitam uiuunt".split()]
+    ['uideo', 'uita', 'uiuo']
+    """
+    if callable(given):
+        return given
+    try:
+        simplemma: Any = importlib.import_module("simplemma")
+    except ModuleNotFoundError as error:
+        if error.name != "simplemma":
+            raise
+        raise MissingExtraError("simplemma is not installed: pip install 'langdiff[lemmas]'.") from error
+    try:
+        simplemma.lemmatize("a", lang=given)
+    except ValueError as error:
+        raise ConfigError(
+            f"simplemma has no word list of language {given!r}: give a language that it has, or a function from word "
+            "to lemma, or settings with lemmatize = False."
+        ) from error
+
+    @lru_cache(_CACHED)
+    def lemma(word: str) -> str:
+        if given != "la":
+            return str(simplemma.lemmatize(word, lang=given))
+        return str(simplemma.lemmatize(_CONSONANT_U.sub("v", word), lang="la")).replace("v", "u")
+
+    return lemma
 
 
 class Vocabulary(NamedTuple):
@@ -114,3 +175,63 @@ class SingletonReplacement:
             return inputs
         replaced = torch.from_numpy(rng.random(len(inputs.ids)) < self._chance[inputs.ids.numpy()])
         return inputs._replace(ids=inputs.ids.masked_fill(replaced, UNKNOWN))
+
+
+class LearnedSubwords:
+    """Ids of the subwords of each word.
+
+    Parameters
+    ----------
+    units : BPEUnits
+        Byte-pair units; each word is cut on its own.
+    """
+
+    def __init__(self, units: BPEUnits) -> None:
+        self.units = units
+        self.size = units.size
+        self.width = None  # a setting
+        self._cut: dict[str, list[int]] = {}
+
+    def prepare(self, sections: Sequence[Sequence[str]]) -> list[Inputs]:
+        """Return the ids of the subwords of each section."""
+        return [self._inputs(words) for words in sections]
+
+    def _inputs(self, words: Sequence[str]) -> Inputs:
+        cut = [self._units_of(word) for word in words]
+        ids = torch.tensor([number for units in cut for number in units])
+        owners = torch.arange(len(words)).repeat_interleave(torch.tensor([len(units) for units in cut]))
+        return Inputs(len(words), ids=ids, owners=owners)
+
+    def _units_of(self, word: str) -> list[int]:
+        if word not in self._cut:
+            alphabet = self.units.alphabet
+            text = alphabet.apply(word).strip() or alphabet.replacement  # every word has a unit
+            self._cut[word] = self.units.encode(text).tolist()
+        return self._cut[word]
+
+
+def learn_subwords(sections: Sequence[Sequence[str]], ratio: float | None) -> LearnedSubwords:
+    """Learn byte-pair units from a training part.
+
+    Parameters
+    ----------
+    sections : sequence of sequence of str
+        Words of each section.
+    ratio : float or None
+        Merges per distinct word, by default 0.4.
+
+    Returns
+    -------
+    LearnedSubwords
+
+    Raises
+    ------
+    ConfigError
+        If the ratio is negative.
+    """
+    texts = [" ".join(words) for words in sections]
+    alphabet = Alphabet.from_texts(texts)
+    units = BPEUnits.train(
+        [alphabet.apply(text) for text in texts], alphabet, ratio=BPE_RATIO if ratio is None else ratio
+    )
+    return LearnedSubwords(units)

@@ -11,9 +11,9 @@ from langdiff import __version__
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
-from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.base.types import Booleans, Floats, Model
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.base.signature import join_signature, name_of_seed
+from langdiff.base.types import Booleans, Floats
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression.check.folds import NEVER, assign_folds
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
@@ -22,9 +22,9 @@ from langdiff.regression.identity import identify_table
 from langdiff.regression.kernel.new_intents import log_marginal
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.variants import COMPARED, Model, find_variants, own_numbers
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
-
-RESTRICTABLE = ("2", "2L", "2C")  # model 1 is unbiased as it is; model 3 has no such likelihood
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -119,11 +119,10 @@ class CrossValidation(Result):
 
 def cross_validate(
     surprisals: Surprisals | pd.DataFrame | Floats,
-    models: Sequence[Model] | Model = ("1", "2", "2L"),
+    models: Sequence[Model | Variant] | Model | Variant = COMPARED,
     *,
     n_folds: int = 10,
     restricted: bool = True,
-    laplace_scale: float | None = None,
     clusters: OneClustering | None = None,
     seed: int | np.random.Generator = 0,
     progress: bool | None = None,
@@ -147,15 +146,13 @@ def cross_validate(
     ----------
     surprisals : Surprisals, DataFrame or array, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
-    models : {"1", "2", "2L", "2C", "3"}, or sequence of them
-        Regression models to compare.
+    models : {"1", "2", "2L", "2C"}, Variant, or sequence of them
+        Regression models to compare; see `langdiff.fit`.
     n_folds : int
         Number of folds, at least 2.
     restricted : bool
         Fit models 2, 2L and 2C by restricted likelihood (see `langdiff.fit`). Without it their dispersion is too
         small, unlike that of model 1, and with few editions so are the densities of what they predict.
-    laplace_scale : float, optional
-        b of model 3, nats; needed if model 3 is among the models.
     clusters : str, mapping or Series, optional
         Clusters of intents whose errors are shared, such as ``"document"``, ``"book"`` or ``"chapter"``: a column of
         `intent_info` (books and chapters of verse ids need none), or the cluster of each intent. All cells that a
@@ -187,10 +184,7 @@ def cross_validate(
     >>> cross_validate(surprisals, ["1", "2"], n_folds=3, seed=0).best
     '2'
     """
-    models = (models,) if isinstance(models, str) else tuple(models)
-    twice = {name for name in models if models.count(name) > 1}
-    if not models or twice:
-        raise ConfigError(f"models must be named once each, and at least one; twice: {listing(sorted(twice))}.")
+    variants = find_variants(models)
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
         raise ConfigError(f"n_folds must be at least 2, got {n_folds!r}.")
     table = as_surprisals(surprisals)
@@ -208,24 +202,24 @@ def cross_validate(
             + ("" if labels is None else f", and with one cell goes its whole cluster ({labels.name})")
             + ". Use models on more editions."
         )
-    scores = {name: np.zeros(len(observed)) for name in models}
-    failed = dict.fromkeys(models, 0)
+    scores = {variant.name: np.zeros(len(observed)) for variant in variants}
+    failed = dict.fromkeys(scores, 0)
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("validating", total=len(used) * len(models), note="")
+        task = bar.add_task("validating", total=len(used) * len(variants), note="")
         for fold in used:
-            for name in models:
-                trained = _fit_rest(table, folds == fold, name, restricted, laplace_scale)
-                failed[name] += not trained.converged
-                scores[name] += _predict(table, folds == fold, trained, rng)
-                bar.update(task, advance=1, note=f"model {name}")
+            for variant in variants:
+                trained = _fit_rest(table, folds == fold, variant, restricted)
+                failed[variant.name] += not trained.converged
+                scores[variant.name] += _predict(table, folds == fold, trained, rng)
+                bar.update(task, advance=1, note=f"model {variant.name}")
     counts = (folds != NEVER).sum(axis=1)
     some = counts > 0
     never = observed & (folds == NEVER)
     parts = {
-        "models": ",".join(models),
+        "models": ",".join(scores),
         "folds": n_folds,
         "restricted": bool(restricted),
-        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        **own_numbers(variants),
         "clusters": None if labels is None else name_of_clusters(labels),
         "seed": named,
         **identify_table(table),
@@ -244,19 +238,12 @@ def cross_validate(
     )
 
 
-def _fit_rest(
-    table: Surprisals, out: Booleans, model: Model, restricted: bool, laplace_scale: float | None
-) -> DifficultyFit:
+def _fit_rest(table: Surprisals, out: Booleans, variant: Variant, restricted: bool) -> DifficultyFit:
     rest = Surprisals(bits=table.bits.mask(out), lm=table.lm)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # convergence is counted; standard errors are not used
         try:
-            return fit(
-                rest,
-                model=model,
-                restricted=restricted and model in RESTRICTABLE,
-                laplace_scale=laplace_scale if model == "3" else None,
-            )
+            return fit(rest, model=variant, restricted=restricted and variant.restrictable)
         except DataError as error:
             raise DataError(
                 f"with a fold of {int(out.sum()):,} cells held out, the rest cannot be fitted: {error} "

@@ -1,7 +1,7 @@
 """Goodness of fit on intents that were kept out of it."""
 
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from langdiff import __version__
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats, Integers, Model
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.identity import identify_table
@@ -189,7 +189,7 @@ def known_editions(fit: DifficultyFit, editions: pd.Index) -> KnownEditions:
     difficulty = fit.difficulty[editions].to_numpy(dtype=float)
     prior = size_prior(fit)
     sizes = prior.mean - FARTHEST * prior.std, prior.mean + FARTHEST * prior.std
-    return KnownEditions(cast(Model, fit.model), difficulty, fit.dispersion, fit.laplace_scale, sizes)
+    return KnownEditions(fit.variant, difficulty, fit.dispersion, sizes)
 
 
 def size_prior(fit: DifficultyFit) -> SizePrior:

@@ -74,10 +74,10 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
 def _share_left(fit: DifficultyFit, cells: Integers) -> Floats:
     """Return the share of the variance that fitting leaves in the residuals of intents; NaN of those with one cell."""
     several = cells > 1
-    if fit.model == "2C":  # no variance, and no correction
+    if not fit.variant.has_variance:  # and so no correction
         return np.where(several, 1.0, np.nan)
     left: Floats = np.where(several, 1 - 1 / cells, np.nan)
-    if fit.model == "1" or fit.restricted:
+    if fit.variant.common_variance or fit.restricted:
         return left
     total = int(cells[several].sum())
     return left * (total / (total - int(several.sum()) - fit.free_difficulties + 1))
@@ -93,7 +93,7 @@ def model_variance(fit: DifficultyFit, size: Floats) -> Floats:
     size : ndarray
         Intent sizes n, bits.
     """
-    if fit.model == "1":
+    if fit.variant.common_variance:
         return np.full_like(size, np.log1p(fit.dispersion))
     variance: Floats = np.log1p(fit.dispersion / size)
     return variance

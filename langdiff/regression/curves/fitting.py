@@ -1,6 +1,7 @@
 """From a table of surprisals for each size to a curve."""
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -8,13 +9,14 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
-from langdiff.base.types import Floats, Integers, Model
-from langdiff.errors import ConfigError, DataError
+from langdiff.base.types import Floats, Integers
+from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.curves.influence import estimate_size
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.variants import PlainModel
 from langdiff.tables.surprisals import Surprisals
 
 FEWEST_DRAWS = 100
@@ -23,7 +25,7 @@ FEWEST_DRAWS = 100
 def fit_curve(
     tables: Mapping[int, Surprisals | Sequence[Surprisals]],
     *,
-    model: Model = "2",
+    model: PlainModel = "2",
     clusters: OneClustering | None = None,
     n_draws: int = 1000,
     seed: int | np.random.Generator = 0,
@@ -139,8 +141,8 @@ def check_settings(model: str, n_draws: int) -> None:
     ConfigError
         If they cannot.
     """
-    if model not in ("1", "2", "2L", "2C"):
-        raise ConfigError(f"curves are fitted with model '1', '2', '2L' or '2C', not {model!r}.")
+    if model not in get_args(PlainModel):
+        raise ConfigError(f"curves are fitted with one of {listing(get_args(PlainModel))}, not {model!r}.")
     if n_draws < FEWEST_DRAWS:
         raise ConfigError(f"n_draws must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
 

@@ -17,18 +17,16 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from langdiff.base.types import Floats, Integers, Model
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConvergenceWarning
 from langdiff.regression.design import make_design
 from langdiff.regression.estimating import fit_fixed
 from langdiff.regression.kernel.clusters import adjusted
-from langdiff.regression.kernel.models import Settings, published_parameters
-from langdiff.regression.kernel.robust import ROUNDING
-from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
+from langdiff.regression.kernel.estimate import published_parameters
+from langdiff.regression.options import USUAL_CORRECTION, Options, Settings, check_options
 from langdiff.regression.table import log_bits
+from langdiff.regression.variants import PlainModel, find_variant
 from langdiff.tables.surprisals import Surprisals
-
-MOST_ITERATIONS = 1000
 
 
 class SizeEstimate(NamedTuple):
@@ -39,7 +37,7 @@ class SizeEstimate(NamedTuple):
     converged: bool
 
 
-def estimate_size(table: Surprisals, model: Model, cluster: Integers) -> SizeEstimate:
+def estimate_size(table: Surprisals, model: PlainModel, cluster: Integers) -> SizeEstimate:
     """Fit a model to the table of one size.
 
     Parameters
@@ -61,7 +59,7 @@ def estimate_size(table: Surprisals, model: Model, cluster: Integers) -> SizeEst
     ConvergenceWarning
         If the fit stopped before its criterion was met.
     """
-    settings = Settings(model, "auto", False, None, MOST_ITERATIONS, ROUNDING)
+    settings = Settings(find_variant(model))
     options = check_options(
         Options(settings, "fixed", "normal", None, "common", "sandwich", USUAL_CORRECTION, 0, None), clustered=True
     )

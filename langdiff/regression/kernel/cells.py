@@ -1,30 +1,35 @@
-r"""Costs of single cells, with their first and second derivatives: models 2, 2L, 2C and 3.
+r"""Likelihoods that are sums over cells: costs of cells with their derivatives, their sums, and what rows say.
 
 In the scale-free parameters of `langdiff.regression.kernel.likelihood`, with :math:`x_{ij} = z_{ij} - c_j`,
-:math:`v = \ln(1 + e^{-\mu})` and :math:`h = \mu - v/2`, a cell costs (minus its log-density)
+:math:`v = \ln(1 + e^{-\mu})` and :math:`h = \mu - v/2`, a cell costs minus its log-density in z; in model 2
 
-* 2: :math:`\tfrac12\ln 2\pi v + \tfrac12 t^2`, :math:`t = (x - h)/\sqrt v`. Its fit needs only sums over rows
-  (`langdiff.regression.kernel.likelihood`), its cells serve the errors that are robust;
-* 2L: :math:`\tfrac12\ln 2v + \sqrt2\,|t|`: a Laplace distribution of the mean and
-  variance of model 2 (Mielke et al. 2019, section 3);
-* 2C: :math:`\tfrac12\ln v + \ln\pi + \ln(1 + t^2)`: a Cauchy distribution of that location, its scale
-  :math:`\sqrt v` (their footnote 14);
-* 3: the least over ν of the cost of model 2 at :math:`\mu + \nu`, plus :math:`|\nu|/b + \ln 2b` (their appendix B):
-  near a Huber loss, quadratic while :math:`\nu = 0` and then of slope 1/b.
+.. math:: \tfrac12\ln 2\pi v + \tfrac12 t^2, \quad t = (x - h)/\sqrt v.
+
+The fit of model 2 needs only sums over rows (`langdiff.regression.kernel.likelihood`); its cells serve the errors that
+are robust. Costs of other models are in `langdiff.regression.variants`.
+
+For the cost of a row, :math:`F_i(\mu_i, c) = \sum_j f(z_{ij} - c_j, \mu_i)`, least in :math:`\mu_i`, the score is
+:math:`s_{ij} = f_x`, and the information on c with :math:`\mu_i` eliminated
+
+.. math:: B_i = \mathrm{diag}(f_{xx}) - f_{x\mu} f_{x\mu}^\top / H_i, \quad H_i = \partial^2 F_i / \partial\mu_i^2.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from scipy.special import expit
 
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.likelihood import mu_at_mean
+from langdiff.regression.kernel.likelihood import Gradient, ScaleFreeLikelihood, Scales, mu_at_mean
+from langdiff.regression.kernel.two_way import TwoWay
 
-MOST_INNER_STEPS = 50
-INNER_TOLERANCE = 1e-12  # of ν
-DOUBTFUL = 0.3  # of v/b, the residual beyond which ν may leave 0
+CELLS_AT_A_TIME = 32768  # so that temporaries stay in the processor's cache
+NEAR_QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a row's z − c, where the first mode of an intent may lie
+FAR_VARIANCES = np.geomspace(0.3, 100, 20)  # where the second mode of an intent lies, if it has one
+LEAST_GAIN = 1e-3  # of log-likelihood, for an intent to be moved there: far above what rounding off a kink costs
+LEAST_CURVATURE = 1e-3  # of what model 2 would have, so that no scale becomes extreme
 
 
 class Cells(NamedTuple):
@@ -55,6 +60,9 @@ class CellModel(Protocol):
     def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
         """Return the second derivatives of the costs, of either sign."""
 
+    def information(self) -> tuple[float, float]:
+        """Return the information of a cell on its location, in units of 1/v, and on the logarithm of its scale."""
+
 
 @dataclass(frozen=True)
 class NormalCells:
@@ -64,7 +72,7 @@ class NormalCells:
         """Return the cost of each cell and its derivatives; see `CellModel`."""
         v, scale, slope, narrowing = scale_of_cells(mu)
         t = (x - (mu - 0.5 * v)) / scale
-        return _chain(0.5 * (np.log(2 * np.pi * v) + t * t), t, t, scale, slope, narrowing)
+        return chain(0.5 * (np.log(2 * np.pi * v) + t * t), t, t, scale, slope, narrowing)
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
         """Return the second derivative in x."""
@@ -73,71 +81,12 @@ class NormalCells:
 
     def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
         """Return the second derivatives of the costs; see `CellModel`."""
-        t = _standardized(x, mu)
-        return _chain_twice(t, np.ones_like(t), t, mu)
-
-
-@dataclass(frozen=True)
-class LaplaceCells:
-    """Model 2L; |t| is rounded off to √(t² + width²) − width, so that it can be followed to its kink."""
-
-    width: float = 0.0
-
-    def cells(self, x: Floats, mu: Floats) -> Cells:
-        """Return the cost of each cell and its derivatives; see `CellModel`."""
-        v, scale, slope, narrowing = scale_of_cells(mu)
-        t = (x - (mu - 0.5 * v)) / scale
-        length = np.sqrt(t * t + self.width**2)
-        with np.errstate(invalid="ignore"):  # 0/0 at the kink of an unrounded |t|, where any slope will do
-            pull = np.sqrt(2) * np.nan_to_num(t / length)
-        value = 0.5 * np.log(2 * v) + np.sqrt(2) * (length - self.width)
-        return _chain(value, pull, t, scale, slope, narrowing)
-
-    def curvature(self, x: Floats, mu: Floats) -> Floats:
-        """Return a second derivative in x, or a bound of it, not negative."""
-        v, scale, _, _ = scale_of_cells(mu)
-        t = (x - (mu - 0.5 * v)) / scale
-        curvature: Floats = np.sqrt(2) * self.width**2 / (t * t + self.width**2) ** 1.5 / v
-        return curvature
-
-    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
-        """Return the second derivatives of the costs, whose kink must be rounded off; see `CellModel`."""
-        t = _standardized(x, mu)
-        length = np.sqrt(t * t + self.width**2)
-        return _chain_twice(np.sqrt(2) * t / length, np.sqrt(2) * self.width**2 / length**3, t, mu)
+        t = standardized(x, mu)
+        return chain_twice(t, np.ones_like(t), t, mu)
 
     def information(self) -> tuple[float, float]:
-        """Return what a cell says of its location, in units of 1/v, and of the logarithm of its scale."""
-        return 2.0, 1.0
-
-
-@dataclass(frozen=True)
-class CauchyCells:
-    """Model 2C."""
-
-    def cells(self, x: Floats, mu: Floats) -> Cells:
-        """Return the cost of each cell and its derivatives; see `CellModel`."""
-        v, scale, slope, narrowing = scale_of_cells(mu)
-        t = (x - (mu - 0.5 * v)) / scale
-        value = 0.5 * np.log(v) + np.log(np.pi) + np.log1p(t * t)
-        return _chain(value, 2 * t / (1 + t * t), t, scale, slope, narrowing)
-
-    def curvature(self, x: Floats, mu: Floats) -> Floats:
-        """Return a second derivative in x, or a bound of it, not negative."""
-        v, scale, _, _ = scale_of_cells(mu)
-        t = (x - (mu - 0.5 * v)) / scale
-        curvature: Floats = 2 / (1 + t * t) / v  # of the parabola above: that of iterated weighted least squares
-        return curvature
-
-    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
-        """Return the second derivatives of the costs; see `CellModel`."""
-        t = _standardized(x, mu)
-        square = 1 + t * t
-        return _chain_twice(2 * t / square, 2 * (1 - t * t) / square**2, t, mu)
-
-    def information(self) -> tuple[float, float]:
-        """Return the same as that of `LaplaceCells`."""
-        return 0.5, 0.5
+        """Return the information of a cell; see `CellModel`."""
+        return 1.0, 0.5
 
 
 def scale_of_cells(mu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -147,20 +96,20 @@ def scale_of_cells(mu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return v, np.sqrt(v), 1 + 0.5 * p, 0.5 * p / v
 
 
-def _chain(value: Floats, pull: Floats, t: Floats, scale: Floats, slope: Floats, narrowing: Floats) -> Cells:
+def chain(value: Floats, pull: Floats, t: Floats, scale: Floats, slope: Floats, narrowing: Floats) -> Cells:
     """Return derivatives in μ and x from `pull`, that in t."""
     of_x = pull / scale
     return Cells(value, pull * t * narrowing - of_x * slope - narrowing, of_x)
 
 
-def _standardized(x: Floats, mu: Floats) -> Floats:
+def standardized(x: Floats, mu: Floats) -> Floats:
     """Return t."""
     v = np.logaddexp(0.0, -mu)
     t: Floats = (x - (mu - 0.5 * v)) / np.sqrt(v)
     return t
 
 
-def _chain_twice(pull: Floats, bend: Floats, t: Floats, mu: Floats) -> SecondDerivatives:
+def chain_twice(pull: Floats, bend: Floats, t: Floats, mu: Floats) -> SecondDerivatives:
     """Return second derivatives in μ and x from the first, `pull`, and the second, `bend`, in t."""
     v, scale, slope, narrowing = scale_of_cells(mu)
     p = expit(-mu)
@@ -174,92 +123,159 @@ def _chain_twice(pull: Floats, bend: Floats, t: Floats, mu: Floats) -> SecondDer
     )
 
 
-@dataclass(frozen=True)
-class SparseCells:
-    """Model 3, at the best ν of each cell.
+@dataclass(frozen=True, eq=False, repr=False)
+class CellLikelihood:
+    """Likelihood of μ and c under a model of cells, for `langdiff.regression.kernel.lbfgs`.
 
-    Attributes
+    Parameters
     ----------
-    laplace_scale : float
-        b, nats.
+    two_way : TwoWay
+        Model 1 fitted to the same table.
+    model : CellModel
+        Cost of a cell under the model.
+    restricted : bool
+        Count ½ ln v once less in each row; see `langdiff.regression.kernel.likelihood`.
+    second_modes : bool
+        Let `best_intents` look for likelier modes of intents.
     """
 
-    laplace_scale: float
+    two_way: TwoWay
+    model: CellModel
+    restricted: bool = False
+    second_modes: bool = False
 
-    def cells(self, x: Floats, mu: Floats) -> Cells:
-        """Return the cost of each cell and its derivatives; see `CellModel`."""
-        nu = self.noise(x, mu)
-        value, of_u, of_x, _ = _normal(x, mu + nu)
-        value += np.abs(nu) / self.laplace_scale + np.log(2 * self.laplace_scale)
-        return Cells(value, np.where(nu == 0, of_u, -np.sign(nu) / self.laplace_scale), of_x)
+    def blocks(self, c: Floats) -> list[slice]:
+        """Return the rows that are taken at a time."""
+        rows = max(1, CELLS_AT_A_TIME // len(c))
+        return [slice(start, start + rows) for start in range(0, len(self.two_way.intent_effect), rows)]
 
-    def noise(self, x: Floats, mu: Floats) -> Floats:
-        """Return the best ν of each cell: 0 unless the residual is large.
+    def x(self, rows: slice, c: Floats) -> Floats:
+        """Return z − c of some rows; any number in missing cells."""
+        table = self.two_way
+        x: Floats = table.residual[rows] + table.intent_effect[rows, None] + (table.edition_effect - c)
+        return x
 
-        As ν also changes the variance, the cost has several modes in it: one near the intent that would
-        leave no residual, and for very large residuals one at a smaller intent of larger variance.
+    def intent_values(self, mu: Floats, c: Floats) -> Floats:
+        """Return minus the log-likelihood of each row of z, shape (I,)."""
+        return self._sums(mu, c)[0]
+
+    def value_and_gradient(self, mu: Floats, c: Floats, baseline: Floats) -> Gradient:
+        """Return minus the log-likelihood less a baseline of each row, and its gradient."""
+        values, of_mu, of_c = self._sums(mu, c)
+        return Gradient(float(np.sum(values - baseline)), of_mu, of_c)
+
+    def _sums(self, mu: Floats, c: Floats) -> tuple[Floats, Floats, Floats]:
+        values, of_mu, of_c = np.empty_like(mu), np.empty_like(mu), np.zeros_like(c)
+        mask = self.two_way.mask
+        for rows in self.blocks(c):
+            cells = self.model.cells(self.x(rows, c), mu[rows, None])
+            if mask is None:
+                values[rows], of_mu[rows] = cells.value.sum(axis=1), cells.of_mu.sum(axis=1)
+                of_c -= cells.of_x.sum(axis=0)
+            else:
+                values[rows] = np.einsum("ij,ij->i", cells.value, mask[rows])
+                of_mu[rows] = np.einsum("ij,ij->i", cells.of_mu, mask[rows])
+                of_c -= np.einsum("ij,ij->j", cells.of_x, mask[rows])
+        if self.restricted:
+            v = np.logaddexp(0.0, -mu)
+            values -= 0.5 * np.log(v)
+            of_mu += 0.5 * expit(-mu) / v
+        return values, of_mu, of_c
+
+    def curvatures(self, mu: Floats, c: Floats) -> tuple[Floats, Floats]:
+        """Return the sums over rows and over columns of the curvature in x, shapes (I,) and (J,)."""
+        of_rows, of_columns = np.empty_like(mu), np.zeros_like(c)
+        mask = self.two_way.mask
+        for rows in self.blocks(c):
+            curvature = self.model.curvature(self.x(rows, c), mu[rows, None])
+            if mask is not None:
+                curvature *= mask[rows]
+            of_rows[rows] = curvature.sum(axis=1)
+            of_columns += curvature.sum(axis=0)
+        return of_rows, of_columns
+
+    def scales(self, mu: Floats, c: Floats) -> Scales:
+        """Return inverse square roots of the curvature."""
+        v, _, slope, narrowing = scale_of_cells(mu)
+        n, w = self.two_way.cells_per_intent, 1 / v
+        normal_c = np.full(len(c), w.sum()) if self.two_way.mask is None else w @ self.two_way.mask
+        of_rows, of_c = self.curvatures(mu, c)
+        of_scale = 2 * n * narrowing**2
+        of_mu = slope**2 * np.maximum(of_rows, LEAST_CURVATURE * n * w) + of_scale
+        of_c = np.maximum(of_c, LEAST_CURVATURE * normal_c)
+        if self.two_way.design is not None:
+            of_c = of_c @ self.two_way.design**2
+        of_k = float(np.sum((slope - 1) ** 2 * n * w + of_scale))
+        return Scales(1 / np.sqrt(of_mu), 1 / np.sqrt(of_c), of_k**-0.5)
+
+    def start(self) -> tuple[Floats, Floats]:
+        """Return where model 2 starts."""
+        return ScaleFreeLikelihood(self.two_way, self.restricted).start()
+
+    def best_intents(self, mu: Floats, c: Floats) -> Floats:
+        """Return μ with every intent moved to another mode if that is likelier, c held fixed.
+
+        See `ScaleFreeLikelihood.best_intents`; here every candidate costs a pass over the table.
         """
-        v = np.logaddexp(0.0, -mu)
-        nu = np.zeros_like(x)
-        doubtful = np.abs(x - (mu - 0.5 * v)) > DOUBTFUL * v / self.laplace_scale
-        if not doubtful.any():
-            return nu
-        x, mu = x[doubtful], np.broadcast_to(mu, nu.shape)[doubtful]
-        stay, pull, _, _ = _normal(x, mu)
-        best, least = np.zeros_like(mu), stay
-        exact = mu_at_mean(x)  # leaves no residual; from here back towards μ
-        for start, sign in ((exact, np.sign(exact - mu)), (mu, -np.sign(pull))):
-            u = self._mode(x, start, -sign / self.laplace_scale)
-            cost = _normal(x, u)[0] + np.abs(u - mu) / self.laplace_scale
-            better = ((u - mu) * sign > 0) & (cost < least)
-            best, least = np.where(better, u - mu, best), np.where(better, cost, least)
-        nu[doubtful] = best
-        return nu
-
-    @staticmethod
-    def _mode(x: Floats, u: Floats, target: Floats) -> Floats:
-        """Follow the cost of model 2 from u to where its slope is the target."""
-        for _ in range(MOST_INNER_STEPS):
-            _, of_u, _, curvature = _normal(x, u)
-            step = np.clip((target - of_u) / curvature, -1.0, 1.0)
-            u = u + step
-            if not (np.abs(step) > INNER_TOLERANCE).any():
-                break
-        return u
-
-    def curvature(self, x: Floats, mu: Floats) -> Floats:
-        """Return a second derivative in x, or a bound of it, not negative."""
-        kept = self.noise(x, mu) == 0
-        curvature: Floats = kept / np.logaddexp(0.0, -mu)
-        return curvature
-
-    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
-        """Return the second derivatives of the costs; see `CellModel`.
-
-        A cell with noise of its own costs ±ν/b more or less whatever μ, and knows x by way of u = μ + ν
-        alone, at which its slope in u is fixed: only its second derivative in x is left, small beside
-        1/v.
-        """
-        nu = self.noise(x, mu)
-        of_x, mixed, of_mu = NormalCells().second_derivatives(x, mu + nu)
-        noisy = nu != 0
-        of_x[noisy] -= mixed[noisy] ** 2 / of_mu[noisy]
-        return SecondDerivatives(of_x, np.where(noisy, 0.0, mixed), np.where(noisy, 0.0, of_mu))
+        if not self.second_modes:
+            return mu
+        quantiles = np.empty((len(NEAR_QUANTILES), len(mu)))
+        for rows in self.blocks(c):
+            x = self.x(rows, c)
+            if self.two_way.mask is not None:
+                x[self.two_way.mask[rows] == 0] = np.nan
+            quantiles[:, rows] = np.nanquantile(x, NEAR_QUANTILES, axis=1)
+        best, least = mu, self.intent_values(mu, c) - LEAST_GAIN
+        far = -np.log(np.expm1(FAR_VARIANCES))
+        for candidate in [*map(mu_at_mean, quantiles), *(np.full_like(mu, u) for u in far)]:
+            values = self.intent_values(candidate, c)
+            best, least = np.where(values < least, candidate, best), np.minimum(values, least)
+        return best
 
 
-def _normal(x: Floats, u: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the cost of model 2 at u, its derivatives in u and x, and a positive curvature in u."""
-    v, p = np.logaddexp(0.0, -u), expit(-u)
-    slope, bend = 1 + 0.5 * p, p * (1 - p)
-    r, w = x - (u - 0.5 * v), 1 / v
-    value = 0.5 * (np.log(2 * np.pi * v) + r * r * w)
-    of_u = -slope * r * w - 0.5 * p * w * (1 - r * r * w)
-    expected = slope**2 * w + 0.5 * (p * w) ** 2
-    observed = (
-        slope**2 * w
-        + 0.5 * bend * w * r
-        - 2 * slope * p * w**2 * r
-        + 0.5 * (bend * w - (p * w) ** 2)
-        - 0.5 * r * r * (bend * w**2 - 2 * p**2 * w**3)
-    )
-    return value, of_u, r * w, np.where(observed > 0.1 * expected, observed, expected)
+class RowInformation(NamedTuple):
+    """Scores and information of rows, all of shape (I, J) and 0 in missing cells.
+
+    `score` is the derivative of the log-likelihood in c, whose columns sum to 0 at the optimum. The
+    information of row i is diag(`weight[i]`) − `mixed[i]` `mixed[i]`ᵀ.
+    """
+
+    score: Floats
+    weight: Floats
+    mixed: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Information of all rows, shape (J, J)."""
+        total: Floats = np.diag(self.weight.sum(axis=0)) - self.mixed.T @ self.mixed
+        return total
+
+
+def second_order(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[RowInformation, Floats]:
+    """Return the scores and the information of the rows, and the roots of H, shape (I,).
+
+    H is infinite in rows that say nothing of μ: in model 3 those in which every cell has noise.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If some H is not positive.
+    """
+    shape, mask = likelihood.two_way.residual.shape, likelihood.two_way.mask
+    score, weight, mixed, curvature = np.empty(shape), np.empty(shape), np.empty(shape), np.empty(len(mu))
+    for rows in likelihood.blocks(c):
+        x, size = likelihood.x(rows, c), mu[rows, None]
+        first, second = likelihood.model.cells(x, size), likelihood.model.second_derivatives(x, size)
+        observed = 1.0 if mask is None else mask[rows]
+        score[rows], weight[rows] = first.of_x * observed, second.of_x * observed
+        mixed[rows] = second.mixed * observed
+        curvature[rows] = (second.of_mu * observed).sum(axis=1)
+    silent = (mixed == 0).all(axis=1) & (curvature == 0)
+    if likelihood.restricted:
+        v, p = np.logaddexp(0.0, -mu), expit(-mu)
+        curvature -= 0.5 * p * ((1 - p) - p / v) / v
+    if not (curvature[~silent] > 0).all():
+        raise LinAlgError("the log-likelihood is not concave in an intent size")
+    root = np.sqrt(np.where(silent, np.inf, curvature))
+    mixed /= root[:, None]
+    return RowInformation(score, weight, mixed), root

@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
-from langdiff.regression.kernel.row_information import RowInformation
+from langdiff.regression.kernel.cells import RowInformation
 
 Kind = Literal["CR0", "CR1", "CR2", "CR3"]
 POWER = {"CR2": 0.5, "CR3": 1.0}  # of 1 / (1 − x)

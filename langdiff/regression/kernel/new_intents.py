@@ -1,13 +1,14 @@
 """Intents that a fit has not seen: difficulties and dispersion are known, only their sizes are not."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from langdiff.base.types import Floats, Model
-from langdiff.regression.kernel.density import cell_log_density
+from langdiff.base.types import Floats
 from langdiff.regression.kernel.quadrature import climb, log_integral
-from langdiff.regression.kernel.tabulated import tabulated_log_density
+
+if TYPE_CHECKING:
+    from langdiff.regression.variants.variant import Variant
 
 FARTHEST = 9.0  # standard deviations of the prior; beyond lies 1e-19 of it
 
@@ -27,17 +28,14 @@ class SizePrior(NamedTuple):
 class KnownEditions(NamedTuple):
     """What a fit knows that holds for intents it has not seen."""
 
-    model: Model
+    variant: "Variant"
     difficulty: Floats  # shape (J,)
     kappa: float
-    laplace_scale: float | None = None
     sizes: tuple[float, float] = (0.0, 12.0)  # range of ln n to be expected
 
     def cells(self, z: Floats, m: Floats) -> Floats:
         """Return the log-density of each cell, shape (I, J); NaN where z is."""
-        if self.laplace_scale is not None:
-            return tabulated_log_density(z, m, self.difficulty, self.kappa, self.laplace_scale, self.sizes)
-        return cell_log_density(z, m, self.difficulty, self.kappa, model=self.model)
+        return self.variant.log_density_of_cells(z, m, self.difficulty, self.kappa, self.sizes)
 
     def rows(self, z: Floats, m: Floats) -> Floats:
         """Return the log-density of each row's observed cells together, shape (I,); 0 where it has none."""
@@ -76,7 +74,8 @@ def most_likely_sizes(
         return values + prior.log_density(m) if use_prior else values
 
     units = np.exp(z - editions.difficulty)
-    growth = 0.0 if editions.model == "1" else 0.5 * np.log1p(editions.kappa)  # model 1: n is the median, not the mean
+    common = editions.variant.common_variance  # then n is the median, not the mean
+    growth = 0.0 if common else 0.5 * np.log1p(editions.kappa)
     observed = ~np.isnan(z)
     mean = np.nansum(units, axis=1) / np.maximum(observed.sum(axis=1), 1)
     sensible = np.where(mean > 0, np.log(np.where(mean > 0, mean, 1.0)) - growth, prior.mean)
@@ -108,7 +107,8 @@ def log_marginal(z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.r
         columns = [editions.rows(z, m) + prior.log_density(m) for m in points.T]
         return np.stack(columns, axis=1)
 
-    v = np.log1p(editions.kappa) if editions.model == "1" else np.logaddexp(0.0, np.log(editions.kappa) - peak)
+    common = editions.variant.common_variance
+    v = np.log1p(editions.kappa) if common else np.logaddexp(0.0, np.log(editions.kappa) - peak)
     cells = np.maximum((~np.isnan(z)).sum(axis=1), 1)
     finest = 0.25 * np.minimum(np.sqrt(v / cells), prior.std)
     # as far as the prior reaches, and from a peak beyond it as far as the prior is wide

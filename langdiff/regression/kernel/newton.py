@@ -1,4 +1,4 @@
-"""Newton's method on the difficulties alone, every intent at its best."""
+"""Newton's method: for model 2 on the difficulties alone, for others from near their optimum."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.lbfgs import Optimum
+from langdiff.regression.kernel.cells import CellLikelihood, second_order
+from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import Profile, ScaleFreeLikelihood
 
 NEWTON_TOLERANCE = 1e-8  # the Newton step, in standard errors
@@ -15,6 +16,10 @@ SLOW = 0.2  # a step that leaves more of the gradient than this asks for the Hes
 LEAST_DECREASE = 1e-4  # of what the gradient promises, for a step to be taken whole (Armijo)
 ROUNDING = 1e-9  # of a log-likelihood whose differences are summed row by row
 SHORTEST = 2.0**-20
+LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
+NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
+MOST_POLISHING_STEPS = 12  # from where L-BFGS stops, three or four do; kinks of derivatives may ask for more
+POLISHED = 1e-11  # length of a step in standard errors
 
 
 class _Point(NamedTuple):
@@ -137,3 +142,70 @@ class _Search:
             grad_norm=max(self.length, excess),
             message=message,
         )
+
+
+def maximize_model_2(
+    likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
+) -> tuple[Optimum, str]:
+    """Return the best optimum that was found and the method that found it.
+
+    If some intents vary much too much, the search starts a second time with these at their far modes.
+    """
+    found = _search(likelihood, method, max_iterations, start)
+    optimum = found[0]
+    moved = likelihood.without_wild_intents(optimum.mu, optimum.c) if optimum.converged else None
+    if moved is None:
+        return found
+    other = _search(likelihood, method, max_iterations, (moved, optimum.c))
+    better = other[0].converged and other[0].log_likelihood > optimum.log_likelihood + LEAST_GAIN
+    return other if better else found
+
+
+def _search(
+    likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
+) -> tuple[Optimum, str]:
+    """Return an optimum and the method that found it: L-BFGS takes over where Newton's fails."""
+    if method != "lbfgs":
+        optimum = maximize_newton(likelihood, start, max_iterations=min(NEWTON_STEPS, max_iterations))
+        if optimum.converged or optimum.n_iterations == max_iterations:
+            return optimum, "newton"
+        method = "newton, then lbfgs"
+    return maximize_lbfgs(likelihood, start, max_iterations=max_iterations), method
+
+
+def polish(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[Floats, Floats]:
+    """Return μ and c at the optimum, or the best of the way there.
+
+    L-BFGS stops where every parameter is within a small part of its standard error; where exactly depends on the order
+    of the rows. Scores and information, and with them standard errors, would depend on it too.
+
+    The Hessian is diagonal in μ, so that a step needs one J × J system. A point is taken only if its
+    gradient, in standard errors, is less than that of the last; where the likelihood is not concave,
+    the search ends.
+
+    Parameters
+    ----------
+    likelihood : CellLikelihood
+        Likelihood with second derivatives.
+    mu, c : ndarray, shapes (I,) and (J,)
+        A point near the optimum.
+    """
+    table, best, least = likelihood.two_way, (mu, c), np.inf
+    for _ in range(MOST_POLISHING_STEPS):
+        try:
+            rows, root = second_order(likelihood, mu, c)
+            factor = cho_factor(table.gather(table.gather(rows.total).T))
+        except (LinAlgError, ValueError):  # not concave; not finite
+            break
+        slope = likelihood.value_and_gradient(mu, c, np.zeros(len(mu))).mu
+        of_c = table.gather(rows.mixed.T @ (slope / root) - rows.score.sum(axis=0))
+        step = cho_solve(factor, of_c)
+        length = max(float(np.sqrt(np.maximum(of_c @ step, 0.0))), float(np.abs(slope / root).max()))
+        if not length < least:
+            break
+        best, least = (mu, c), length
+        if length < POLISHED:
+            break
+        step = table.spread(step)
+        mu, c = mu - (slope / root + rows.mixed @ step) / root, c - step
+    return best

@@ -12,18 +12,17 @@ from scipy.special import logsumexp
 
 from langdiff.base.io import write_text
 from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Model
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.simulation.missingness import Mechanism, draw_missing
+from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
 Numbers = Sequence[float] | Floats | pd.Series
 
-USUAL_SIGMA = {"1": 0.2}  # of a sentence
-USUAL_SIGMA_OF_A_UNIT = 1.3  # in all other models; alike at 100 units
 USUAL_SPREAD = 0.07  # of difficulties: between those of the two language models over 106 Bibles (section 4.4)
 USUAL_LOG_SIZE = (5.0, 0.5)  # mean and standard deviation: verses of about 150 bits
-FARTHEST = 600.0  # nats from its location that a Cauchy draw may lie; e**710 is more than a float holds
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -95,9 +94,8 @@ def simulate(
     n_intents: int,
     n_editions: int,
     *,
-    model: Model = "2",
+    model: Model | Variant = "2",
     sigma: float | None = None,
-    laplace_scale: float | None = None,
     difficulties: Numbers | None = None,
     intent_sizes: Numbers | None = None,
     missing: float = 0.0,
@@ -119,12 +117,10 @@ def simulate(
     ----------
     n_intents, n_editions : int
         Numbers of intents, I, and of editions, J.
-    model : {"1", "2", "2L", "2C", "3"}
-        Regression model to draw from.
+    model : {"1", "2", "2L", "2C"} or Variant
+        Regression model to draw from; see `langdiff.fit`.
     sigma : float, optional
         σ, nats; by default 0.2 in model 1 and 1.3 (of each unit of an intent) in the others.
-    laplace_scale : float, optional
-        b of model 3, nats; needed for that model and refused for the others.
     difficulties : sequence of float, shape (J,), optional
         Difficulties in nats; a constant is added so that their factors average 1. By default normal with standard
         deviation 0.07.
@@ -168,8 +164,9 @@ def simulate(
     >>> simulated.difficulty.round(4).to_dict()
     {'e1': -0.0512, 'e2': 0.0488}
     """
-    _check(n_intents, n_editions, model, laplace_scale, missing, mechanism)
-    sigma = USUAL_SIGMA.get(model, USUAL_SIGMA_OF_A_UNIT) if sigma is None else float(sigma)
+    variant = find_variant(model)
+    _check(n_intents, n_editions, missing, mechanism)
+    sigma = variant.usual_sigma if sigma is None else float(sigma)
     if not 0 < sigma < np.inf:
         raise ConfigError(f"sigma must be positive, got {sigma!r}.")
     rng = generator(seed)
@@ -186,46 +183,34 @@ def simulate(
     )
     if not (sizes > 0).all():
         raise ConfigError(f"intent_sizes must be positive; the smallest is {sizes.min():g}.")
-    noise = _noise(model, sigma, laplace_scale, np.log(sizes), n_editions, rng)
+    noise = variant.noise(rng, sigma, np.log(sizes), n_editions)
     location = np.log(sizes)[:, None] + d
     z = location + noise
     bits = _bits(z)
     if not _are_numbers(bits):
-        raise ConfigError(_too_far(_are_numbers(_bits(location)), sigma, laplace_scale))
+        raise ConfigError(_too_far(_are_numbers(_bits(location)), sigma, variant))
     if missing:
         bits[draw_missing(z, noise, missing, mechanism, rng)] = np.nan
     rows = pd.Index([str(i) for i in range(1, n_intents + 1)], name="intent")
     columns = pd.Index([f"e{j}" for j in range(1, n_editions + 1)], name="edition")
     return Simulation(
         surprisals=Surprisals(bits=pd.DataFrame(bits, index=rows, columns=columns), lm="simulated"),
-        model=model,
+        model=variant.name,
         difficulty=pd.Series(d, index=columns, name="difficulty"),
         intent_size=pd.Series(sizes, index=rows, name="intent_size"),
         sigma=sigma,
-        laplace_scale=laplace_scale,
+        laplace_scale=variant.laplace_scale,
     )
 
 
-def _check(
-    n_intents: int, n_editions: int, model: str, laplace_scale: float | None, missing: float, mechanism: str
-) -> None:
+def _check(n_intents: int, n_editions: int, missing: float, mechanism: str) -> None:
     for what, count in (("n_intents", n_intents), ("n_editions", n_editions)):
         if not isinstance(count, int | np.integer) or count < 1:
             raise ConfigError(f"{what} must be a whole number, at least 1, got {count!r}.")
-    for what, given, offered in (
-        ("model", model, get_args(Model)),
-        ("mechanism", mechanism, get_args(Mechanism)),
-    ):
-        if given not in offered:
-            raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
+    if mechanism not in get_args(Mechanism):
+        raise ConfigError(f"unknown mechanism {mechanism!r}; use one of {listing(get_args(Mechanism))}.")
     if not 0 <= missing < 1:
         raise ConfigError(f"missing is a share from 0 up to but not including 1, got {missing!r}.")
-    if model == "3" and laplace_scale is None:
-        raise ConfigError("model '3' needs laplace_scale, the scale b of its blunders in nats, such as 0.1.")
-    if model != "3" and laplace_scale is not None:
-        raise ConfigError(f"laplace_scale is for model '3' only, not for {model!r}.")
-    if laplace_scale is not None and not 0 < laplace_scale < np.inf:
-        raise ConfigError(f"laplace_scale must be positive, got {laplace_scale!r}.")
 
 
 def _bits(z: Floats) -> Floats:
@@ -238,43 +223,15 @@ def _are_numbers(bits: Floats) -> bool:
     return bool((np.isfinite(bits) & (bits > 0)).all())
 
 
-def _too_far(without_noise: bool, sigma: float, laplace_scale: float | None) -> str:
+def _too_far(without_noise: bool, sigma: float, variant: Variant) -> str:
     """Say which argument gives surprisals that no float holds, knowing whether those without noise are numbers."""
     if not without_noise:
         what = "difficulties and intent_sizes so far apart give"
-    elif laplace_scale is None:
+    elif variant.laplace_scale is None:
         what = f"sigma {sigma:g} gives"
     else:
-        what = f"sigma {sigma:g} with laplace_scale {laplace_scale:g} gives"
+        what = f"sigma {sigma:g} with {variant} gives"
     return f"{what} surprisals beyond what a number can hold. Give smaller ones."
-
-
-def _noise(
-    model: Model,
-    sigma: float,
-    laplace_scale: float | None,
-    log_sizes: Floats,
-    editions: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """Draw ln y − ln n − d, shape (I, J)."""
-    shape = (len(log_sizes), editions)
-    blunder = np.zeros(shape) if laplace_scale is None else rng.laplace(0.0, laplace_scale, shape)  # ν
-    if model == "1":
-        variance = np.full(shape, sigma**2)
-    else:
-        log_kappa = sigma**2 + np.log(-np.expm1(-(sigma**2)))
-        variance = np.logaddexp(0.0, log_kappa - log_sizes[:, None] - blunder)
-    scale = np.sqrt(variance)
-    match model:
-        case "2L":
-            draw = rng.laplace(0.0, scale / np.sqrt(2))  # whose variance is scale²
-        case "2C":  # by the inverse of its distribution function, cut off at ±FARTHEST
-            draw = scale * np.tan(2 * np.arctan(FARTHEST / scale) * (rng.random(shape) - 0.5))
-        case _:
-            draw = scale * rng.standard_normal(shape)
-    noise: Floats = blunder + 0.5 * (sigma**2 - variance) + draw
-    return noise
 
 
 def _numbers(what: str, values: Numbers, length: int) -> Floats:

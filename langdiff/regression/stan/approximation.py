@@ -8,13 +8,14 @@ import pandas as pd
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
-from langdiff.base.types import StanModel
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.stan.cmdstan import DIGITS, QUANTITIES, compiled
 from langdiff.regression.stan.engine import Draws
 from langdiff.regression.stan.label import label
 from langdiff.regression.stan.posterior import prepare
 from langdiff.regression.stan.priors import Priors
+from langdiff.regression.variants import StanModel, find_variant
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -28,12 +29,11 @@ LARGEST_SEED = 2**31 - 1
 def approximate(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: StanModel = "2",
+    model: StanModel | Variant = "2",
     algorithm: Algorithm = "pathfinder",
     n_draws: int = 1000,
     seed: int | np.random.Generator = 0,
     priors: Priors | None = None,
-    laplace_scale: float | None = None,
 ) -> "az.InferenceData":
     """Approximate the posterior of a whitened program with CmdStan.
 
@@ -41,7 +41,7 @@ def approximate(
     ----------
     surprisals : Surprisals or DataFrame, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
-    model : {"1", "2", "2L", "3"}
+    model : {"1", "2", "2L"} or Variant
         Regression model, as in `sample`.
     algorithm : {"pathfinder", "laplace", "optimize"}
         Method: Pathfinder (Zhang et al. 2022), draws from a normal distribution at the mode, or the mode of
@@ -52,8 +52,6 @@ def approximate(
         Seed of everything that is drawn.
     priors : Priors, optional
         Priors of the parameters; flat by default.
-    laplace_scale : float, optional
-        b of model 3, nats; needed for that model and refused for the others.
 
     Returns
     -------
@@ -85,9 +83,8 @@ def approximate(
         raise ConfigError(f"n_draws must be at least 1, got {n_draws!r}.")
     posterior = prepare(
         surprisals,
-        model=model,
+        variant=find_variant(model),
         priors=priors or Priors(),
-        laplace_scale=laplace_scale,
         plain=False,
         save_log_lik=False,
         save_bits=False,

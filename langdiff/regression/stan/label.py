@@ -92,7 +92,7 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
     }
     idata: Any = inference_data(groups, dims, names)
     idata.posterior.attrs.update(
-        model=posterior.model,
+        model=posterior.variant.name,
         program=posterior.program.stem,
         lm=posterior.lm,
         priors=posterior.priors,

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from langdiff import __version__
 from langdiff.base.signature import join_signature, name_of_number
-from langdiff.base.types import Floats, StanModel
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.fitting import fit
 from langdiff.regression.identity import identify_table
@@ -18,6 +18,7 @@ from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.priors import Priors
 from langdiff.regression.stan.programs import program_path
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
 LEAST_FREEDOM = 3  # flat priors leave a tail of the posterior like κ, or ln κ, to minus half the degrees of freedom
@@ -30,8 +31,8 @@ class Posterior:
 
     Attributes
     ----------
-    model : str
-        Name of the model.
+    variant : Variant
+        The model.
     whitened : bool
         Whether the program is the whitened one.
     program : Path
@@ -50,7 +51,7 @@ class Posterior:
         Whether sizes have a normal distribution of unknown mean and standard deviation.
     """
 
-    model: StanModel
+    variant: Variant
     whitened: bool
     program: Path
     data: Data
@@ -66,13 +67,13 @@ class Posterior:
     def dimension(self) -> int:
         """Number of parameters."""
         intents, editions = self.bits.shape
-        cells = int(self.bits.notna().to_numpy().sum()) if self.model == "3" else 0
+        cells = int(self.bits.notna().to_numpy().sum()) if self.variant.laplace_scale is not None else 0
         return intents + editions + cells + 2 * self.random_intents
 
     def start(self, rng: np.random.Generator | None) -> dict[str, Any]:
         """Return a start of every parameter: at the fit, or if `rng` is given, around it."""
         intents, editions = self.bits.shape
-        latent = {"3": int(self.data.get("N", 0))}.get(self.model, 0)
+        latent = 0 if self.variant.laplace_scale is None else int(self.data.get("N", 0))
 
         def near(size: int) -> Floats:
             return np.zeros(size) if rng is None else rng.uniform(-RANDOM_RADIUS, RANDOM_RADIUS, size)
@@ -80,7 +81,7 @@ class Posterior:
         a, e, k, t = near(intents), near(editions - 1), float(near(1)[0]), near(latent)
         if self.whitened:
             start = {"a": a, "e": e, "k": k} | ({"t": t} if latent else {})
-            return start | ({"s": near(2 * self.random_intents)} if self.model != "3" else {})
+            return start | ({"s": near(2 * self.random_intents)} if self.variant.laplace_scale is None else {})
         # some posterior standard deviations, without regard to how large an intent or edition is
         noise = self.fit.sigma / np.sqrt(max(1.0, float(self.fit.intent_size.median())))
         size = self.fit.intent_size.reindex(self.bits.index).to_numpy() * np.exp(noise * a)
@@ -92,9 +93,8 @@ class Posterior:
 def prepare(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: StanModel,
+    variant: Variant,
     priors: Priors,
-    laplace_scale: float | None,
     plain: bool,
     save_log_lik: bool,
     save_bits: bool,
@@ -107,19 +107,13 @@ def prepare(
     DataError
         If the table cannot be fitted (see `langdiff.fit`), or if the posterior would be improper.
     ConfigError
-        If the model is unknown, `laplace_scale` missing, superfluous or not positive, or intents cannot be random.
+        If the model has no Stan program, or intents cannot be random.
     """
-    program = program_path(model, plain=plain)
+    program, scale = program_path(variant.name, plain=plain), variant.laplace_scale
     if random_intents:
-        _check_random(model, priors, plain)
-    if (laplace_scale is None) == (model == "3"):
-        raise ConfigError(
-            f"laplace_scale={laplace_scale!r} with model {model}: model 3 needs it, and the other models refuse it."
-        )
-    if laplace_scale is not None and not 0 < laplace_scale < np.inf:
-        raise ConfigError(f"laplace_scale must be positive, got {laplace_scale!r}.")
+        _check_random(variant, priors, plain)
     # model 2 whitens 2L and 3 as well: their fits differ by little, and the posterior does not depend on it
-    point = fit(surprisals, model="1" if model == "1" else "2")
+    point = fit(surprisals, model="1" if variant.common_variance else "2")
     table = surprisals if isinstance(surprisals, Surprisals) else Surprisals(bits=surprisals)
     several = table.bits.notna().sum(axis=1) > 1
     kept = several | random_intents
@@ -131,20 +125,18 @@ def prepare(
     data = save | priors.to_data()
     if plain:
         data |= long_data(z)
-    elif model == "1":
+    elif variant.common_variance:
         data |= whiten_model_1(z, difficulty, log_size, save_log_lik=save_log_lik)
     else:
-        data |= _cells_or_sums(
-            model, z, whiten(z, difficulty, log_size, float(np.log(point.dispersion))), laplace_scale
-        )
-    if not plain and model != "3":
+        data |= _cells_or_sums(variant, z, whiten(z, difficulty, log_size, float(np.log(point.dispersion))))
+    if not plain and scale is None:
         data |= whiten_sizes(_sizes_at_fit(data) if random_intents else None)
-    if laplace_scale is not None:
-        data["laplace_scale"] = float(laplace_scale)
+    if scale is not None:
+        data["laplace_scale"] = scale
     parts = {
-        "model": model,
+        "model": variant.name,
         "sizes": "normal" if random_intents else None,
-        "laplace_scale": None if laplace_scale is None else name_of_number(laplace_scale),
+        "laplace_scale": None if scale is None else name_of_number(scale),
         "program": program.stem,
         "priors": str(priors),
         **identify_table(table),
@@ -154,7 +146,7 @@ def prepare(
         "version": __version__,
     }
     return Posterior(
-        model=model,
+        variant=variant,
         whitened=not plain,
         program=program,
         data=data,
@@ -176,25 +168,25 @@ def _sizes_at_fit(data: Data) -> Floats:
     return at_fit
 
 
-def _check_random(model: StanModel, priors: Priors, plain: bool) -> None:
-    if model == "3" or plain:
-        what = "a plain program" if plain else "model '3'"
+def _check_random(variant: Variant, priors: Priors, plain: bool) -> None:
+    if plain or not variant.random_sizes:
+        what = "a plain program" if plain else f"model {variant.name!r}"
         raise ConfigError(f"{what} has no random intents; use the whitened program of model '1', '2' or '2L'.")
     if priors.log_size is not None:
         raise ConfigError("random intents estimate the distribution of sizes: leave out the prior log_size.")
 
 
-def _cells_or_sums(model: StanModel, z: Floats, whitened: Data, laplace_scale: float | None) -> Data:
+def _cells_or_sums(variant: Variant, z: Floats, whitened: Data) -> Data:
     """Return the data of the program of model 2, or of 2L or 3, which visit every cell."""
     variance = whitened.pop("row_variance")
-    if model == "2":
+    if variant.has_information:
         return whitened
     common = ("d_hat", "d_root", "r_hat", "r_scale", "r_on_k", "r_on_row", "k_hat", "k_scale")
     observed = (~np.isnan(z)).astype(float)
     data = {name: whitened[name] for name in common} | long_data(z)
     data["mask_root"] = observed @ cast(Floats, whitened["d_root"])
-    if laplace_scale is not None:
-        data["nu_scale"] = 1 / np.sqrt(0.5 / laplace_scale**2 + 1 / variance)
+    if variant.laplace_scale is not None:
+        data["nu_scale"] = 1 / np.sqrt(0.5 / variant.laplace_scale**2 + 1 / variance)
     return data
 
 

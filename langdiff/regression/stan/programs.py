@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import get_args
 
-from langdiff.base.types import StanModel
 from langdiff.errors import ConfigError, listing
+from langdiff.regression.variants import StanModel
 
 HERE = Path(__file__).parent
 
 
-def program_path(model: StanModel, *, plain: bool = False) -> Path:
+def program_path(model: str, *, plain: bool = False) -> Path:
     """Return the path of the Stan program of a model.
 
     Parameters

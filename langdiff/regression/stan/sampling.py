@@ -9,7 +9,6 @@ import pandas as pd
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.base.types import StanModel
 from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
 from langdiff.regression.stan.cmdstan import sample_cmdstan, why_no_cmdstan
 from langdiff.regression.stan.diagnosis import diagnose
@@ -18,6 +17,8 @@ from langdiff.regression.stan.label import label
 from langdiff.regression.stan.posterior import Posterior, prepare
 from langdiff.regression.stan.priors import Priors
 from langdiff.regression.stan.pystan import sample_pystan
+from langdiff.regression.variants import StanModel, find_variant
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ USUAL_WARMUP = 200
 LEAST_WARMUP = 20  # with fewer Stan adapts nothing
 LEAST_TURN = 1.2  # radians; a quarter turn, π/2, forgets most, and twice this is still far from half a turn
 USUAL_STEP = 1.45  # times (number of parameters) ** -1/4: the step size that warm-up finds on such a posterior
-SMOOTH = ("1", "2")  # a Laplace density has a kink, at which steps must be shorter, by how much is not known before
 DEPTH = 10  # Stan's own
 LARGEST_SEED = 2**31 - 1
 
@@ -100,10 +100,9 @@ class Sampler:
 def sample(
     surprisals: Surprisals | pd.DataFrame,
     *,
-    model: StanModel = "2",
+    model: StanModel | Variant = "2",
     intents: Intents = "fixed",
     priors: Priors | None = None,
-    laplace_scale: float | None = None,
     log_lik: bool = False,
     posterior_predictive: bool = False,
     plain: bool = False,
@@ -121,15 +120,13 @@ def sample(
     ----------
     surprisals : Surprisals or DataFrame, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
-    model : {"1", "2", "2L", "3"}
+    model : {"1", "2", "2L"} or Variant
         Regression model, as in `langdiff.fit`; 2C has no Stan program.
     intents : {"fixed", "random"}
         Prior of the intents' ln n: that of `priors`, or a normal one whose mean and standard deviation are estimated
         under flat priors. Then intents of one cell are kept. For models 1, 2 and 2L.
     priors : Priors, optional
         Priors of the parameters; flat by default.
-    laplace_scale : float, optional
-        b of model 3, nats; needed for that model and refused for the others.
     log_lik : bool
         Whether to add the log-density of every intent's cells of z = ln(bits) in every draw, as group
         ``log_likelihood``. Refused for model 3, where it would be conditional on ν.
@@ -192,16 +189,16 @@ def sample(
     check_choice("intents", intents, get_args(Intents))
     if not isinstance(priors, Priors | None):
         raise ConfigError(f"priors must be Priors(...), not {type(priors).__name__}: see langdiff.regression.Priors.")
-    if log_lik and model == "3":
+    variant = find_variant(model)
+    if log_lik and variant.laplace_scale is not None:
         raise ConfigError(
             "model 3 has no log_lik of an intent: its density given nu is not that of the row. Compare models by "
             "cross-validation over cells instead."
         )
     posterior = prepare(
         surprisals,
-        model=model,
+        variant=variant,
         priors=priors or Priors(),
-        laplace_scale=laplace_scale,
         plain=plain,
         save_log_lik=log_lik,
         save_bits=posterior_predictive,
@@ -275,7 +272,8 @@ def _depth(sampler: Sampler, posterior: Posterior) -> int:
     """Return the depth of trees whose trajectories make a quarter turn; a tree of depth t averages 2 ** (t − 1)."""
     if sampler.max_treedepth is not None:
         return sampler.max_treedepth
-    if not posterior.whitened or posterior.model not in SMOOTH:
+    # a Laplace density has a kink, at which steps must be shorter, by how much is not known before
+    if not posterior.whitened or not posterior.variant.has_information:
         return DEPTH
     steps = LEAST_TURN / (USUAL_STEP * posterior.dimension**-0.25)
     return max(2, 1 + int(np.ceil(np.log2(steps))))

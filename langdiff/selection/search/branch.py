@@ -26,8 +26,7 @@ import numpy.typing as npt
 
 from langdiff.base.types import Booleans, Integers
 from langdiff.selection.search.cut import Priced, sweep
-from langdiff.selection.search.problem import Problem, collapse
-from langdiff.selection.search.reduction import Remainder
+from langdiff.selection.search.problem import Problem, Remainder, collapse
 
 Reals = npt.NDArray[np.floating[Any]]
 

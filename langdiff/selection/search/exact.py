@@ -20,14 +20,22 @@ from rich.progress import Progress, TaskID
 
 from langdiff.base.types import Booleans
 from langdiff.errors import SolverError, option
-from langdiff.selection.search.bounds import first_bounds
 from langdiff.selection.search.branch import Branching
 from langdiff.selection.search.cut import sweep
 from langdiff.selection.search.heuristic import exchange, levels, stages, without_worst
-from langdiff.selection.search.problem import Problem, Solution, collapse, weigh
-from langdiff.selection.search.program import Answer, Program
-from langdiff.selection.search.reduction import NEVER, Remainder, bound, by_unit, reduce
-from langdiff.selection.search.solver import configured
+from langdiff.selection.search.problem import (
+    NEVER,
+    Problem,
+    Remainder,
+    Solution,
+    bound,
+    by_unit,
+    collapse,
+    first_bounds,
+    reduce,
+    weigh,
+)
+from langdiff.selection.search.solver import Answer, Program, configured
 
 FEW = 5  # units of which all choices may be tried
 FEW_WORK = 2e11  # floating-point operations for that: about ten seconds

@@ -1,4 +1,4 @@
-"""The combinatorial problem on plain arrays, with identical intents collapsed."""
+"""The selection problem on arrays: what is asked for, what can be left out of it, and bounds."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Booleans, Integers
+from langdiff.selection.search.cut import sweep
 
 
 class Solution(NamedTuple):
@@ -218,3 +219,142 @@ def collapse(presence: Booleans, weight: Integers | None = None) -> tuple[Boolea
     first[place[::-1]] = some[::-1]  # of equal rows the first is written last
     total = np.bincount(place, weights=None if weight is None else weight[some], minlength=len(first))
     return presence[first], total.astype(np.int64)
+
+
+NEVER = np.iinfo(np.int64).max  # as a bound: nothing is known of u + 1 units
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Remainder:
+    """Rows, editions and units that can still matter.
+
+    Attributes
+    ----------
+    rows, editions : ndarray of bool, shapes (K,) and (J,)
+        Editions and rows that can be in a selection.
+    inside : ndarray of bool, shape (n_groups,)
+        Units that are in any.
+    """
+
+    rows: Booleans
+    editions: Booleans
+    inside: Booleans
+
+
+def reduce(problem: Problem, u: int, need: int, above: int, start: Remainder | None = None) -> Remainder | None:
+    """Reduce the problem to what u units that share at least `need` intents can be made of.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem to reduce.
+    u, need : int
+        Units, and the intents they must share at least.
+    above : int
+        Bound on the intents that u + 1 units share (without limits on their number).
+    start : Remainder, optional
+        Remainder of an earlier reduction, for at most as many units and intents.
+
+    Returns
+    -------
+    Remainder or None
+        None if there is no such selection.
+    """
+    if start is None:
+        start = Remainder(problem.shared(problem.required), problem.candidates, problem.required_groups)
+    rows, editions, inside = start.rows.copy(), start.editions.copy(), start.inside.copy()
+    while True:
+        before = rows.sum(), editions.sum(), inside.sum()
+        table, weight = problem.present[np.ix_(rows, editions)], problem.weight[rows]
+        group = problem.group[editions]
+        units, numbers = by_unit(table, group)
+        if len(numbers) < u or inside.sum() > u or not np.isin(np.flatnonzero(inside), numbers).all():
+            return None
+        kept: Booleans = (units.sum(axis=1) >= u) & np.logical_and.reduce(units[:, inside[numbers]], axis=1)
+        total = int(weight[kept].sum())
+        if total < need:
+            return None
+        have = weigh(weight * kept, table)
+        added = problem.may_be_added[editions] & (need - (total - have) > above)
+        inside[group[added]] = True
+        stay = have >= need
+        if problem.single and len(numbers) < len(group):
+            stay &= problem.required[editions] | ~_dominated(table[kept], group)
+        rows[np.flatnonzero(rows)[~kept]] = False
+        editions[np.flatnonzero(editions)[~stay]] = False
+        if before == (rows.sum(), editions.sum(), inside.sum()):
+            return Remainder(rows, editions, inside)
+
+
+def bound(problem: Problem, left: Remainder, u: int, need: int) -> int:
+    """Bound the intents that u units share, by minimum cuts on what is left; stop once it is below `need`."""
+    units, _ = by_unit(problem.present[np.ix_(left.rows, left.editions)], problem.group[left.editions])
+    table, weight = collapse(units, problem.weight[left.rows])
+    bounds = [int(weight.sum())]
+    for found in sweep(table, weight, lambda low, high: min(bounds) >= need and low < u < high):
+        bounds.append(found.bound(u))
+    return min(bounds)
+
+
+def by_unit(table: Booleans, group: Integers) -> tuple[Booleans, Integers]:
+    """Return which rows some edition of each unit has, shape (K, units), and the units' numbers."""
+    numbers, first = np.unique(group, return_index=True)
+    if len(numbers) == len(group):
+        return table[:, first], numbers
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], numbers)
+    return np.logical_or.reduceat(table[:, order], starts, axis=1), numbers
+
+
+def _dominated(table: Booleans, group: Integers) -> Booleans:
+    """Mark editions that another one of the unit makes superfluous, shape (J,)."""
+    marked = np.zeros(len(group), dtype=bool)
+    numbers, counts = np.unique(group, return_counts=True)
+    for number in numbers[counts > 1]:
+        members = np.flatnonzero(group == number)
+        has = table[:, members].astype(np.float32)
+        covers = (1 - has).T @ has == 0  # [i, j]: i lacks nothing that j has
+        earlier = np.tri(len(members), k=-1, dtype=bool).T  # [i, j]: i comes before j
+        marked[members] = (covers & (~covers.T | earlier)).any(axis=0)
+    return marked
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Upper bounds on c(u), the most intents that u units share; they are only ever lowered.
+
+    Attributes
+    ----------
+    numbers : range
+        The numbers of units u that a selection can have.
+    at_most : dict from int to int
+        The bound on c(u) for every u, also beyond `numbers`, up to one more than there are units.
+    closed : dict from int to str
+        For each u in `numbers`, what lowered its bound last: ``"hull"``, ``"reduction"``, ``"branching"``,
+        ``"relaxation"`` or ``"program"``.
+    """
+
+    numbers: range
+    at_most: dict[int, int]
+    closed: dict[int, str]
+
+    def lower(self, u: int, most: int, by: str | None = None) -> None:
+        """Note that u units share at most `most` intents; `by` says what closed u, if that did."""
+        self.at_most[u] = min(self.at_most[u], most)
+        if by is not None:
+            self.closed[u] = by
+
+
+def first_bounds(problem: Problem) -> Bounds:
+    """Bound c(u) by the number of intents that at least u units have, and by those of the u-th fullest unit."""
+    most_units = problem.most_units
+    fixed = problem.n_editions is not None and not problem.count_languages
+    numbers = range(most_units if fixed else problem.fewest_units, most_units + 1)
+    units, _ = by_unit(problem.present, problem.group)
+    count = np.bincount(units.sum(axis=1), weights=problem.weight, minlength=problem.n_groups + 1)
+    most = np.cumsum(count[::-1])[::-1].astype(int)
+    fullest = np.zeros(problem.n_groups, dtype=int)
+    np.maximum.at(fullest, problem.group, problem.totals)
+    least = np.minimum(most[1:], np.sort(fullest)[::-1])
+    at_most = dict(enumerate(least.tolist(), 1)) | {problem.n_groups + 1: -1}
+    return Bounds(numbers, at_most, dict.fromkeys(numbers, "hull"))

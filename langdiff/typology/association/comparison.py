@@ -1,6 +1,6 @@
 """Whether difficulty follows the family tree, the map, both or neither, by restricted likelihood."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,11 +8,12 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
+from langdiff.base.result import Result
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.effect_sources import Sources
-from langdiff.typology.association.outcome import RELATED, is_constant
+from langdiff.typology.association.correlation import RELATED, is_constant
 from langdiff.typology.association.related import describe, fit_related, obstacle, standard_design
 from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
 from langdiff.typology.association.sample import (
@@ -36,7 +37,7 @@ COLUMNS: tuple[str, ...] = (*KEY, *FIGURES, "reason")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class RelatednessComparison:
+class RelatednessComparison(Result):
     """Models of how difficulties of related and neighbouring languages are alike.
 
     Attributes
@@ -63,9 +64,13 @@ class RelatednessComparison:
         """Return `models`."""
         return self.models.copy()
 
+    def _notes(self) -> Iterator[str]:
+        if self.left_out:
+            yield self.left_out
+
     def summary(self) -> str:
         """Format the models, with the languages left out."""
-        return "\n".join(filter(None, [format_models(self.models), "", self.left_out, f"[{self.signature}]"]))
+        return "\n".join([format_models(self.models), *self._notes(), f"[{self.signature}]"])
 
     def __repr__(self) -> str:
         """Name the model of the smallest AIC for each language model."""
@@ -126,7 +131,7 @@ def compare_relatedness(
     Examples
     --------
     >>> from langdiff.datasets import mielke2019
-    >>> from langdiff.typology.genealogy.newick import parse_newick
+    >>> from langdiff.typology.genealogy.tree import parse_newick
     >>> from langdiff.typology.genealogy.tree import plant
     >>> figures = mielke2019()
     >>> tree = plant([parse_newick("((dan,swe)north,(deu,nld)west)germanic;"), parse_newick("((fra,por),ita)romance;")])

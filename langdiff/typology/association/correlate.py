@@ -15,15 +15,20 @@ from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, LangdiffWarning, listing, option
 from langdiff.tables.effect_sources import Sources
-from langdiff.typology.association.adjust import benjamini_hochberg
-from langdiff.typology.association.categories import compare_categories
 from langdiff.typology.association.comparison import COLUMNS, compare_models
-from langdiff.typology.association.correlation import correlation
+from langdiff.typology.association.correlation import (
+    MIN_LANGUAGES,
+    RELATED,
+    Outcome,
+    Test,
+    compare_categories,
+    correlation,
+    is_constant,
+)
 from langdiff.typology.association.family import mixed_slope, permute_within_families
-from langdiff.typology.association.outcome import MIN_LANGUAGES, RELATED, Outcome, Test, is_constant
 from langdiff.typology.association.related import related_slope
 from langdiff.typology.association.relatives import Relatives, Tree, check_tree, find_relatives
-from langdiff.typology.association.result import Correlations
+from langdiff.typology.association.result import Correlations, benjamini_hochberg
 from langdiff.typology.association.sample import (
     Averaging,
     PredictorTable,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -10,14 +10,14 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff import __version__
+from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_source, posterior_draws
 from langdiff.tables.effects import Effects
-from langdiff.typology.association.correlation import SYMBOL, fisher_interval
-from langdiff.typology.association.outcome import MIN_LANGUAGES, NAN, RELATED, is_constant
+from langdiff.typology.association.correlation import MIN_LANGUAGES, NAN, RELATED, SYMBOL, fisher_interval, is_constant
 from langdiff.typology.association.related import related_slope, slope_weights
 from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
 from langdiff.typology.association.sample import PredictorTable, check_names, gather, hash_sample, names_once
@@ -27,7 +27,7 @@ TESTS = (*CORRELATIONS, *RELATED)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class PropagatedCorrelations:
+class PropagatedCorrelations(Result):
     """Correlations with the errors of difficulties in their intervals.
 
     Attributes
@@ -51,16 +51,18 @@ class PropagatedCorrelations:
     n_draws: int
     signature: str
 
+    printing: ClassVar = {"index": False}
+
     def to_frame(self) -> pd.DataFrame:
         """Return `estimates`."""
         return self.estimates.copy()
 
-    def summary(self) -> str:
-        """Format the estimates; p-values of the point estimates are given by `correlate`."""
+    def _table(self) -> pd.DataFrame:
+        """Return the estimates without empty columns; `correlate` gives the p-values of the point estimates."""
         table = self.estimates
         blank = [name for name in ("phylo_share", "area_share") if table[name].isna().all()]
         table = table.drop(columns=[*blank, *([] if table["reason"].str.len().any() else ["reason"])])
-        return f"{self!r}\n\n{table.round(4).to_string(index=False)}\n\n[{self.signature}]"
+        return rounded(table, self.digits)
 
     def __repr__(self) -> str:
         """Give the number of correlations and draws, and the lowest reliability."""

@@ -8,8 +8,7 @@ from scipy.special import gammaln
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
-from langdiff.typology.association.correlation import PERFECT, fisher_interval
-from langdiff.typology.association.outcome import NAN, Outcome
+from langdiff.typology.association.correlation import NAN, PERFECT, Outcome, fisher_interval
 from langdiff.typology.association.variance import Coefficients, OneEffect, coefficients, reml_variances
 
 MIN_FAMILIES = 4  # with fewer, how families differ can hardly be estimated

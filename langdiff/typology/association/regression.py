@@ -1,6 +1,6 @@
 """Several predictors at once, and how far they can be told apart."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,14 +9,15 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
+from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import Sources
-from langdiff.typology.association.adjust import benjamini_hochberg
 from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, format_models
-from langdiff.typology.association.outcome import RELATED, RelatedTest, is_constant
+from langdiff.typology.association.correlation import RELATED, RelatedTest, is_constant
 from langdiff.typology.association.related import fit_related, obstacle, slopes, standard_design
 from langdiff.typology.association.relatives import Tree, find_relatives
+from langdiff.typology.association.result import benjamini_hochberg
 from langdiff.typology.association.sample import (
     Averaging,
     PredictorTable,
@@ -31,7 +32,7 @@ COLLINEAR = 1e-8  # smallest singular value of standardized predictors, relative
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class MultipleRegression:
+class MultipleRegression(Result):
     """Difficulty regressed on several predictors.
 
     Attributes
@@ -86,26 +87,25 @@ class MultipleRegression:
         """Return `terms`."""
         return self.terms.copy()
 
-    def summary(self) -> str:
-        """Format the terms, with what is needed to trust them."""
+    def _lines(self) -> Iterator[str]:
         left_out = f", {self.missing} left out" if self.missing else ""
-        inflated = self.terms.index[self.terms["vif"] > 10].unique()
-        lines = [
+        yield (
             f"{self.language_model}: {self.n} languages{left_out}; R2 {self.r_squared:.3f} "
-            f"(adjusted {self.r_squared_adjusted:.3f}), F test p = {self.f_p:.2g}",
-            "",
-            self.terms.assign(**{name: self.terms[name].map("{:.2g}".format) for name in ("p", "p_adjusted")})
-            .round(4)
-            .to_string(),
-            "",
-            f"p adjusted over {len(self.terms)} tests at false discovery rate {self.alpha:g}",
-            *filter(None, [self.left_out]),
-        ]
+            f"(adjusted {self.r_squared_adjusted:.3f}), F test p = {self.f_p:.2g}"
+        )
+
+    def _table(self) -> pd.DataFrame:
+        shown = {name: self.terms[name].map("{:.2g}".format) for name in ("p", "p_adjusted")}
+        return rounded(self.terms.assign(**shown), self.digits)
+
+    def _notes(self) -> Iterator[str]:
+        yield f"p adjusted over {len(self.terms)} tests at false discovery rate {self.alpha:g}"
+        if self.left_out:
+            yield self.left_out
         if len(self.relatedness):
-            lines += ["", "Shares of the variance that follow tree and distance:", format_models(self.relatedness)]
-        if len(inflated):
-            lines.append(f"VIF above 10, estimates cannot be told apart: {listing(inflated)}")
-        return "\n".join(lines)
+            yield from ("", "Shares of the variance that follow tree and distance:", format_models(self.relatedness))
+        if len(inflated := self.terms.index[self.terms["vif"] > 10].unique()):
+            yield f"VIF above 10, estimates cannot be told apart: {listing(inflated)}"
 
     def __repr__(self) -> str:
         """Say how much is explained."""

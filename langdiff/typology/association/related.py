@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from langdiff.base.types import Floats
+from langdiff.typology.association.correlation import NAN, Outcome
 from langdiff.typology.association.family import slope_outcome
-from langdiff.typology.association.outcome import NAN, Outcome
+from langdiff.typology.association.relatives import RANGES, exponential_kernel
 from langdiff.typology.association.variance import (
     LARGEST_SHARE,
     Coefficients,
@@ -19,7 +20,6 @@ from langdiff.typology.association.variance import (
     restricted_log_likelihood,
     share_interval,
 )
-from langdiff.typology.genealogy.distance import RANGES, exponential_kernel
 
 MIN_FREE = 3  # languages more than coefficients
 EXPLAINED = 1e-12  # share of the variance below which nothing is left to judge a slope by

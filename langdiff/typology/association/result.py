@@ -1,25 +1,29 @@
-"""The outcome of tests of predictors against difficulties."""
+"""The outcome of tests of predictors against difficulties, and its adjustment for their number."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff.base.result import Drawn, Result
+from langdiff.base.signature import name_of_number
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.typology.association.categories import category_means
 from langdiff.typology.association.comparison import COLUMNS, format_models
-from langdiff.typology.association.outcome import RELATED
+from langdiff.typology.association.correlation import RELATED, category_means
 from langdiff.typology.association.sample import Sample
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 KEY = ["predictor", "language_model", "corpus"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Correlations:
+class Correlations(Result):
     """Tests of predictors against difficulties, adjusted together.
 
     Attributes
@@ -58,6 +62,8 @@ class Correlations:
     alpha: float
     signature: str
     relatedness: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COLUMNS)))
+
+    printing: ClassVar = {"index": False}
 
     @property
     def family_size(self) -> int:
@@ -130,28 +136,37 @@ class Correlations:
         ]
         return pd.concat(parts, ignore_index=True).dropna(subset=["predictor", "difficulty"])
 
-    def summary(self) -> str:
-        """Format the tests, smallest p-value first, with the number of tests and what is doubtful."""
+    def _lines(self) -> Iterator[str]:
         found = int(self.tests["significant"].sum())
-        head = (
+        yield (
             f"{self.family_size} tests with a p, Benjamini-Hochberg over all of them at false discovery rate "
             f"{self.alpha:g}: {found} significant"
         )
+
+    def _table(self) -> pd.DataFrame:
+        """Return the tests, smallest p-value first, without empty columns."""
         table = self.tests.sort_values(["p", *KEY], kind="stable")
         blank = [name for name in ("corpus", "given", "reason") if not table[name].str.len().any()]
         table = table.drop(columns=[*blank, *(["missing"] if not table["missing"].any() else [])])
-        shown = table.assign(
+        return table.assign(
             **{name: table[name].map("{:.3f}".format).replace("nan", "") for name in ("estimate", "low", "high")},
             **{name: table[name].map("{:.2g}".format).replace("nan", "") for name in ("p", "p_adjusted")},
             significant=table["significant"].map({True: "yes", False: ""}),
         )
-        lines = [head, "", shown.to_string(index=False), ""]
+
+    def _notes(self) -> Iterator[str]:
+        """Yield means of categories, shares of the variance, and what is doubtful, with blank lines between them."""
+        blocks = []
         categories = self.categories()
         if len(categories):
-            lines += ["Means of categories, nats:", categories.round(4).to_string(index=False), ""]
+            blocks.append(["Means of categories, nats:", categories.round(4).to_string(index=False)])
         if len(self.relatedness):
-            lines += ["Shares of the variance that follow tree and distance:", format_models(self.relatedness), ""]
-        return "\n".join([*lines, *self._cautions(), f"[{self.signature}]"])
+            shares = format_models(self.relatedness)
+            blocks.append(["Shares of the variance that follow tree and distance:", shares])
+        blocks += [cautions] if (cautions := self._cautions()) else []
+        for number, block in enumerate(blocks):
+            yield from [""] * (number > 0)
+            yield from block
 
     def _cautions(self) -> list[str]:
         """Say how many families stand behind the languages, where known."""
@@ -167,28 +182,9 @@ class Correlations:
                 f"The {rows} are in {len(sizes)} families, the largest of {sizes.iloc[0]}; {', '.join(naive)} take "
                 "them as independent."
             )
-        return [*cautions, ""] if cautions else []
+        return cautions
 
-    def plot(self, predictor: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw difficulty against a predictor; see `langdiff.plots.plot_correlation`.
-
-        Parameters
-        ----------
-        predictor : str, optional
-            Predictor to draw; by default the numeric one with the smallest p-value.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Options of Matplotlib for the points.
-
-        Raises
-        ------
-        DataError
-            If no predictor was named and none is numeric.
-        """
-        from langdiff.plots.typology import plot_correlation  # Matplotlib only when asked for
-
-        return plot_correlation(self, self.strongest() if predictor is None else predictor, ax, **style)
+    plot = Drawn("plot_correlation")
 
     def strongest(self) -> str:
         """Return the numeric predictor with the smallest p.
@@ -213,7 +209,112 @@ class Correlations:
             f"{self.alpha:g}"
         )
 
-    def _repr_html_(self) -> str:
-        from html import escape
 
-        return f"<p>{escape(repr(self))}</p>{self.tests.to_html(escape=True, index=False)}"
+def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans]:
+    r"""Adjust p-values so that rejecting those up to `alpha` keeps the false discovery rate at `alpha`.
+
+    .. math:: \tilde p_{(i)} = \min\Bigl(1, \min_{j \ge i} \frac{m}{j}\, p_{(j)}\Bigr)
+
+    for the m values that are not NaN, sorted (Benjamini and Hochberg 1995). NaN stays NaN and is not counted.
+
+    Parameters
+    ----------
+    p : ndarray, shape (N,)
+        The p-values, between 0 and 1, or NaN.
+    alpha : float
+        False discovery rate, between 0 and 1.
+
+    Returns
+    -------
+    p_adjusted : ndarray, shape (N,)
+        Adjusted p-values.
+    significant : ndarray of bool, shape (N,)
+        Whether each hypothesis is rejected.
+
+    Raises
+    ------
+    ConfigError
+        If alpha is out of range.
+    DataError
+        If a p-value is out of range.
+
+    Examples
+    --------
+    >>> benjamini_hochberg(np.array([0.01, 0.04, np.nan, 0.03]))
+    (array([0.03, 0.04,  nan, 0.04]), array([ True,  True, False,  True]))
+    """
+    from statsmodels.stats.multitest import multipletests
+
+    if not 0 < alpha < 1:
+        raise ConfigError(f"alpha={alpha!r} must lie between 0 and 1.")
+    p = np.asarray(p, dtype=float)
+    known = ~np.isnan(p)
+    if not ((p[known] >= 0) & (p[known] <= 1)).all():
+        raise DataError(f"p-values must lie between 0 and 1; got {p[known].min():g} to {p[known].max():g}.")
+    adjusted: Floats = np.full(len(p), np.nan)
+    rejected: Booleans = np.zeros(len(p), dtype=bool)
+    if known.any():
+        rejected[known], adjusted[known] = multipletests(p[known], alpha=alpha, method="fdr_bh")[:2]
+    return adjusted, rejected
+
+
+def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlations:
+    """Adjust the tests of several calls of `correlate` together, as one family.
+
+    Two corpora or language models that are examined together make one family of tests, so their p-values
+    must be adjusted together before any is called significant.
+
+    Parameters
+    ----------
+    results : iterable of Correlations
+        Results of any number of calls of `langdiff.correlate`.
+    alpha : float
+        False discovery rate.
+
+    Returns
+    -------
+    Correlations
+        All tests, in order, with ``p_adjusted`` and ``significant`` computed over all of them.
+
+    Raises
+    ------
+    ConfigError
+        If there is nothing to adjust, or alpha is out of range.
+    DataError
+        If a test occurs twice.
+
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> from langdiff.typology import correlate
+    >>> figures = mielke2019()
+    >>> chinese = "cmn-sf_ncv-zefania"  # has no spaces to count words by
+    >>> adjust(
+    ...     correlate(
+    ...         figures.difficulties(corpus)[["bpe", "char"]].drop(chinese, errors="ignore"),
+    ...         figures.predictors(corpus),
+    ...         edition_info=figures.edition_info(corpus),
+    ...         corpus=corpus,
+    ...         tests=["pearson"],
+    ...     )
+    ...     for corpus in ("europarl", "bibles")
+    ... )
+    Correlations: 32 tests (europarl, bibles), 8 significant at false discovery rate 0.05
+    """
+    results = list(results)
+    if not results:
+        raise ConfigError("there are no results to adjust.")
+    tests = pd.concat([result.tests for result in results], ignore_index=True)
+    key = ["predictor", "language_model", "corpus", "test", "given"]
+    twice = tests[tests.duplicated(key)]
+    if len(twice):
+        first = "; ".join(" ".join(filter(None, map(str, row))) for row in twice[key].head(5).itertuples(index=False))
+        raise DataError(f"{len(twice)} test(s) are in the family twice: {first}. Give each call its own corpus name.")
+    tests["p_adjusted"], tests["significant"] = benjamini_hochberg(tests["p"].to_numpy(), alpha)
+    return Correlations(
+        tests=tests,
+        samples=tuple({id(s): s for result in results for s in result.samples}.values()),
+        relatedness=pd.concat([result.relatedness for result in results], ignore_index=True),
+        alpha=alpha,
+        signature=f"{' + '.join(result.signature for result in results)}|adjusted:{name_of_number(alpha)}",
+    )

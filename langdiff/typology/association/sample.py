@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from langdiff.base.signature import short_hash
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import Sources, effects_by_source
-from langdiff.typology.association.outcome import MIN_LANGUAGES
+from langdiff.typology.association.correlation import MIN_LANGUAGES
 
 Averaging = Literal["difficulty", "factor"]
 Unit = Literal["language", "edition"]

@@ -1,15 +1,15 @@
 """One table of predictors, editions × predictors, from texts and from what is known of their languages."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Drawn, Result
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, LangdiffWarning, listing
 from langdiff.tables.multitext import Multitext, check_multitext
@@ -36,7 +36,7 @@ from langdiff.typology.predictors.text import (
 from langdiff.typology.predictors.wals import Wals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 FEATURES = ("26A", "81A")  # those of the paper
 _UNITS = {
@@ -51,7 +51,7 @@ _UNITS = {
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Predictors:
+class Predictors(Result):
     """Predictors of difficulty, one row per edition.
 
     Attributes
@@ -77,43 +77,25 @@ class Predictors:
         """Return ``language`` and the predictors, one row per edition."""
         return pd.concat([self.language, self.values], axis=1)
 
-    def summary(self) -> str:
-        """Describe the predictors: source, range, which are constant, and which values are missing for what reason."""
-        numbers = self.values.select_dtypes("number")
-        spread = numbers.agg(["min", "median", "max"]).T.map("{:.6g}".format)
-        lines = [repr(self), "", self.info.join(spread).fillna("").to_string()]
+    def _notes(self) -> Iterator[str]:
+        """Yield which predictors are constant, and which values are missing for what reason."""
         constant = list(self.info.index[self.info["distinct"] == 1])
         if constant:
-            lines += ["", f"The same everywhere, so of no use as predictors: {listing(constant)}"]
+            yield f"The same everywhere, so of no use as predictors: {listing(constant)}"
         alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}  # predictors missing in the same editions
         for (predictor, reason), rows in self.missing.groupby(["predictor", "reason"], sort=False):
             alike.setdefault((str(reason), tuple(rows["edition"])), []).append(str(predictor))
         for (reason, editions), names in alike.items():
-            lines += ["", f"{', '.join(names)} missing in {len(editions)} ({reason}): {listing(editions)}"]
-        return "\n".join(lines)
+            yield f"{', '.join(names)} missing in {len(editions)} ({reason}): {listing(editions)}"
 
-    def plot(self, predictor: str, ax: "Axes | None" = None, *, by: str | None = None, **style: Any) -> "Axes":
-        """Draw one predictor, one dot per edition; see `langdiff.plots.predictors.plot_predictor`.
+    def summary(self) -> str:
+        """Describe the predictors: source, range, which are constant, and which values are missing for what reason."""
+        numbers = self.values.select_dtypes("number")
+        spread = numbers.agg(["min", "median", "max"]).T.map("{:.6g}".format)
+        table = self.info.join(spread).fillna("").to_string()
+        return "\n\n".join([repr(self), table, *self._notes()])
 
-        Parameters
-        ----------
-        predictor : str
-            Predictor to draw.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        by : str, optional
-            Categorical predictor by which editions are grouped.
-        **style
-            Options of Matplotlib, passed to the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.predictors import plot_predictor  # Matplotlib only when asked for
-
-        return plot_predictor(self, predictor, ax, by=by, **style)
+    plot = Drawn("plot_predictor")
 
     def __repr__(self) -> str:
         """Give the size of the table and the number of missing values."""
@@ -122,9 +104,6 @@ class Predictors:
             f"Predictors: {editions} editions ({self.language.nunique()} languages) × {count} predictors, "
             f"{len(self.missing)} of {self.values.size} values missing"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(escape=True)}"
 
 
 def predictors(

@@ -165,7 +165,7 @@ def compressed_bits(texts: Sequence[str], compressor: Compressor = "lzma") -> fl
 
     See Also
     --------
-    langdiff.lm.lzma_bits : what test texts add to training texts, as a floor for language models.
+    langdiff.lm.lzma_bits : what test texts add to training texts, as a baseline for language models.
 
     Examples
     --------

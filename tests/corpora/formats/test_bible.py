@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from langdiff.corpora import read_frame, read_multitext, write_multitext
-from langdiff.corpora.books import NUMBERS
 from langdiff.corpora.formats.osis import _BOOK
-from langdiff.corpora.versifications import VERSIFICATIONS, tables
+from langdiff.corpora.versifications import NUMBERS, VERSIFICATIONS, tables
 from langdiff.errors import FaultsError, LangdiffWarning
 
 OSIS = {code: name for name, code in _BOOK.items()}

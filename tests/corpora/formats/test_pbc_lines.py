@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from langdiff.base import io
 from langdiff.corpora.faults import Faults
-from langdiff.corpora.formats.pbc import PbcText
-from langdiff.corpora.formats.pbc_lines import scan_lines
+from langdiff.corpora.formats.pbc import PbcText, scan_lines
 
 SPACES = "".join(chr(code) for code in range(0x110000) if chr(code).isspace() and chr(code) != "\n")
 IDS = st.one_of(

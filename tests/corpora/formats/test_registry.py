@@ -7,7 +7,7 @@ import pytest
 
 from langdiff.base.types import FormatName
 from langdiff.corpora import read_multitext
-from langdiff.corpora.formats import guess
+from langdiff.corpora.formats import registry
 from langdiff.corpora.formats.registry import FORMATS, OPTIONS
 from langdiff.errors import ConfigError, DataError
 
@@ -22,7 +22,7 @@ SAMPLES = {
 
 
 def guess_format(path):
-    return guess.guess_format(path, list(FORMATS.values())).name
+    return registry.guess_format(path, list(FORMATS.values())).name
 
 
 def test_a_format_declares_itself_once():
@@ -104,4 +104,4 @@ def test_of_several_beginnings_the_shortest_decides(tmp_path, format):
     matching = [name for name, known in FORMATS.items() if known.beginning and known.beginning.match(text)]
     assert len(matching) == 2  # else the rule is not asked
     for formats in (list(FORMATS.values()), list(reversed(FORMATS.values()))):  # whatever their order
-        assert guess.guess_format(file, formats).name == format
+        assert registry.guess_format(file, formats).name == format

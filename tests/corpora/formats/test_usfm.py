@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from langdiff.corpora import read_multitext
 from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.formats.bible import Verses
-from langdiff.corpora.formats.usfm_markers import UsfmBook
+from langdiff.corpora.formats.usfm import UsfmBook
 from langdiff.errors import ConfigError, DataError
 
 read = partial(read_multitext, format="usfm")

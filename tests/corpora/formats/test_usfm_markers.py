@@ -6,7 +6,7 @@ import pytest
 
 from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.formats.bible import Verses
-from langdiff.corpora.formats.usfm_markers import UsfmBook
+from langdiff.corpora.formats.usfm import UsfmBook
 from langdiff.errors import DataError
 
 # The marker sheet of USFM 3.1 (usfm3_1.sty and usfm.ext of usfm-bible/tcdocs), typed from it and divided by style.

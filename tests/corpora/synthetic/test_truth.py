@@ -12,11 +12,9 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 from langdiff.corpora import SyntheticLanguage, synthesize
-from langdiff.corpora.synthetic.choice import Alternatives, RandomDecisions
-from langdiff.corpora.synthetic.defaults import DEFAULT_LANGUAGES, draw_language
-from langdiff.corpora.synthetic.grammar import Grammar
-from langdiff.corpora.synthetic.lexicon import draw_lexicon
-from langdiff.corpora.synthetic.speaker import Speaker
+from langdiff.corpora.synthetic.grammar import Alternatives, Grammar, RandomDecisions
+from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, draw_language
+from langdiff.corpora.synthetic.speech import Speaker, draw_lexicon
 
 ROUNDING = 1e-9  # sums of tens of thousands of probabilities
 RICH = Grammar(nouns=2, adjectives=1, adverbs=1, verbs=(1, 1, 1), tenses=(0.7, 0.3), events=(1.0,), adverbial=0.0)

@@ -10,10 +10,10 @@ import pytest
 
 from langdiff.base.io import LockedError
 from langdiff.errors import DataError, OutputError, TrainingError
-from langdiff.lm import compute_surprisals
+from langdiff.lm import Compute, compute_surprisals
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.jobs.failures import Failures
-from langdiff.tables.parts import Parts
+from langdiff.tables.divisions import Parts
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states
 
@@ -112,8 +112,8 @@ def test_an_edition_that_another_process_trains_does_not_stop_the_others():
 
 def test_editions_that_fail_are_left_out_where_that_is_asked_for(three, tiny_recipe, tmp_path):
     parts = replace(three, train=shortened(three.train, ["eng"]))
-    options = {"lm": tiny_recipe, "scoring": None, "max_replaced": 1.0, "device": "cpu", "seed": 0, "cache": tmp_path}
-    options |= {"workers": 1, "executor": None, "group": 1, "progress": False}
+    compute = Compute(device="cpu", cache=tmp_path, progress=False)
+    options = {"lm": tiny_recipe, "max_replaced": 1.0, "seed": 0, "compute": compute}
     table, failed = compute_where_possible(parts, **options, least=2)
     assert list(table.editions) == ["ell", "cmn"]
     assert list(failed) == ["eng"]

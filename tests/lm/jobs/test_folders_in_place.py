@@ -61,7 +61,7 @@ def test_of_a_run(tmp_path):
     settings = {
         "name": "folders",
         "corpus": {"format": "synthetic", "n_intents": 80, "n_languages": 2},
-        "lm": {"models": [MODEL], "max_replaced": 1.0, "floors": False},
+        "lm": {"models": [MODEL], "max_replaced": 1.0, "baselines": False},
     }
     experiment = Experiment.model_validate(settings)
     run = run_experiment(experiment, tmp_path, progress=False)

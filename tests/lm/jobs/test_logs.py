@@ -7,7 +7,7 @@ import pytest
 
 from langdiff.errors import DataError
 from langdiff.experiments import replicate
-from langdiff.lm import compute_surprisals, read_training_logs
+from langdiff.lm import Compute, compute_surprisals, read_training_logs
 from langdiff.lm.jobs.logs import LOG, read_log
 from langdiff.lm.jobs.workers import _look
 
@@ -27,7 +27,7 @@ def test_one_row_an_epoch_of_every_model(parts, tiny_recipe, tmp_path):
 
 
 def test_the_seeds_of_replicates(parts, tiny_recipe, tmp_path):
-    replicates = replicate(parts, lm=tiny_recipe, n_seeds=2, cache=tmp_path, progress=False, seed=0)
+    replicates = replicate(parts, lm=tiny_recipe, n_seeds=2, compute=Compute(cache=tmp_path, progress=False), seed=0)
     assert sorted(read_training_logs(tmp_path)["seed"].unique()) == sorted(replicates.surprisals)
 
 
@@ -52,7 +52,7 @@ def job(folder, edition, epochs, done, **entry):
     path.mkdir()
     lines = [json.dumps({"epoch": k + 1, "seconds": 1.0, "dev_bits_per_character": 2.5} | entry) for k in range(done)]
     (path / LOG).write_text("".join(f"{line}\n" for line in lines))
-    return SimpleNamespace(edition=edition, recipe=SimpleNamespace(epochs=epochs), folder=path)
+    return SimpleNamespace(edition=edition, recipe=SimpleNamespace(max_epochs=epochs), folder=path)
 
 
 def test_progress_of_other_processes_is_read_from_their_logs(tmp_path):

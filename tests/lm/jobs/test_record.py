@@ -44,14 +44,11 @@ def test_fits_of_two_trainings_of_one_name_are_told_apart(parts, tiny_recipe):
 
 
 @pytest.mark.slow
-def test_it_is_the_same_for_any_number_of_workers_groups_and_repetitions(parts, tiny_recipe, tmp_path):
+def test_it_is_the_same_for_any_number_of_workers_and_repetitions(parts, tiny_recipe, tmp_path):
     first = compute(parts, tiny_recipe, cache=tmp_path / "a")
     assert compute(parts, tiny_recipe, cache=tmp_path / "a") == first  # read from the cache
     assert compute(parts, tiny_recipe) == first
     assert compute(parts, tiny_recipe, workers=2) == first
-    grouped = compute(parts, tiny_recipe, cache=tmp_path / "b", group=2)
-    assert grouped == replace(first, compute="cpu,float32,group:2")
-    assert compute(parts, tiny_recipe, cache=tmp_path / "b", group=2) == grouped  # read from the cache
     assert compute(parts, tiny_recipe, cache=tmp_path / "b") == first  # trained again, each alone
 
 
@@ -139,7 +136,7 @@ def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, nativ
     assert job_module.job_key(job, job_module.read_texts(job))["precision"] == expected
     plain = replace(job, recipe=tiny_recipe)
     assert job_module.job_key(plain, job_module.read_texts(plain))["precision"] == "float32"
-    assert describe_compute(mixed, torch.device("cpu"), 1) == f"cpu,{expected}"
+    assert describe_compute(mixed, torch.device("cpu")) == f"cpu,{expected}"
 
 
 def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, tmp_path):

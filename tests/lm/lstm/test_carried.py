@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES, Scoring, train_language_model
+from langdiff.lm.language_model import find_scored_lm
 from langdiff.lm.lstm import scoring as scoring_module
 from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import score, score_in_order
-from langdiff.lm.ngram.recipe import find_scored_lm
 
 SINGLE_PRECISION = 1e-3  # bits per intent: what rounding in float32 may move
 REMEMBERS = 0.85  # of the bits without memory, at most, where the next text is certain; .71 were seen

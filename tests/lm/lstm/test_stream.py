@@ -78,7 +78,7 @@ def test_a_recipe_with_lists_of_epochs_is_known_again(tiny_recipe, tmp_path, mon
     recipe = replace(tiny_recipe, context="stream", bptt=20, batch_units=160, schedule="steps", decay_epochs=(1,))
     parts = make_parts()
     first = compute_surprisals(parts, lm=recipe, cache=tmp_path, progress=False, seed=0)
-    monkeypatch.setattr("langdiff.lm.jobs.job.fit_language_model", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr("langdiff.lm.lstm.training.fit_language_model", lambda *_, **__: pytest.fail("trained again"))
     again = compute_surprisals(parts, lm=recipe, cache=tmp_path, progress=False, seed=0)
     scored = score_multitext(parts.test, tmp_path, lm=recipe, progress=False)
     assert first.bits.equals(again.bits)

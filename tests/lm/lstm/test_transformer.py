@@ -184,9 +184,3 @@ def test_it_learns_and_is_read_back_as_it_was(tmp_path, units):
 def test_recipes_that_contradict_themselves_are_refused(change, message):
     with pytest.raises(ConfigError, match=message):
         replace(TINY, **change)
-
-
-def test_it_is_not_trained_in_groups():
-    parts = ld.split(ld.synthesize(90, 2, seed=0).multitext)
-    with pytest.raises(ConfigError, match="not an LSTM of its own"):
-        ld.compute_surprisals(parts, lm=TINY, seed=0, group=2, max_replaced=1)

@@ -20,9 +20,8 @@ from langdiff.lm import (
     train_kneser_ney,
     train_language_model,
 )
-from langdiff.lm.jobs import job
+from langdiff.lm.language_model import find_lm
 from langdiff.lm.ngram.kneser_ney import KneserNey
-from langdiff.lm.ngram.recipe import find_lm
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
 from langdiff.run.experiment import Experiment
@@ -40,13 +39,13 @@ def ngrams():
 def countings(monkeypatch):
     """List the editions whose grams are counted in this process."""
     counted = []
-    fit = job.fit_kneser_ney
+    fit = KneserNeyRecipe.fit
 
-    def spy(*args, **options):
-        counted.append(options["name"])
-        return fit(*args, **options)
+    def spy(recipe, train, dev, plan):
+        counted.append(plan.name)
+        return fit(recipe, train, dev, plan)
 
-    monkeypatch.setattr(job, "fit_kneser_ney", spy)
+    monkeypatch.setattr(KneserNeyRecipe, "fit", spy)
     return counted
 
 
@@ -99,9 +98,9 @@ def test_saved_and_loaded(ngrams, tmp_path):
 def test_damaged_or_another_kind_of_model(ngrams, model, tmp_path):
     ngrams.save(tmp_path / "ngrams")
     model.save(tmp_path / "lstm")
-    with pytest.raises(CheckpointError, match=r"lstm: damaged, or no Kneser-Ney model"):
+    with pytest.raises(CheckpointError, match=r"lstm: a model of the kind 'network'; read it with .*read_model"):
         read_kneser_ney(tmp_path / "lstm")
-    with pytest.raises(CheckpointError, match=r"ngrams: a Kneser-Ney model; read it with .*read_kneser_ney"):
+    with pytest.raises(CheckpointError, match=r"ngrams: a model of the kind 'kneser-ney'; read it with .*read_model"):
         read_language_model(tmp_path / "ngrams")
     with pytest.raises(CheckpointError, match="no model here"):
         read_kneser_ney(tmp_path / "nothing")

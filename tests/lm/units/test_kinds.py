@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, MissingExtraError
 from langdiff.lm import RECIPES, read_language_model, train_language_model
-from langdiff.lm.recipes import find_recipe
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
 from langdiff.lm.units.bytes import ByteUnits
@@ -153,7 +152,7 @@ def test_settings_without_use_are_refused():
         replace(RECIPES["char-tiny"], bpe_backend="subword-nmt")
     with pytest.raises(ConfigError, match="units must be"):
         replace(RECIPES["char-tiny"], units="words")
-    assert {find_recipe(name).units for name in ("bytes-small", "graphemes-small", "subword-nmt-small")} == {
+    assert {RECIPES[name].units for name in ("bytes-small", "graphemes-small", "subword-nmt-small")} == {
         "bytes",
         "graphemes",
         "bpe",

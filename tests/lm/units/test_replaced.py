@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import LangdiffWarning
-from langdiff.lm import Scoring, train_kneser_ney, train_language_model
-from langdiff.lm.recipes import find_recipe
+from langdiff.lm import RECIPES, Scoring, train_kneser_ney, train_language_model
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.scripts import _counts, identity_bits
 
@@ -62,7 +61,7 @@ def test_one_model_scores_with_prices_and_without(name):
     if name.startswith("kneser"):
         model = train_kneser_ney(TEXTS, TEXTS[:4], recipe=name)
     else:
-        recipe = replace(find_recipe(name), embedding_size=8, epochs=1)
+        recipe = replace(RECIPES[name], embedding_size=8, epochs=1)
         model = train_language_model(TEXTS, TEXTS[:4], recipe=recipe, progress=False, seed=0)
     priced, free = model.surprisal(NEW), model.surprisal(NEW, scoring="unpriced")
     assert_allclose(priced["bits"] - free["bits"], PRICES, rtol=1e-12, atol=1e-9)
@@ -73,7 +72,7 @@ def test_one_model_scores_with_prices_and_without(name):
 
 @pytest.mark.parametrize("scoring", ["unpriced", "priced"])
 def test_dev_bits_of_training_have_no_price(scoring):
-    recipe = replace(find_recipe("char-tiny"), embedding_size=8, epochs=1)
+    recipe = replace(RECIPES["char-tiny"], embedding_size=8, epochs=1)
     with pytest.warns(LangdiffWarning, match="dev"):
         model = train_language_model(TEXTS, NEW, recipe=recipe, progress=False, seed=0)
     frame = model.surprisal(NEW, scoring=scoring)

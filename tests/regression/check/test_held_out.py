@@ -10,25 +10,24 @@ from scipy.stats import multivariate_normal, norm
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.check.held_out import held_out_log_likelihood, known_editions, mean_per_cell, size_prior
-from langdiff.regression.kernel.density import cell_log_density
 from langdiff.regression.kernel.new_intents import KnownEditions, SizePrior, log_marginal, most_likely_sizes
+from langdiff.regression.variants import find_variant
 
 KINKS = 1e-3  # nats per row, of 2L, whose density has a kink at every cell; the others are smooth
 SMOOTH = 1e-8
 MODELS = ["1", "2", "2L", "2C", "3"]
 
 
-def scale_of(model):
-    return {"laplace_scale": 0.1} if model == "3" else {}
+def variant_of(model):
+    return find_variant(model, laplace_scale=0.1 if model == "3" else None)
 
 
 def problem(model, rows=6, editions=5, seed=0):
     rng = np.random.default_rng(seed)
     known = KnownEditions(
-        model,
+        variant_of(model),
         rng.normal(0, 0.1, editions),
         0.03 if model == "1" else 3.0,
-        scale_of(model).get("laplace_scale"),
         sizes=(2.0, 8.0),
     )
     m = rng.normal(5, 0.5, rows)
@@ -63,9 +62,8 @@ def test_marginal_is_a_dense_sum_over_sizes(model):
     ours = log_marginal(z, known, prior, np.random.default_rng(0))
     grid, step = np.linspace(-1, 11, 120_001, retstep=True)
     for i in range(len(z)):
-        cells = cell_log_density(
-            np.broadcast_to(z[i], (len(grid), z.shape[1])), grid, known.difficulty, known.kappa, model=model
-        )
+        row = np.broadcast_to(z[i], (len(grid), z.shape[1]))
+        cells = find_variant(model).log_density_of_cells(row, grid, known.difficulty, known.kappa)
         values = np.nansum(cells, axis=1) + norm.logpdf(grid, prior.mean, prior.std)
         dense = values.max() + np.log(np.exp(values - values.max()).sum() * step)
         assert_allclose(ours[i], dense, atol=KINKS if model == "2L" else 1e-6)

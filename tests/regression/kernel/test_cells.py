@@ -9,14 +9,17 @@ from scipy.optimize import minimize
 
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError
-from langdiff.regression.kernel.cell_likelihood import CellLikelihood
-from langdiff.regression.kernel.cells import CauchyCells, LaplaceCells, SparseCells
-from langdiff.regression.kernel.density import cell_log_density, profile_log_density
+from langdiff.regression import Blunders, Cauchy, Laplace
+from langdiff.regression.kernel.cells import CellLikelihood
 from langdiff.regression.kernel.lbfgs import maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
-from langdiff.regression.kernel.models import Settings, estimate, maximize_model_2
-from langdiff.regression.kernel.robust import maximize_robust
+from langdiff.regression.kernel.newton import maximize_model_2
 from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.variants import find_variant
+from langdiff.regression.variants.blunders import SparseCells
+from langdiff.regression.variants.cauchy import CauchyCells
+from langdiff.regression.variants.laplace import LaplaceCells
+from tests.regression.kernel.joint_density import profile_log_density
 
 ROUNDING = 1e-9
 CENTRAL_DIFFERENCE = 1e-5  # relative to the largest entry, with steps of 1e-6
@@ -24,8 +27,8 @@ B = 0.05
 
 
 def make_table(model, intents=40, editions=5, missing=0.3, seed=1, **options):
-    options |= {"laplace_scale": B} if model == "3" else {}
-    truth = ld.simulate(intents, editions, model=model, missing=missing, seed=seed, **options)
+    variant = find_variant(model, laplace_scale=B if model == "3" else None)
+    truth = ld.simulate(intents, editions, model=variant, missing=missing, seed=seed, **options)
     surprisals = truth.surprisals
     z = np.log(surprisals.bits.to_numpy())
     return truth, z[(~np.isnan(z)).sum(axis=1) > 1]
@@ -43,7 +46,10 @@ def test_costs_are_those_of_the_published_densities(model, cells, missing):
     truth, z = make_table(model, missing=missing)
     m, d = np.nanmean(z, axis=1) + 0.1, truth.difficulty.to_numpy() + 0.05
     kappa = 3.0
-    theirs = profile_log_density(z, m, d, kappa, B) if model == "3" else cell_log_density(z, m, d, kappa, model=model)
+    if model == "3":
+        theirs = profile_log_density(z, m, d, kappa, B)
+    else:
+        theirs = find_variant(model).log_density_of_cells(z, m, d, kappa)
     ours = CellLikelihood(solve_two_way(z), cells).intent_values(*scale_free(m, d, kappa))
     assert_allclose(-ours, np.nansum(theirs, axis=1), rtol=1e-7)
 
@@ -73,7 +79,7 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
     likelihood = CellLikelihood(solve_two_way(z), LaplaceCells(0.1))
     point = likelihood.start()
     whole = likelihood.value_and_gradient(*point, np.zeros(len(z)))
-    monkeypatch.setattr("langdiff.regression.kernel.cell_likelihood.CELLS_AT_A_TIME", 12)
+    monkeypatch.setattr("langdiff.regression.kernel.cells.CELLS_AT_A_TIME", 12)
     parts = likelihood.value_and_gradient(*point, np.zeros(len(z)))
     for one, other in zip(whole, parts, strict=True):
         assert_allclose(one, other, rtol=1e-8, atol=1e-8)
@@ -98,7 +104,7 @@ def brute_force(z, model, start):
         m, d = x[:n_intents], np.concatenate([[0.0], x[n_intents:-1]])
         if not -5 < x[-1] < 8:
             return 1e10
-        return -np.nansum(cell_log_density(z, m, d, np.exp(x[-1]), model=model))
+        return -np.nansum(find_variant(model).log_density_of_cells(z, m, d, np.exp(x[-1])))
 
     best = start
     for _ in range(4):
@@ -114,7 +120,7 @@ def brute_force(z, model, start):
 def test_optimum_is_not_beaten_by_a_search_without_derivatives(model):
     truth, z = make_table(model, intents=6, editions=3, missing=0.0, sigma=1.0, intent_sizes=[3, 5, 8, 13, 21, 34])
     two_way = solve_two_way(z)
-    ours = estimate(two_way, Settings(model, "auto", False, None, 1000, rounding=0.0))
+    ours = (Laplace(rounding=0) if model == "2L" else Cauchy()).estimate(two_way)
     start = np.concatenate([np.log(truth.intent_size), [0.0, 0.0], [0.5]])
     _, theirs = brute_force(z, model, start)
     assert ours.converged
@@ -125,11 +131,11 @@ def test_optimum_is_not_beaten_by_a_search_without_derivatives(model):
 def test_random_starts_lead_to_the_same_difficulties(model):
     _, z = make_table(model, intents=80, editions=6, missing=0.2, seed=4)
     two_way = solve_two_way(z)
-    best = estimate(two_way, Settings(model, "auto", False, None, 1000))
+    best = find_variant(model).estimate(two_way)
     rng = np.random.default_rng(0)
     for _ in range(5):
         start = best.sizes + rng.normal(0, 0.3, len(z)), best.c + rng.normal(0, 0.3, 6)
-        other = maximize_robust(two_way, model, None, False, start, rough=False, max_iterations=1000)
+        other = find_variant(model).maximize(two_way, False, start, rough=False, max_iterations=1000)
         assert other.converged
         assert other.log_likelihood == pytest.approx(best.log_likelihood, abs=0.02)
         assert_allclose(other.c - other.c.mean(), best.c - best.c.mean(), atol=2e-3)
@@ -137,10 +143,10 @@ def test_random_starts_lead_to_the_same_difficulties(model):
 
 @pytest.mark.parametrize("model", ["2L", "2C", "3"])
 def test_truth_is_recovered(model):
-    options = {"laplace_scale": B} if model == "3" else {}
-    truth = ld.simulate(3000, 12, model=model, missing=0.2, seed=3, **options)
+    variant = find_variant(model, laplace_scale=B if model == "3" else None)
+    truth = ld.simulate(3000, 12, model=variant, missing=0.2, seed=3)
     surprisals = truth.surprisals
-    fit = ld.fit(surprisals, model=model, **options)
+    fit = ld.fit(surprisals, model=variant)
     assert fit.converged
     error = fit.difficulty - truth.difficulty
     assert (error / fit.std_error).abs().max() < 4
@@ -160,7 +166,7 @@ def planted(spread, intents=60, editions=6):
 @pytest.mark.parametrize("model", ["2", "2L", "2C"])
 def test_no_intent_would_be_better_off_at_another_size(model, spread):
     two_way = solve_two_way(planted(spread))
-    found = estimate(two_way, Settings(model, "auto", False, None, 1000))
+    found = find_variant(model).estimate(two_way)
     if model == "2":
         likelihood = ScaleFreeLikelihood(two_way)
     else:
@@ -203,27 +209,30 @@ def test_model_3_without_bound_is_said_to_be():
     """b as large as the standard deviation of log bits leaves no reason for any other noise."""
     surprisals = ld.simulate(60, 6, seed=1).surprisals
     with pytest.warns(ConvergenceWarning, match="laplace_scale=0.3 is too large.*grows without bound"):
-        fit = ld.fit(surprisals, model="3", laplace_scale=0.3)
+        fit = ld.fit(surprisals, model=Blunders(scale=0.3))
     assert not fit.converged
 
 
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"model": "3"}, "needs laplace_scale=b"),
-        ({"model": "3", "laplace_scale": -1.0}, "must be a positive number, got -1.0"),
-        ({"model": "3", "laplace_scale": float("nan")}, "must be a positive number, got nan"),
-        ({"model": "3", "laplace_scale": "0.1"}, "must be a positive number, got '0.1'"),
-        ({"model": "2", "laplace_scale": 0.1}, "laplace_scale is for model '3', not '2'"),
+        ({"model": "3"}, r"needs model=Blunders\(scale=b\)"),
+        ({"model": Blunders}, r"model is the class Blunders: write Blunders\(\)"),
         ({"model": "2L", "method": "newton"}, "model '2L' has one way"),
         ({"model": "1", "restricted": True}, "has an unbiased variance already"),
-        ({"model": "3", "laplace_scale": 0.1, "restricted": True}, "not a likelihood of z"),
+        ({"model": Blunders(scale=0.1), "restricted": True}, "not a likelihood of z"),
     ],
 )
 def test_contradictions_are_refused(setting, message):
     surprisals = ld.simulate(10, 3, seed=1).surprisals
     with pytest.raises(ConfigError, match=message):
         ld.fit(surprisals, **setting)
+
+
+@pytest.mark.parametrize("scale", [-1.0, float("nan"), "0.1"])
+def test_a_scale_that_is_not_positive_is_refused(scale):
+    with pytest.raises(ConfigError, match=f"must be a positive number, got {scale!r}"):
+        Blunders(scale=scale)
 
 
 @pytest.mark.slow

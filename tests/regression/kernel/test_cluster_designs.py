@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import DataError
+from langdiff.regression.kernel.cells import RowInformation
 from langdiff.regression.kernel.cluster_designs import (
     crossed_covariance,
     design_effect,
@@ -16,7 +17,6 @@ from langdiff.regression.kernel.cluster_designs import (
 from langdiff.regression.kernel.clusters import RowClusters, cluster_covariance, covariance_of_clusters
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.disconnecting import check_clusters, disconnecting_clusters
-from langdiff.regression.kernel.row_information import RowInformation
 
 
 def rows(seed=0, intents=120, editions=4):

@@ -12,10 +12,9 @@ from langdiff.regression.kernel import freedom as freedom_module
 from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, cluster_covariance, covariance_of_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs, satterthwaite
 from langdiff.regression.kernel.information import normalized_covariance
-from langdiff.regression.kernel.models import Settings, estimate
 from langdiff.regression.kernel.resampling import cluster_jackknife
-from langdiff.regression.kernel.row_information import row_information
 from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.variants import find_variant
 
 ALGEBRA = 1e-8  # two ways to the same sums
 PRINTED = 6e-7  # numbers given to six digits after the point
@@ -27,15 +26,12 @@ B = np.log(
 )
 
 
-def settings(model, **options):
-    return Settings(model, "auto", options.pop("restricted", False), options.pop("laplace_scale", None), 1000)
-
-
 def rows_of(z, model="1", **options):
-    two_way, chosen = solve_two_way(z), settings(model, **options)
-    found = estimate(two_way, chosen)
+    two_way, restricted = solve_two_way(z), options.pop("restricted", False)
+    variant = find_variant(model, **options)
+    found = variant.estimate(two_way, restricted=restricted)
     assert found.converged
-    return row_information(two_way, chosen, found)
+    return variant.rows(two_way, found, restricted=restricted)
 
 
 def of_differences(covariance):
@@ -262,14 +258,15 @@ def test_cr3_is_the_jackknife_of_clusters(seed):
 
 def test_cr3_comes_near_the_jackknife_of_model_2():
     z, cluster = longer()
-    two_way, chosen = solve_two_way(z), settings("2")
-    found = estimate(two_way, chosen)
+    two_way, variant = solve_two_way(z), find_variant("2")
+    found = variant.estimate(two_way)
 
     def again(rows):
-        return estimate(solve_two_way(z[rows]), chosen, start=(found.sizes[rows], found.c), with_covariance=False).c
+        start = found.sizes[rows], found.c
+        return variant.estimate(solve_two_way(z[rows]), start=start, with_covariance=False).c
 
     jackknife = cluster_jackknife(~np.isnan(z), again, found.c, cluster)
-    ours = cluster_covariance(row_information(two_way, chosen, found), cluster, kind="CR3")
+    ours = cluster_covariance(variant.rows(two_way, found), cluster, kind="CR3")
     assert_allclose(of_differences(jackknife.about_estimate), of_differences(ours), rtol=0.1)
 
 
@@ -278,9 +275,10 @@ def test_editions_that_share_a_difficulty(model, options):
     """Groups as a basis: difficulties and errors of a table in which each edition of a group is the group."""
     z, cluster = longer(editions=4)
     basis = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    two_way, chosen = solve_two_way(z, basis), settings(model, **options)
-    found = estimate(two_way, chosen)
-    rows = row_information(two_way, chosen, found)
+    two_way, restricted = solve_two_way(z, basis), options.get("restricted", False)
+    variant = find_variant(model, laplace_scale=options.get("laplace_scale"))
+    found = variant.estimate(two_way, restricted=restricted)
+    rows = variant.rows(two_way, found, restricted=restricted)
     clusters = RowClusters(rows, cluster, basis)
     covariance = covariance_of_clusters(clusters, "CR2")
     scores, information = summed(rows, cluster)

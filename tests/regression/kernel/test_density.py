@@ -11,12 +11,17 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.stats import cauchy, laplace, norm
 
-from langdiff.regression.kernel.density import cell_log_density, profile_log_density
-from langdiff.regression.kernel.tabulated import tabulated_log_density
+from langdiff.regression import Blunders
+from langdiff.regression.variants import find_variant
+from tests.regression.kernel.joint_density import profile_log_density
 
 ROUNDING = 1e-9  # both sides are the same algebra in another order
 QUADRATURE = 1e-8  # promised of model 3
 MODELS = ["1", "2", "2L", "2C", "3"]
+
+
+def cell_log_density(z, m, d, kappa, *, model, laplace_scale=None):
+    return find_variant(model, laplace_scale=laplace_scale).log_density_of_cells(z, m, d, kappa)
 
 
 def scale_of(model, b=0.15):
@@ -72,7 +77,7 @@ def joint(nu, z, m, d, kappa, b):
 def test_model_3_is_the_integral_over_sizes_of_the_cell(problem):
     """Adaptive quadrature, on pieces so short that no peak is missed."""
     z, m, d, kappa, b = problem
-    ours = cell_log_density(z, m, d, kappa, model="3", laplace_scale=b)
+    ours = cell_log_density(z, m, d, kappa, model=Blunders(scale=b))
     assert (np.isnan(ours) == np.isnan(z)).all()
     for i, j in np.argwhere(~np.isnan(z))[:2]:
         cell = z[i, j], m[i], d[j], kappa, b
@@ -150,9 +155,9 @@ def test_model_1_trades_size_for_difficulty_only(problem, t):
 
 def test_model_3_nears_model_2_as_its_noise_vanishes_and_a_laplace_as_dispersion_does():
     z, m, d = np.array([[4.7, 5.0, 5.6]]), np.array([5.0]), np.zeros(3)
-    near_2 = cell_log_density(z, m, d, 2.0, model="3", laplace_scale=1e-6)
+    near_2 = cell_log_density(z, m, d, 2.0, model=Blunders(scale=1e-6))
     assert_allclose(near_2, cell_log_density(z, m, d, 2.0, model="2"), atol=1e-8)
-    near_laplace = cell_log_density(z, m, d, 1e-9, model="3", laplace_scale=0.3)
+    near_laplace = cell_log_density(z, m, d, 1e-9, model=Blunders(scale=0.3))
     assert_allclose(near_laplace, laplace.logpdf(z - 5.0, 0, 0.3), atol=1e-4)  # √v = 3e-6 blurs the kink
 
 
@@ -164,7 +169,7 @@ def test_joint_density_of_model_3_is_unbounded_and_its_marginal_bounded():
     kappas = 10.0 ** np.arange(-4, -13, -2)
     joint_max = np.array([profile_log_density(z, m, d, kappa, 0.1).sum() for kappa in kappas])
     assert_allclose(np.diff(joint_max), 100 * 0.5 * np.log(100), rtol=0.02)
-    marginal = np.array([cell_log_density(z, m, d, kappa, model="3", laplace_scale=0.1).sum() for kappa in kappas])
+    marginal = np.array([cell_log_density(z, m, d, kappa, model=Blunders(scale=0.1)).sum() for kappa in kappas])
     assert np.abs(np.diff(marginal)).max() < 1e-2
 
 
@@ -175,22 +180,13 @@ def test_table_of_model_3_agrees_with_quadrature_inside_and_outside_its_range():
     z = mean + np.sqrt(v) * rng.normal(size=(200, 5)) + rng.laplace(0, b, (200, 5))
     z[rng.random(z.shape) < 0.2] = np.nan
     z[0, 0] = 400.0  # beyond the residuals of the table
-    exact = cell_log_density(z, m, d, kappa, model="3", laplace_scale=b)
+    exact = cell_log_density(z, m, d, kappa, model=Blunders(scale=b))
     for sizes in [(2.0, 6.0), (4.5, 5.0)]:
-        assert_allclose(tabulated_log_density(z, m, d, kappa, b, sizes), exact, atol=1e-5)
+        assert_allclose(Blunders(scale=b).log_density_of_cells(z, m, d, kappa, sizes), exact, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("kappa", "settings", "message"),
-    [
-        (0.0, {"model": "2"}, "kappa must be positive"),
-        (np.nan, {"model": "2"}, "kappa must be positive"),
-        (1.0, {"model": "4"}, "unknown model '4'"),
-        (1.0, {"model": "3"}, "laplace_scale is needed for model 3"),
-        (1.0, {"model": "2", "laplace_scale": 0.1}, "laplace_scale is needed for model 3"),
-        (1.0, {"model": "3", "laplace_scale": 0.0}, "laplace_scale must be positive"),
-    ],
-)
-def test_bad_parameters_are_refused(kappa, settings, message):
-    with pytest.raises(ValueError, match=message):
-        cell_log_density(np.zeros((1, 1)), np.zeros(1), np.zeros(1), kappa, **settings)
+@pytest.mark.parametrize("kappa", [0.0, np.nan])
+@pytest.mark.parametrize("model", MODELS)
+def test_bad_dispersions_are_refused(kappa, model):
+    with pytest.raises(ValueError, match="kappa must be positive"):
+        cell_log_density(np.zeros((1, 1)), np.zeros(1), np.zeros(1), kappa, model=model, **scale_of(model))

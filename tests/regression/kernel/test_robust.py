@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from langdiff.regression.kernel.models import Settings, estimate, published_parameters
+from langdiff.regression import Blunders
+from langdiff.regression.kernel.estimate import Optimizer, published_parameters
 from langdiff.regression.kernel.two_way import solve_two_way
 
 PAIRS = np.sqrt(0.5) * np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]])  # two groups of two editions
@@ -16,8 +17,7 @@ def test_a_search_that_leaves_the_range_of_numbers_ends_unconverged_with_numbers
     z = rng.normal(5, 0.5, (15, 1)) + rng.normal(0, 0.01, (15, 4))
     two_way = solve_two_way(z, design)
     vanishing = two_way.intent_effect + distance, two_way.edition_effect - distance  # the dispersion all but 0
-    settings = Settings(model="3", method="auto", restricted=False, laplace_scale=0.02, max_iterations=50)
-    found = estimate(two_way, settings, start=vanishing)
+    found = Blunders(scale=0.02).estimate(two_way, optimizer=Optimizer(max_iterations=50), start=vanishing)
     assert not found.converged
     parameters = published_parameters(found, np.arange(4))
     assert np.isfinite(parameters.difficulty).all()

@@ -10,6 +10,7 @@ from scipy.stats import cauchy, kstest, laplace, norm
 
 import langdiff as ld
 from langdiff.errors import ConfigError
+from langdiff.regression import Blunders
 
 UNLIKELY = 1e-3  # p-value under which a test of distribution is failed; seeds are fixed
 SIGMA = 0.8
@@ -62,7 +63,7 @@ def test_model_3_is_a_mixture_over_laplace_blunders():
     """The distribution function of ln y, by quadrature over ν, given which ln y is normal."""
     b, size = 0.6, 20.0
     truth = ld.simulate(
-        4000, 1, model="3", sigma=SIGMA, laplace_scale=b, difficulties=[0.0], intent_sizes=[size] * 4000, seed=3
+        4000, 1, model=Blunders(scale=b), sigma=SIGMA, difficulties=[0.0], intent_sizes=[size] * 4000, seed=3
     )
     surprisals = truth.surprisals
     assert truth.laplace_scale == b
@@ -87,7 +88,7 @@ def test_model_3_is_a_mixture_over_laplace_blunders():
 def test_model_3_with_small_blunders_is_model_2():
     settings = {"difficulties": [0.0], "intent_sizes": [50.0] * 5000}
     two = ld.simulate(5000, 1, model="2", seed=4, **settings).surprisals
-    three = ld.simulate(5000, 1, model="3", laplace_scale=1e-6, seed=5, **settings).surprisals
+    three = ld.simulate(5000, 1, model=Blunders(scale=1e-6), seed=5, **settings).surprisals
     assert kstest(np.log(two.bits["e1"]), np.log(three.bits["e1"])).pvalue > UNLIKELY
 
 
@@ -176,7 +177,7 @@ def test_seed_decides_everything():
 
 
 def test_truth_shows_and_saves_itself(tmp_path):
-    truth = ld.simulate(3, 2, model="3", laplace_scale=0.1, seed=0)
+    truth = ld.simulate(3, 2, model=Blunders(scale=0.1), seed=0)
     assert repr(truth) == "Simulation: model 3, 3 intents × 2 editions, sigma 1.3"
     truth.save(tmp_path / "truth.json")
     saved = json.loads((tmp_path / "truth.json").read_text())
@@ -198,14 +199,12 @@ def test_truth_shows_and_saves_itself(tmp_path):
         ({"seed": -1}, "seed must be a whole number .* got -1"),
         ({"seed": "x"}, "seed must be a whole number .* got 'x'"),
         ({"difficulties": [0.0, 800.0]}, "difficulties and intent_sizes so far apart give surprisals beyond"),
-        ({"model": "3", "laplace_scale": 1e4}, "sigma 1.3 with laplace_scale 10000 gives surprisals beyond"),
+        ({"model": Blunders(scale=1e4)}, r"sigma 1.3 with Blunders\(scale=10000.0\) gives surprisals beyond"),
         ({"model": "4"}, "unknown model '4'; use one of '1', '2', '2L', '2C', '3'"),
         ({"missing": 1.0}, "missing is a share"),
         ({"missing": float("nan")}, "missing is a share"),
         ({"mechanism": "mcar"}, "unknown mechanism 'mcar'; use one of 'MCAR', 'MAR', 'MNAR'"),
-        ({"model": "3"}, "model '3' needs laplace_scale"),
-        ({"laplace_scale": 0.1}, "laplace_scale is for model '3' only, not for '2'"),
-        ({"model": "3", "laplace_scale": 0.0}, "laplace_scale must be positive, got 0.0"),
+        ({"model": "3"}, r"model '3' needs model=Blunders\(scale=b\)"),
         ({"sigma": 0}, "sigma must be positive"),
         ({"sigma": 1000}, "sigma 1000 gives surprisals beyond what a number can hold"),
         ({"difficulties": [0.0]}, r"difficulties: 2 numbers are needed, got shape \(1,\)"),

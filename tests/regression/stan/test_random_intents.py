@@ -6,6 +6,7 @@ import pytest
 
 from langdiff import diagnose, fit
 from langdiff.errors import ConfigError
+from langdiff.regression import Blunders
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.likelihood import normalize
 from langdiff.regression.kernel.random.estimate import estimate_random
@@ -61,7 +62,7 @@ def test_the_posterior_is_where_the_marginal_likelihood_is(bits, model):
     [
         ({"intents": "mixed"}, "unknown intents"),
         ({"plain": True}, "plain program has no random intents"),
-        ({"model": "3", "laplace_scale": 0.05}, "model '3' has no random intents"),
+        ({"model": Blunders(scale=0.05)}, "model '3' has no random intents"),
         ({"priors": Priors(log_size=(4.0, 1.0))}, "leave out the prior log_size"),
     ],
 )

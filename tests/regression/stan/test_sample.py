@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from langdiff import diagnose, fit, simulate
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingExtraError, SolverError
+from langdiff.regression import Blunders
 from langdiff.regression.stan import pystan as pystan_module
 from langdiff.regression.stan.diagnosis import posterior_table
 from langdiff.regression.stan.label import import_arviz
@@ -282,10 +283,8 @@ def test_too_few_draws_are_not_called_good(incomplete):
         ({"chains": 0}, "chains must be at least 1, got 0"),
         ({"iter_warmup": 5}, "iter_warmup must be at least 20, got 5"),
         ({"target_accept": 1.0}, "target_accept must be between 0 and 1"),
-        ({"model": "3"}, "model 3 needs it"),
-        ({"laplace_scale": 0.1}, "the other models refuse it"),
-        ({"model": "3", "laplace_scale": -1.0}, "laplace_scale must be positive"),
-        ({"model": "3", "laplace_scale": 0.1, "log_lik": True}, "model 3 has no log_lik"),
+        ({"model": "3"}, r"model '3' needs model=Blunders\(scale=b\)"),
+        ({"model": Blunders(scale=0.1), "log_lik": True}, "model 3 has no log_lik"),
     ],
 )
 def test_settings_out_of_range(incomplete, settings, message):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from langdiff import simulate
+from langdiff.regression import Blunders
 from langdiff.regression.stan.label import import_arviz
 from tests.regression.stan.conftest import sample
 
@@ -14,11 +15,11 @@ SPREAD_RTOL = 0.16  # two estimates of about 8 % at most
 az = import_arviz()
 
 
-@pytest.mark.parametrize(("model", "laplace_scale"), [("1", None), ("2L", None), ("3", 0.05)])
+@pytest.mark.parametrize("model", ["1", "2L", Blunders(scale=0.05)], ids=["1", "2L", "3"])
 @pytest.mark.filterwarnings("ignore::langdiff.errors.ConvergenceWarning")  # plain programs mix slowly
-def test_whitened_and_plain_programs_have_one_posterior(model, laplace_scale):
+def test_whitened_and_plain_programs_have_one_posterior(model):
     surprisals = simulate(30, 4, missing=0.15, seed=3, model="1" if model == "1" else "2").surprisals
-    settings = {"model": model, "laplace_scale": laplace_scale, "engine": "pystan", "progress": False}
+    settings = {"model": model, "engine": "pystan", "progress": False}
     whitened = sample(surprisals, seed=1, iter_sampling=2000, **settings)
     plain = sample(surprisals, seed=2, plain=True, iter_warmup=1000, iter_sampling=2000, **settings)
     for name in ("difficulty", "dispersion", "intent_size"):

@@ -8,7 +8,7 @@ from scipy import stats
 
 from langdiff.errors import DataError
 from langdiff.typology import correlate
-from langdiff.typology.association.categories import category_means, compare_categories
+from langdiff.typology.association.correlation import category_means, compare_categories
 
 
 def sample(seed=0, n=24):

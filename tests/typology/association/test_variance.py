@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import optimize, stats
 
 from langdiff.typology.association.related import fit_related, interval_of_share, slopes
+from langdiff.typology.association.relatives import RANGES, exponential_kernel, great_circle
 from langdiff.typology.association.variance import (
     OneEffect,
     coefficients,
@@ -16,9 +17,7 @@ from langdiff.typology.association.variance import (
     restricted_log_likelihood,
     share_interval,
 )
-from langdiff.typology.genealogy.distance import RANGES, exponential_kernel, great_circle
-from langdiff.typology.genealogy.newick import parse_newick
-from langdiff.typology.genealogy.tree import plant
+from langdiff.typology.genealogy.tree import parse_newick, plant
 
 AT_THE_END = 1e-4  # in −2 ln L: our share stops at 1 − 1e-6, brute force goes on
 SAME = 1e-6  # two optimizers of one criterion

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology import read_glottolog
-from langdiff.typology.genealogy.distance import EARTH, RANGES, exponential_kernel, great_circle
+from langdiff.typology.association.relatives import EARTH, RANGES, exponential_kernel, great_circle
 
 LANGUAGES = """Glottocode,Name,Level,ISO639P3code,Family_ID,Language_ID,Macroarea,Latitude,Longitude
 indo1319,Indo-European,family,,,,,,

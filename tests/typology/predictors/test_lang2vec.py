@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from langdiff.errors import ConfigError, MissingExtraError
-from langdiff.typology.predictors.lang2vec import lang2vec_features
+from langdiff.typology.predictors.external import lang2vec_features
 
 
 @pytest.fixture

@@ -69,6 +69,7 @@ def estimate_random(
     z: Floats,
     *,
     model: str,
+    distribution: str = "normal",
     covariates: Floats | None = None,
     design: Floats | None = None,
     restricted: bool = False,
@@ -87,8 +88,10 @@ def estimate_random(
     ----------
     z : ndarray, shape (I, J)
         Log surprisals, NaN where missing; every row and column has a cell, and shared rows connect all editions.
-    model : {"1", "2", "2L"}
+    model : {"1", "2"}
         Regression model; see `langdiff.fit`.
+    distribution : {"normal", "Laplace"}
+        Distribution of z; Laplace is that of model 2L, which has the mean and variance of model 2.
     covariates : ndarray, shape (I, K), optional
         Attributes of intents that their mean size depends on, without a constant.
     design : ndarray, shape (J, K'), optional
@@ -125,18 +128,21 @@ def estimate_random(
     >>> (found.c - found.c.mean()).round(3), round(found.tau, 3), round(found.log_likelihood, 3)
     (array([-0.018,  0.104, -0.086]), 0.519, 1.269)
     """
-    _check(z, model, covariates, restricted, sizes)
+    _check(z, model, distribution, covariates, restricted, sizes)
     table = IntentTable.build(z, covariates, design)
     with np.errstate(over="ignore", under="ignore"):  # a node far out has density 0
         if sizes == "free":
             return _estimate_free(table, model, max_iterations)
         if model == "1":
             return _estimate_linear(table, restricted)
-        return _estimate_by_quadrature(table, model, nodes, max_iterations, start)
+        return _estimate_by_quadrature(table, distribution, nodes, max_iterations, start)
 
 
-def _check(z: Floats, model: str, covariates: Floats | None, restricted: bool, sizes: str) -> None:
-    for what, given, offered in (("model", model, ("1", "2", "2L")), ("sizes", sizes, ("normal", "free"))):
+def _check(z: Floats, model: str, distribution: str, covariates: Floats | None, restricted: bool, sizes: str) -> None:
+    for what, given, offered in (
+        ("model", (model, distribution), (("1", "normal"), ("2", "normal"), ("2", "Laplace"))),
+        ("sizes", sizes, ("normal", "free")),
+    ):
         if given not in offered:
             raise ConfigError(f"unknown {what} {given!r} for random intents; use one of {offered}.")
     if restricted and (model != "1" or sizes == "free"):
@@ -145,7 +151,7 @@ def _check(z: Floats, model: str, covariates: Floats | None, restricted: bool, s
             "likelihood has to make up for their number. Only model '1' with normal sizes has a restricted "
             "likelihood (REML); leave restricted=False."
         )
-    if sizes == "free" and model == "2L":
+    if sizes == "free" and distribution == "Laplace":
         raise ConfigError(
             "sizes='free' puts sizes on a grid, on which the likelihood of model '2L' has kinks; use sizes='normal', "
             "or model='2'."
@@ -206,18 +212,18 @@ def _slope_left(fit: LinearFit) -> float:
 
 
 def _estimate_by_quadrature(
-    table: IntentTable, model: str, nodes: int, max_iterations: int, start: Floats | None
+    table: IntentTable, distribution: str, nodes: int, max_iterations: int, start: Floats | None
 ) -> RandomEstimate:
     editions, attributes = table.shape[1], table.attributes.shape[1]
     basis = table.basis(np.ones(attributes + 1, dtype=bool))
     theta = _start(table) if start is None else start
     iterations = evaluations = 0
     hermite = HermiteRows(table, nodes)
-    if model == "2L" and start is None:
+    if distribution == "Laplace" and start is None:
         near = maximize_marginal(hermite, theta, basis, max_iterations=max_iterations)
         iterations, evaluations = near.n_iterations, near.n_evaluations
         theta = near.total.theta if near.converged else theta
-    rows = hermite if model == "2" else PanelRows(table)
+    rows = hermite if distribution == "normal" else PanelRows(table)
     typical = float(np.median(table.attributes @ theta[editions:-1]))
     least = float(np.log(NO_VARIATION) + 0.5 * np.log(np.logaddexp(0.0, -typical)))
     left = max(1, max_iterations - iterations)

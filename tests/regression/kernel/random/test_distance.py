@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError
-from langdiff.regression.kernel.models import Settings, estimate
 from langdiff.regression.kernel.random.distance import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.variants import find_variant
 
 DELETED = 0.15  # of an influence, that leaving the row out says otherwise, at 60 rows
 
@@ -27,7 +27,7 @@ def draw(intents, editions, seed=0, *, by_first=False):
 def fit_fixed(z, model):
     """Of model 2 the restricted fit."""
     table, restricted = solve_two_way(z), model != "1"
-    found = estimate(table, Settings(model, "auto", restricted, None, 100))
+    found = find_variant(model).estimate(table, restricted=restricted)
     return found.c, influence_of_fixed(table, model=model, c=found.c, sizes=found.sizes, restricted=restricted)
 
 

@@ -9,19 +9,23 @@ from scipy.integrate import quad
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.kernel.density import cell_log_density
 from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.kernel.random.ascent import maximize_marginal, sum_of_rows
 from langdiff.regression.kernel.random.estimate import estimate_random
 from langdiff.regression.kernel.random.hermite import HermiteRows, RowData, find_modes, log_joint
 from langdiff.regression.kernel.random.panels import PanelRows
 from langdiff.regression.kernel.random.table import IntentTable
+from langdiff.regression.variants import find_variant
 
 INTEGRALS = 1e-8
 MANY = 81  # nodes, with which the quadrature is exact to rounding or nearly so
 STEP = 1e-5
 DIFFERENCES = 1e-6  # relative to the largest derivative
 PERMUTED = 1e-9
+
+
+def family(model):
+    return {"model": model[0], "distribution": "Laplace" if model == "2L" else "normal"}
 
 
 def draw(intents, editions, missing, *, seed=0, model="2"):
@@ -56,13 +60,13 @@ def test_marginal_likelihood_by_brute_force(model, seed):
     table = IntentTable.build(z, w, None)
     theta = some_theta(table)
     c, expected, tau = theta[:3], table.attributes @ theta[3:5], np.exp(theta[-1])
-    values = make_rows(model, table).derivatives(theta, np.arange(8)).values
+    values, variant = make_rows(model, table).derivatives(theta, np.arange(8)).values, find_variant(model)
     for i in range(8):
         known = ~np.isnan(z[i])
 
         def integrand(mu, i=i, known=known):
             # with κ = 1 the published model has μ = m and c = d + ½ ln 2
-            cells = cell_log_density(z[i : i + 1, known], np.array([mu]), c[known] - 0.5 * np.log(2), 1.0, model=model)
+            cells = variant.log_density_of_cells(z[i : i + 1, known], np.array([mu]), c[known] - 0.5 * np.log(2), 1.0)
             prior = -0.5 * ((mu - expected[i]) / tau) ** 2 - np.log(tau) - 0.5 * np.log(2 * np.pi)
             return np.exp(cells.sum() + prior)
 
@@ -105,7 +109,7 @@ def test_modes_are_the_highest():
 @pytest.mark.parametrize("model", ["2", "2L"])
 def test_what_a_fit_says_of_itself(model):
     z, w = draw(80, 4, 0.3, model=model)
-    found = estimate_random(z, model=model, covariates=w, max_iterations=100)
+    found = estimate_random(z, **family(model), covariates=w, max_iterations=100)
     assert found.converged
     assert found.n_iterations < 25
     assert found.parameters == ("c_0", "c_1", "c_2", "c_3", "mean", "slope_0", "ln_tau")
@@ -127,8 +131,8 @@ def test_what_a_fit_says_of_itself(model):
 def test_order_of_rows_and_columns_does_not_matter(model):
     z, w = draw(60, 4, 0.3, model="2")
     rows, columns = np.random.default_rng(5).permutation(60), np.array([2, 0, 3, 1])
-    one = estimate_random(z, model=model, covariates=w, max_iterations=100)
-    other = estimate_random(z[rows][:, columns], model=model, covariates=w[rows], max_iterations=100)
+    one = estimate_random(z, **family(model), covariates=w, max_iterations=100)
+    other = estimate_random(z[rows][:, columns], **family(model), covariates=w[rows], max_iterations=100)
     assert_allclose(other.c, one.c[columns], atol=PERMUTED)
     assert_allclose(other.sizes, one.sizes[rows], atol=PERMUTED)
     assert_allclose(np.diag(other.covariance), np.diag(one.covariance)[columns], rtol=1e-7)
@@ -138,11 +142,11 @@ def test_order_of_rows_and_columns_does_not_matter(model):
 def test_any_start_leads_there(model):
     z, _ = draw(60, 4, 0.3, model=model)
     table = IntentTable.build(z, None, None)
-    usual = estimate_random(z, model=model, max_iterations=100)
+    usual = estimate_random(z, **family(model), max_iterations=100)
     far = maximize_marginal(make_rows(model, table, 15), some_theta(table, 7), np.eye(6), max_iterations=100)
     assert far.converged
     assert_allclose(far.total.theta, usual.theta, atol=1e-6)
-    warm = estimate_random(z, model=model, start=usual.theta, max_iterations=100)
+    warm = estimate_random(z, **family(model), start=usual.theta, max_iterations=100)
     assert warm.n_iterations <= 3
     assert_allclose(warm.theta, usual.theta, atol=1e-7)
 
@@ -183,9 +187,9 @@ def test_too_few_iterations_are_said():
         ({"model": "3"}, "unknown model"),
         ({"model": "2", "sizes": "uniform"}, "unknown sizes"),
         ({"model": "2", "restricted": True}, "has no meaning"),
-        ({"model": "2L", "restricted": True}, "has no meaning"),
+        ({**family("2L"), "restricted": True}, "has no meaning"),
         ({"model": "1", "restricted": True, "sizes": "free"}, "has no meaning"),
-        ({"model": "2L", "sizes": "free"}, "has kinks"),
+        ({**family("2L"), "sizes": "free"}, "has kinks"),
         ({"model": "2", "sizes": "free", "covariates": np.arange(60.0)[:, None]}, "no mean that could depend"),
     ],
 )

@@ -1,0 +1,144 @@
+"""Texts in the cells of tables: names without unseen characters, and CSV that spreadsheet programs do not execute."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from langdiff.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Unicode's categories Cc, Cf, Cs, Zl and Zp, without the two joiners of letters that Persian and Hindi need
+CONTROLS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
+)
+KEPT = "\n\t"  # of whole texts
+
+
+def check_names(names: Iterable[object], what: str, where: str = "") -> None:
+    r"""Refuse names that hold control characters.
+
+    Parameters
+    ----------
+    names : iterable
+        Names; those that are not text are not looked at.
+    what : str
+        What they name: ``"edition"``.
+    where : str
+        File that they are from, for messages.
+
+    Raises
+    ------
+    DataError
+        If a name has one; the message shows it escaped.
+
+    Examples
+    --------
+    >>> check_names(["eng", "a\x1b[31m"], "edition")
+    Traceback (most recent call last):
+    ...
+    langdiff.errors.DataError: edition name 'a\x1b[31m' has control characters (U+001B); rename the file or give a ...
+    """
+    for name in names:
+        if isinstance(name, str) and (found := CONTROLS.search(name)):
+            advice = "rename the file or give a mapping" if what == "edition" else "rename it"
+            raise DataError(
+                f"{where}{': ' if where else ''}{what} name '{escape_controls(name, '')}' has control characters "
+                f"(U+{ord(found[0]):04X}); {advice}."
+            )
+
+
+def escape_controls(text: str, but: str = KEPT) -> str:
+    r"""Return a text with control characters, other than joiners and those of `but`, in letters and digits.
+
+    JSON stays JSON: there, characters below U+0020 are escaped already, and the others as here.
+
+    Examples
+    --------
+    >>> escape_controls("\x1b[31mred\u202e")
+    '\\x1b[31mred\\u202e'
+    """
+    return CONTROLS.sub(lambda match: match[0] if match[0] in but else _escaped(match[0]), text)
+
+
+def _escaped(character: str) -> str:
+    if character < " ":
+        return f"\\x{ord(character):02x}"
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
+def drop_controls(text: str) -> str:
+    r"""Return a text without control characters, other than joiners, ends of lines and tabs.
+
+    Examples
+    --------
+    >>> drop_controls("<text>\x1b[31mred</text>\n")
+    '<text>[31mred</text>\n'
+    """
+    return CONTROLS.sub(lambda match: match[0] if match[0] in KEPT else "", text)
+
+
+# after any apostrophes, one of the characters that begin a formula; digits, points and commas alone are numbers
+_FORMULA = re.compile(r"'*(?![+-]?[0-9.,]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\Z)[=+\-@\t\r]")
+
+
+def guard(cell: str) -> str:
+    """Return the text of a cell as it is written.
+
+    Examples
+    --------
+    >>> guard("=1+1"), guard("-5"), guard("eng")
+    ("'=1+1", '-5', 'eng')
+    """
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguard(cell: str) -> str:
+    """Return the text of a cell that was read; `guard` gives another apostrophe to what begins as it writes.
+
+    Examples
+    --------
+    >>> unguard("'=1+1"), unguard("'tis")
+    ('=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def guarded(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame whose texts, names of columns and rows included, are as they are to be written into CSV or TSV."""
+    return _changed(frame, guard)
+
+
+def unguarded(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame of CSV or TSV with texts as they were before `guarded`."""
+    return _changed(frame, unguard)
+
+
+def _changed(frame: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataFrame":
+    import pandas as pd  # slow to import
+
+    frame = frame.copy(deep=False)
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        if not pd.api.types.is_numeric_dtype(column) and (others := _others(column, change)):
+            values = [others[value] if isinstance(value, str) and value in others else value for value in column]
+            kind: Any = object if isinstance(column.dtype, pd.CategoricalDtype) else column.dtype
+            frame.isetitem(place, pd.array(values, dtype=kind))
+    for axis in (0, 1):
+        names = frame.axes[axis]
+        levels = [names.get_level_values(level) for level in range(names.nlevels)]
+        if others := {text: new for level in levels for text, new in _others(level, change).items()}:
+            arrays = [[others.get(name, name) for name in level] for level in levels]
+            renamed = pd.Index(arrays[0]) if len(arrays) == 1 else pd.MultiIndex.from_arrays(arrays)
+            frame = frame.set_axis(renamed.set_names(names.names), axis=axis)
+    return frame
+
+
+def _others(values: Iterable[object], change: Callable[[str], str]) -> dict[str, str]:
+    """Return the texts that change, and into what."""
+    texts = {value for value in values if isinstance(value, str)}
+    return {text: new for text in texts if (new := change(text)) != text}

@@ -1,0 +1,393 @@
+"""What every kind of language model has: a recipe that trains it, and what a trained model can do.
+
+A kind is a subclass of `LanguageModelRecipe` in a file of its own. Jobs, caches, provenance, experiment files and
+commands ask the recipe and the model, never which kind they are of.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import pandas as pd
+
+from langdiff.base.io import as_path
+from langdiff.base.types import Floats
+from langdiff.errors import CheckpointError, ConfigError, LangdiffError, listing
+from langdiff.lm.checkpoint import read_index
+from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
+
+KINDS: tuple[str, ...] = ("langdiff.lm.lstm.recipe", "langdiff.lm.ngram.recipe")
+"""Modules of the kinds of this package, in the order in which they are asked for a name."""
+
+_UNNAMED = "network"  # kind of checkpoints that do not name theirs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epoch:
+    """One pass over the training text.
+
+    Attributes
+    ----------
+    epoch : int
+        From 1.
+    train_bits_per_unit : float
+        Mean over the epoch, dropout on.
+    dev_bits_per_character : float
+        All bits, the end symbols' included, over the characters without them.
+    characters_per_second : float
+        While training.
+    seconds : float
+        Training and scoring of the dev part.
+    """
+
+    epoch: int
+    train_bits_per_unit: float
+    dev_bits_per_character: float
+    characters_per_second: float
+    seconds: float
+
+
+def describe(epoch: Epoch | None) -> str:
+    """Describe in a few words how far training is, for a progress bar."""
+    if epoch is None:
+        return "epoch 1 begun"
+    return (
+        f"epoch {epoch.epoch}, dev {epoch.dev_bits_per_character:.3f} bits/char, "
+        f"{epoch.characters_per_second:,.0f} char/s"
+    )
+
+
+Report = Callable[[float, Epoch | None], None]
+"""Takes the epochs done, with a fraction, and the last that is finished."""
+
+
+def report_nothing(_epochs: float, _last: Epoch | None) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingPlan:
+    """Everything that training needs in addition to the recipe and the texts.
+
+    Attributes
+    ----------
+    seed : int
+        Seed of all that training draws at random.
+    name : str, optional
+        Name of the edition.
+    device : str
+        Name of the device; see `langdiff.lm.device.find_device`.
+    log_path : Path, optional
+        File of JSON lines, one per epoch.
+    directory : Path, optional
+        Folder of the model, where training may keep states from which it continues after an interruption.
+    report : callable
+        Called with the epochs done, before every step and after every epoch.
+    """
+
+    seed: int
+    name: str | None = None
+    device: str = "auto"
+    log_path: Path | None = None
+    directory: Path | None = None
+    report: Report = report_nothing
+
+
+class Model(Protocol):
+    """A trained language model of one edition."""
+
+    @property
+    def recipe(self) -> "LanguageModelRecipe":
+        """Recipe that the model was trained by."""
+        ...
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What readers of its surprisals should know."""
+        ...
+
+    def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
+        """Score texts.
+
+        Returns
+        -------
+        DataFrame, one row per text, index of `texts`
+            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes`` (UTF-8, of
+            the text given) and ``units``, the end symbol not counted; ``replaced``, the characters that are outside
+            the alphabet. `langdiff.lm.texts.surprisal_table` makes it.
+        """
+        ...
+
+    def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
+        """Return the bits of each unit of texts, that of the end symbol last.
+
+        Returns
+        -------
+        list of ndarray of float64, shape (T,) or, with `boundaries`, (2, T)
+            One array per text; the second row has the bits of the event that a word, or the end, begins there.
+        """
+        ...
+
+    def save(self, directory: str | Path) -> None:
+        """Write ``model.json`` with the ``kind`` and the ``recipe``, and what else the model needs."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelRecipe(ABC):
+    """Everything that decides how models of one kind are trained; its fields are hashed into keys and signatures.
+
+    A subclass is a kind of language model. It is a frozen dataclass whose fields JSON can hold, and can be given
+    wherever a name of a language model can be.
+
+    Attributes
+    ----------
+    name : str
+        Names the language model in tables and folders.
+    min_count : int, optional
+        Occurrences in training that a character needs; see `langdiff.lm.units.alphabet.Alphabet.from_texts`.
+    kind : str
+        Names the kind in ``model.json``; by default the name of the class.
+    stochastic : bool
+        Whether training draws random numbers, so that it needs a seed.
+    uses_device : bool
+        Whether training and scoring compute on the device that is asked for, instead of the CPU.
+    is_baseline : bool
+        Whether the kind is itself a baseline; see `langdiff.lm.measure_baselines`.
+    """
+
+    kind: ClassVar[str]
+    stochastic: ClassVar[bool] = True
+    uses_device: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = False
+
+    name: str
+    min_count: int | None = None
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Enter the kind, so that its saved models can be read and its names found."""
+        super().__init_subclass__(**settings)
+        if "kind" not in vars(cls):
+            cls.kind = cls.__name__
+        _CLASSES[cls.kind] = cls
+
+    @classmethod
+    def names(cls) -> Iterable[str]:
+        """Return names to suggest where one is unknown."""
+        return ()
+
+    @classmethod
+    def named(cls, name: str) -> "LanguageModelRecipe | None":  # noqa: ARG003 a kind may have no names
+        """Return the recipe of a name; None if the name is of another kind.
+
+        Raises
+        ------
+        ConfigError
+            If the name is of this kind, but of no recipe.
+        """
+        return None
+
+    @abstractmethod
+    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> Model:
+        """Train a model on the training part, and choose its best state by the dev part; the caller saves it."""
+
+    @abstractmethod
+    def read(self, directory: Path, *, device: str) -> Model:
+        """Read a model that was trained by this recipe.
+
+        Raises
+        ------
+        CheckpointError
+            If files are missing or damaged.
+        """
+
+    def precision(self, device: str) -> str:  # noqa: ARG002 for kinds that have more than one
+        """Return the precision in which a kind of device (``"cpu"``, ``"cuda"``) trains, part of the job's key."""
+        return "float64"
+
+    def libraries(self) -> tuple[str, ...]:
+        """Return packages that the result depends on, in addition to those whose versions all jobs record."""
+        return ()
+
+    @property
+    def max_epochs(self) -> int:
+        """Passes over the training text at most, by which progress is told."""
+        return 1
+
+    @property
+    def carries_state(self) -> bool:
+        """Whether a state can be carried from intent to intent; see `langdiff.lm.Scoring`."""
+        return False
+
+
+_CLASSES: dict[str, type[LanguageModelRecipe]] = {}
+
+
+def _classes() -> list[type[LanguageModelRecipe]]:
+    """Return all kinds, those of this package first."""
+    for module in KINDS:
+        import_module(module)
+    return sorted(_CLASSES.values(), key=lambda kind: (*KINDS, kind.__module__).index(kind.__module__))
+
+
+def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
+    """Return the recipe of a language model by name, or the recipe given.
+
+    Parameters
+    ----------
+    lm : str or LanguageModelRecipe
+        A name is one of `langdiff.lm.RECIPES`, or ``"kneser-ney-N"`` for n-grams of order N.
+
+    Raises
+    ------
+    ConfigError
+        If no recipe has the name; the message suggests one that is spelt like it.
+
+    Examples
+    --------
+    >>> find_lm("kneser-ney-4")
+    KneserNeyRecipe(name='kneser-ney-4', min_count=None, order=4)
+    >>> find_lm("char-small").units
+    'char'
+    """
+    match lm:
+        case LanguageModelRecipe():
+            return lm
+        case str():
+            refuse_scoring(lm)
+        case _:
+            raise ConfigError(f"name a recipe, or give a Recipe of a network; {lm!r} is neither.")
+    kinds = _classes()
+    for kind in kinds:
+        if (found := kind.named(lm)) is not None:
+            return found
+    known = [name for kind in kinds for name in kind.names()]
+    close = get_close_matches(lm, [*known, *(f"{name}-unpriced" for name in known)], n=1)
+    hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listing(known, most=20)}."
+    raise ConfigError(f"unknown language model {lm!r}. {hint}")
+
+
+class ScoredLM(NamedTuple):
+    """A recipe, and how the models that it trains score texts."""
+
+    recipe: LanguageModelRecipe
+    scoring: Scoring
+
+    @property
+    def name(self) -> str:
+        """What tables call it: the recipe's name, and what the scoring adds where it is not the default."""
+        return self.recipe.name + self.scoring.ending
+
+
+def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None = None) -> ScoredLM:
+    """Return the recipe and the way of scoring that name a language model in tables.
+
+    Parameters
+    ----------
+    lm : str or LanguageModelRecipe
+        Name or recipe, as for `find_lm`; a name may end in ``-unpriced`` or ``-carried``,
+        or both, which say how it scores.
+    scoring : Scoring or str, optional
+        How it scores, instead of such an ending; by default replaced characters are priced, and no state is
+        carried.
+
+    Raises
+    ------
+    ConfigError
+        If the name is unknown, says how to score while `scoring` is given too, or the model cannot be scored so.
+
+    Examples
+    --------
+    >>> found = find_scored_lm("char-small-unpriced")
+    >>> found.recipe.name, found.scoring.name, found.name
+    ('char-small', 'unpriced', 'char-small-unpriced')
+    """
+    named = None
+    if isinstance(lm, str):
+        given = lm
+        lm, named = split_name(lm)
+        if named is not None and scoring is not None:
+            raise ConfigError(
+                f"{given!r} says how to score, and so does scoring: leave out one of them, for instance by "
+                f"writing {lm!r}."
+            )
+    found = ScoredLM(find_lm(lm), as_scoring(scoring) if named is None else named)
+    found.scoring.check(found.recipe)
+    return found
+
+
+def recipe_of(model: object) -> LanguageModelRecipe | None:
+    """Return the recipe that a model was trained by; None for models of others."""
+    match getattr(model, "recipe", None):
+        case LanguageModelRecipe() as recipe:
+            return recipe
+        case _:
+            return None
+
+
+def read_model(directory: str | Path, *, device: str = "auto") -> Model:
+    """Read a saved language model of any kind.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Folder that the model was saved in.
+    device : str
+        Device to compute on: ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+
+    Returns
+    -------
+    Model
+        The model, ready to score texts.
+
+    Raises
+    ------
+    CheckpointError
+        If files are missing or damaged, or the kind of the model is not known here.
+    ConfigError
+        If the device is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.lm import train_kneser_ney
+    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
+    >>> model = train_kneser_ney(texts, texts[:9])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(folder)
+    ...     again = read_model(folder)
+    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
+    True
+    """
+    directory = as_path(directory)
+    return read_recipe(directory).read(directory, device=device)
+
+
+def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe:
+    """Return the recipe of a saved language model, refusing another than this kind.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no model, it is damaged, or its kind is another or not known here.
+    """
+    settings = read_index(directory)
+    found = settings.get("kind", _UNNAMED)
+    known = {each.kind: each for each in _classes()}
+    if found not in known:
+        raise CheckpointError(
+            f"{directory}: a model of the kind {found!r}, which is not known here. Read a mixture with "
+            "langdiff.lm.read_mixture, and import the module that defines a kind of your own."
+        )
+    if kind not in (None, found):
+        raise CheckpointError(f"{directory}: a model of the kind {found!r}; read it with langdiff.lm.read_model.")
+    try:
+        return known[found](**settings["recipe"])
+    except (LangdiffError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            f"{directory}: damaged, or saved by an incompatible version: {type(error).__name__}: {error}"
+        ) from error

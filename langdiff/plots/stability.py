@@ -1,0 +1,193 @@
+"""How stable difficulties are: fewer intents, deleted cells, and editions of one language."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from langdiff.errors import DataError
+from langdiff.plots._axes import BLUE, FAINT, GREY, INK, MARKERS, RUST, SERIES, axes_of, finish, row_axes, takes
+from langdiff.plots._places import name_line_ends
+
+if TYPE_CHECKING:
+    from langdiff.experiments.within_languages import LanguageSpread
+
+COLOURED = len(SERIES)  # of more editions, the hardest and the easiest are drawn in colour
+OF_SIZES = ("size", "edition", "difficulty", "sd")
+
+
+@takes("stability", pd.DataFrame, "the table to_frame() of langdiff.experiments.intent_stability")
+def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the difficulty of every edition against the number of intents, with the spread between random subsets.
+
+    Parameters
+    ----------
+    stability : DataFrame
+        Table of ``to_frame()`` of `langdiff.experiments.intent_stability`: ``size``, ``edition``, ``difficulty`` and
+        ``sd`` between repeats, in nats. Of more than eight editions, the three hardest and three easiest are drawn in
+        colour, with bands of two standard deviations to either side.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot`` of the lines, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    DataError
+        If there are no rows, or a column is missing.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 3, seed=0).surprisals
+    >>> found = ld.experiments.intent_stability(surprisals, sizes=[20, 50], n_repeats=3, seed=1)
+    >>> axes = plot_intent_stability(found.to_frame())
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['20', '50', '100']
+    """
+    missing = [name for name in OF_SIZES if name not in stability]
+    if missing or stability.empty:
+        raise DataError(f"nothing to draw: {f'no column {missing[0]!r}' if missing else 'no rows'}.")
+    wide = stability.pivot(index="edition", columns="size", values="difficulty")
+    wide = wide.sort_values(wide.columns[-1], ascending=False)
+    spread = stability.pivot(index="edition", columns="size", values="sd").loc[wide.index].fillna(0.0)
+    count = len(wide)
+    chosen = range(count) if count <= COLOURED else [*range(3), *range(count - 3, count)]
+    series = zip(SERIES, MARKERS, strict=True)
+    styles = dict(zip((wide.index[k] for k in chosen), series, strict=False))
+    ax = axes_of(ax, 6.0, 4.2)
+    sizes = wide.columns.to_numpy(dtype=float)
+    for edition, y, half in zip(wide.index, wide.to_numpy(), 2 * spread.to_numpy(), strict=True):
+        colour, marker = styles.get(edition, (GREY, "o"))
+        if edition in styles:
+            ax.fill_between(sizes, y - half, y + half, color=colour, alpha=0.15, linewidth=0)
+        usual: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 3.5}
+        usual |= {"linewidth": 1.4 if edition in styles else 0.6, "zorder": 2 if edition in styles else 1}
+        ax.plot(sizes, y, **(usual | style))
+    ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(sizes.tolist()))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlim(sizes[0], sizes[-1])
+    ax.set_ylim(ax.get_ylim())  # final, for the names
+    ends = dict(zip(wide.index, wide.to_numpy()[:, -1], strict=True))
+    name_line_ends(ax, {str(edition): float(ends[edition]) for edition in styles})
+    return finish(ax, "intents (logarithmic)", "difficulty (nats)")
+
+
+STYLES = (("-", "o"), ("--", "s"), (":", "^"))  # line and marker of each mechanism
+CONNECTED = len(SERIES)  # of more editions, all but the first are points
+APART = 0.16  # of the gap between rates, from one mechanism to the next
+OF_DELETIONS = ("mechanism", "rate", "edition", "bias")
+
+
+@takes("bias", pd.DataFrame, "the table to_frame() of langdiff.experiments.deletion_bias")
+def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the bias of each edition against the deletion rate, one colour per mechanism, mechanisms side by side.
+
+    Parameters
+    ----------
+    bias : DataFrame
+        Table of ``to_frame()`` of `langdiff.experiments.deletion_bias`: ``mechanism``, ``rate``, ``edition``, ``bias``
+        and, if known, ``bias_std_error``, both in nats.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on. Thick lines are of the first edition, which stays complete under MAR and MNAR; thin lines, or
+        points if there are more than eight editions, are of the others. The vertical bars of lines reach one Monte
+        Carlo error to either side.
+
+    Raises
+    ------
+    DataError
+        If there are no rows, or a column is missing.
+
+    Examples
+    --------
+    >>> columns = {"mechanism": "MAR", "rate": [0.1, 0.3] * 2, "edition": ["eng"] * 2 + ["deu"] * 2}
+    >>> axes = plot_deletion_bias(pd.DataFrame(columns | {"bias": [0.0, -0.01, 0.0, 0.01]}))
+    >>> axes.get_xlabel()
+    'share of cells deleted'
+    """
+    missing = [name for name in OF_DELETIONS if name not in bias]
+    if missing or bias.empty:
+        raise DataError(f"nothing to draw: {f'no column {missing[0]!r}' if missing else 'no rows'}.")
+    ax = axes_of(ax, 5.6, 4.0)
+    ax.axhline(0, color=INK, linewidth=0.8, zorder=0)
+    first, connected = bias["edition"].iloc[0], bias["edition"].nunique() <= CONNECTED
+    rates = np.unique(bias["rate"])
+    mechanisms = bias.groupby("mechanism", sort=False)
+    apart = APART * (np.diff(rates).min() if len(rates) > 1 else rates[0])
+    for place, (mechanism, rows) in enumerate(mechanisms):
+        colour, (line, marker) = SERIES[place % len(SERIES)], STYLES[place % len(STYLES)]
+        shift = apart * (place - (len(mechanisms) - 1) / 2)
+        for edition, points in rows.groupby("edition", sort=False):
+            points = points.sort_values("rate")
+            x, y, thick = points["rate"] + shift, points["bias"], edition == first
+            usual: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 3.5, "zorder": 2 + thick}
+            usual |= {"linewidth": 2.2 if thick else 0.8, "linestyle": line if thick or connected else "none"}
+            usual |= {"alpha": 1.0 if thick or connected else 0.5, "label": str(mechanism) if thick else None}
+            ax.plot(x, y, **(usual | style))
+            if "bias_std_error" in points and (thick or connected):
+                error = np.nan_to_num(points["bias_std_error"].to_numpy(dtype=float))
+                ax.vlines(x, y - error, y + error, color=colour, linewidth=1.0)
+    ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    title = f"thick lines: {first}"
+    return finish(ax, "share of cells deleted", "bias of difficulty (nats)", title, legend=True)
+
+
+@takes("spread", "editions title", "the result of langdiff.experiments.spread_within_languages")
+def plot_within_languages(spread: "LanguageSpread", ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the editions of each language that has several, the hardest language on top, and means of the others.
+
+    Parameters
+    ----------
+    spread : LanguageSpread
+        Result of `langdiff.experiments.spread_within_languages`.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure, as high as the number of languages needs.
+    **style
+        Settings for ``Axes.plot`` of the editions, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on. Languages of one edition share the lowest row.
+
+    Examples
+    --------
+    >>> from langdiff.datasets import mielke2019
+    >>> from langdiff.experiments import spread_within_languages
+    >>> figures = mielke2019()
+    >>> spread = spread_within_languages(figures.difficulties("bibles")["char"], figures.edition_info("bibles"))
+    >>> plot_within_languages(spread).get_yticklabels()[0].get_text()
+    '44 of one edition'
+    """
+    groups = spread.editions.groupby("language")["difficulty"]
+    several = groups.mean()[groups.size() > 1].sort_values()
+    single = spread.editions[~spread.editions["language"].isin(several.index)]["difficulty"]
+    rows = [(f"{name} ({len(groups.get_group(name))})", groups.get_group(name)) for name in several.index]
+    if len(single):
+        rows.insert(0, (f"{len(single)} of one edition", single))
+    ax = row_axes(ax, [name for name, _ in rows])
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
+    usual: dict[str, Any] = {"marker": "o", "linestyle": "none", "color": BLUE, "markersize": 4.5, "alpha": 0.7}
+    for place, (_, values) in enumerate(rows):
+        label = "edition" if place == 0 else None
+        ax.plot(values, np.full(len(values), place), label=label, **(usual | {"markeredgewidth": 0} | style))
+    means = [values.mean() for _, values in rows]
+    ax.plot(means, range(len(rows)), "|", color=RUST, markersize=13, markeredgewidth=2, label="mean")
+    return finish(ax, "difficulty (nats)", title=spread.title, keep=["bottom"], legend=True)

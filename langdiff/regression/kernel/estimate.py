@@ -1,0 +1,139 @@
+"""Estimates on plain arrays: how they are searched for, what is found, and the parameters as they are published."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from langdiff.base.types import Floats, Integers
+from langdiff.errors import ConfigError, listing
+from langdiff.regression.kernel.lbfgs import Optimum
+from langdiff.regression.kernel.likelihood import mu_at_mean, normalize
+
+Method = Literal["auto", "newton", "lbfgs"]
+USUAL_ITERATIONS = 1000
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """Search for the estimates of `langdiff.fit`.
+
+    Parameters
+    ----------
+    method : {"auto", "newton", "lbfgs"}
+        Optimizer of models 1 and 2: ``"auto"`` solves model 1 exactly and model 2 by Newton's method, with L-BFGS
+        if that fails. The other models are fitted by L-BFGS.
+    max_iterations : int
+        Number of iterations after which the optimizer stops, with a warning.
+
+    Raises
+    ------
+    ConfigError
+        If the method is unknown or the number is less than 1.
+
+    Examples
+    --------
+    >>> Optimizer("lbfgs")
+    Optimizer(method='lbfgs', max_iterations=1000)
+    """
+
+    method: Method = "auto"
+    max_iterations: int = USUAL_ITERATIONS
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            raise ConfigError(f"unknown method {self.method!r}; use one of {listing(get_args(Method))}.")
+        most: object = self.max_iterations
+        if not isinstance(most, Integral) or most < 1:
+            raise ConfigError(f"max_iterations must be at least 1, got {most!r}.")
+        object.__setattr__(self, "max_iterations", int(most))
+
+
+USUAL_OPTIMIZER = Optimizer()
+
+
+class Estimate(NamedTuple):
+    """What a model says of a table, before difficulties are normalized.
+
+    `c` are the difficulties up to a constant, shape (J,), and `covariance` theirs, shape (J, J), of
+    which only differences have a meaning. `sizes` are μ for models of the family of 2 and ln n + a
+    constant for model 1, shape (I,).
+    """
+
+    method: str
+    c: Floats
+    sizes: Floats
+    covariance: Floats | None
+    dispersion: float | None  # of model 1; in the others it follows from c
+    log_likelihood: float
+    converged: bool
+    n_iterations: int
+    n_evaluations: int
+    grad_norm: float
+    message: str
+
+
+def estimate_of(optimum: Optimum, method: str, covariance: Floats | None) -> Estimate:
+    """Return what an optimizer found as an estimate."""
+    return Estimate(
+        method=method,
+        c=optimum.c,
+        sizes=optimum.mu,
+        covariance=covariance,
+        dispersion=None,
+        log_likelihood=optimum.log_likelihood,
+        converged=optimum.converged,
+        n_iterations=optimum.n_iterations,
+        n_evaluations=optimum.n_evaluations,
+        grad_norm=optimum.grad_norm,
+        message=optimum.message,
+    )
+
+
+class Parameters(NamedTuple):
+    """An estimate in the parameters of the published models, factors averaging 1 over the units."""
+
+    difficulty: Floats  # of the units
+    log_intent_size: Floats
+    dispersion: float
+
+
+def published_parameters(estimate: Estimate, first: Integers) -> Parameters:
+    """Return normalized difficulties, intent sizes and dispersion.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        An estimate under any of the models.
+    first : ndarray of int, shape (U,)
+        An edition of each unit; the factors of the units average 1.
+    """
+    c = estimate.c[first]
+    if estimate.dispersion is not None:
+        level = float(np.log(np.mean(np.exp(c - c.max())))) + c.max()
+        return Parameters(c - level, estimate.sizes + level, estimate.dispersion)
+    normalized = normalize(estimate.sizes, c)
+    log_kappa = normalized.log_kappa
+    dispersion = float(np.exp(log_kappa)) if log_kappa < np.log(np.finfo(float).max) else np.inf
+    return Parameters(normalized.difficulty, normalized.log_intent_size, dispersion)
+
+
+def size_of_single_cells(z: Floats, c: Floats, estimate: Estimate) -> Floats:
+    """Return `sizes` of intents with one cell each, as that cell and the estimated difficulties have it.
+
+    Such intents say nothing of difficulties, and are kept out of the likelihood. In model 2 they would
+    bias it: their size explains their cell exactly, so that only −½ ln v is left, which grows with the
+    intent and so pulls down the difficulty of their edition.
+
+    Parameters
+    ----------
+    z : ndarray, shape (I, J)
+        Log surprisals of such intents; NaN in all cells of a row but one.
+    c : ndarray, shape (J,)
+        Difficulties up to a constant.
+    estimate : Estimate
+        Estimate from the other intents.
+    """
+    mean: Floats = np.nanmax(z - c, axis=1)
+    return mean if estimate.dispersion is not None else mu_at_mean(mean)

@@ -1,0 +1,161 @@
+"""Model 2L: log surprisals have a Laplace distribution, which resists outliers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from scipy.stats import laplace
+
+from langdiff.base.signature import name_of_number
+from langdiff.base.types import Floats
+from langdiff.errors import ConfigError
+from langdiff.regression.kernel.cells import (
+    CellModel,
+    Cells,
+    RowInformation,
+    SecondDerivatives,
+    chain,
+    chain_twice,
+    scale_of_cells,
+    standardized,
+)
+from langdiff.regression.kernel.estimate import Estimate
+from langdiff.regression.kernel.two_way import TwoWay
+from langdiff.regression.variants.variant import STAGE_TOLERANCE, TOLERANCE, Variant
+
+ROUNDING = 0.3  # of the kink, in standard deviations of residuals: what a sandwich has information for
+WIDTHS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)  # to which a sharper kink is rounded off first, in turn
+NARROWEST = 1e-4  # for the kink itself
+ROUGH_WIDTH = 0.03  # for the kink itself in samples of intents
+
+
+@dataclass(frozen=True)
+class LaplaceCells:
+    r"""Cost :math:`\tfrac12\ln 2v + \sqrt2\,|t|`; |t| is rounded off, to be followed to its kink.
+
+    It is √(t² + width²) − width.
+    """
+
+    width: float = 0.0
+
+    def cells(self, x: Floats, mu: Floats) -> Cells:
+        """Return the cost of each cell and its derivatives; see `CellModel`."""
+        v, scale, slope, narrowing = scale_of_cells(mu)
+        t = (x - (mu - 0.5 * v)) / scale
+        length = np.sqrt(t * t + self.width**2)
+        with np.errstate(invalid="ignore"):  # 0/0 at the kink of an unrounded |t|, where any slope will do
+            pull = np.sqrt(2) * np.nan_to_num(t / length)
+        value = 0.5 * np.log(2 * v) + np.sqrt(2) * (length - self.width)
+        return chain(value, pull, t, scale, slope, narrowing)
+
+    def curvature(self, x: Floats, mu: Floats) -> Floats:
+        """Return a second derivative in x, or a bound of it, not negative."""
+        v, scale, _, _ = scale_of_cells(mu)
+        t = (x - (mu - 0.5 * v)) / scale
+        curvature: Floats = np.sqrt(2) * self.width**2 / (t * t + self.width**2) ** 1.5 / v
+        return curvature
+
+    def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
+        """Return the second derivatives of the costs, whose kink must be rounded off; see `CellModel`."""
+        t = standardized(x, mu)
+        length = np.sqrt(t * t + self.width**2)
+        return chain_twice(np.sqrt(2) * t / length, np.sqrt(2) * self.width**2 / length**3, t, mu)
+
+    def information(self) -> tuple[float, float]:
+        """Return the information of a cell; see `CellModel`."""
+        return 2.0, 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Laplace(Variant):
+    """Model 2L: a Laplace distribution of the mean and variance of model 2 (Mielke et al. 2019, section 3).
+
+    Its kink is rounded off to a hyperbola, approached through wider ones.
+
+    Parameters
+    ----------
+    rounding : float
+        Width, in standard deviations of the residuals, to which the kink is rounded off, which gives it a sandwich. 0
+        fits the kink itself, to 1e-4, and its errors come from a jackknife of 50 groups of intents.
+
+    Raises
+    ------
+    ConfigError
+        If the width is not from 0 to 1.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 3, model="2L", seed=1).surprisals
+    >>> ld.fit(surprisals, model=Laplace(rounding=0), seed=1).errors.kind
+    'jackknife'
+    """
+
+    name: ClassVar[str] = "2L"
+    random_sizes: ClassVar[bool] = True
+    stan: ClassVar[bool] = True
+    distribution: ClassVar[str] = "Laplace"
+
+    rounding: float = ROUNDING
+
+    def __post_init__(self) -> None:
+        rounding: object = self.rounding
+        if not isinstance(rounding, Real) or not 0 <= float(rounding) <= 1:
+            raise ConfigError(f"rounding must be from 0 to 1 standard deviation, got {rounding!r}.")
+        object.__setattr__(self, "rounding", float(rounding))
+
+    @property
+    def kinked(self) -> bool:
+        """Whether the likelihood has kinks, at which there is no sandwich."""
+        return self.rounding == 0
+
+    def cells(self) -> CellModel:
+        """Return the costs of cells, rounded off; see `Variant.cells`."""
+        return LaplaceCells(self.rounding)
+
+    def exact(self) -> CellModel:
+        """Return the costs with their kink."""
+        return LaplaceCells()
+
+    def stages(self, *, rough: bool) -> Sequence[tuple[CellModel, float]]:
+        """Return costs with ever sharper kinks; see `Variant.stages`."""
+        if rough:
+            return [(LaplaceCells(self.rounding or ROUGH_WIDTH), STAGE_TOLERANCE)]
+        last = self.rounding or NARROWEST
+        wider = [(LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS if width > last]
+        return [*wider, (LaplaceCells(last), TOLERANCE)]
+
+    def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:
+        """Return the scores and the information of the rows; see `Variant.rows`.
+
+        Raises
+        ------
+        ConfigError
+            If the kink itself was fitted, which has no second derivatives.
+        """
+        if self.kinked:
+            raise ConfigError(
+                "model 2L was fitted to its kink (rounding=0), where a sandwich has no information to divide by: its "
+                "errors come from leaving out intents. Use rounding=0.3 for a sandwich."
+            )
+        return super().rows(two_way, found, restricted=restricted)
+
+    def signature(self) -> dict[str, str]:
+        """Return the width of the kink."""
+        return {"rounding": name_of_number(self.rounding)}
+
+    def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
+        """Return the log-density of each cell."""
+        density: Floats = -0.5 * np.log(2 * variance) - np.abs(z - location) / np.sqrt(variance / 2)
+        return density
+
+    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+        """Draw deviations of z from its location."""
+        return rng.laplace(0.0, np.sqrt(variance) / np.sqrt(2))
+
+    def quantiles(self, shares: Floats) -> Floats:
+        """Return quantiles of standardized residuals."""
+        quantiles: Floats = laplace(scale=np.sqrt(0.5)).ppf(shares)
+        return quantiles

@@ -1,0 +1,82 @@
+"""Model 2: log surprisals are normal, and those of larger intents vary less; fitted by Newton's method."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.stats import norm
+
+from langdiff.base.types import Floats
+from langdiff.regression.kernel.cells import CellModel, NormalCells
+from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
+from langdiff.regression.kernel.information import inverse_information
+from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
+from langdiff.regression.kernel.newton import maximize_model_2
+from langdiff.regression.kernel.two_way import TwoWay
+from langdiff.regression.variants.variant import Start, Variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Normal(Variant):
+    """Model 2: log surprisals are normal, of variance ln(1 + κ/n).
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> ld.fit(ld.simulate(100, 3, model=Normal(), seed=1).surprisals, model=Normal()).method
+    'newton'
+    """
+
+    name: ClassVar[str] = "2"
+    has_information: ClassVar[bool] = True
+    random_sizes: ClassVar[bool] = True
+    stan: ClassVar[bool] = True
+
+    def cells(self) -> CellModel:
+        """Return the costs of cells; see `Variant.cells`."""
+        return NormalCells()
+
+    def estimate(
+        self,
+        two_way: TwoWay,
+        *,
+        restricted: bool = False,
+        optimizer: Optimizer = USUAL_OPTIMIZER,
+        start: Start | None = None,
+        with_covariance: bool = True,
+    ) -> Estimate:
+        """Fit the model by Newton's method, or L-BFGS where that fails or is asked for; see `Variant.estimate`."""
+        with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
+            likelihood = ScaleFreeLikelihood(two_way, restricted)
+            optimum, method = maximize_model_2(likelihood, optimizer.method, optimizer.max_iterations, start)
+            converged, message = optimum.converged, optimum.message
+            covariance = None
+            if with_covariance:
+                # the restricted likelihood has made up for the intents' share of the variation already
+                inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
+                try:
+                    information = likelihood.information(optimum.mu, optimum.c)
+                    covariance = inflation * inverse_information(two_way, information)
+                except (LinAlgError, ValueError):  # not positive definite; not finite
+                    covariance = np.full_like(two_way.laplacian, np.nan)
+                    if converged:
+                        converged, message = False, "a stationary point that is not a maximum"
+            value = -float(ScaleFreeLikelihood(two_way).intent_values(optimum.mu, optimum.c).sum())
+        found = optimum._replace(converged=converged, message=message, log_likelihood=value)
+        return estimate_of(found, method, covariance)
+
+    def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
+        """Return the log-density of each cell."""
+        density: Floats = -0.5 * (np.log(2 * np.pi * variance) + (z - location) ** 2 / variance)
+        return density
+
+    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+        """Draw deviations of z from its location."""
+        draw: Floats = np.sqrt(variance) * rng.standard_normal(variance.shape)
+        return draw
+
+    def quantiles(self, shares: Floats) -> Floats:
+        """Return quantiles of standardized residuals."""
+        quantiles: Floats = norm().ppf(shares)
+        return quantiles

@@ -1,0 +1,306 @@
+"""What every regression model has: its fit, its densities, its draws, and which options it takes."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.special import expit
+
+from langdiff.base.types import Floats
+from langdiff.regression.kernel.cells import CellLikelihood, CellModel, RowInformation, second_order
+from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
+from langdiff.regression.kernel.information import eliminated_information, inverse_information
+from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
+from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
+from langdiff.regression.kernel.newton import maximize_model_2, polish
+from langdiff.regression.kernel.two_way import TwoWay
+
+STAGE_TOLERANCE = 1e-3  # of a stage that only leads to the next, and of samples of intents
+TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard error
+LEAST_VARIANCE = 1e-100  # of an intent of 10^100 bits
+
+Start = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant(ABC):
+    r"""A regression model: the distribution of z = ln y around :math:`\ln n_i + d_j + \tfrac12(\sigma^2 - v_i)`.
+
+    Its variance is :math:`v_i = \ln(1 + \kappa / n_i)`, :math:`\kappa = e^{\sigma^2} - 1`. A new model defines `name`,
+    `cells` and, where more than a fit is wanted, `log_density`, `deviations` and `quantiles`. Its own numbers, such as
+    the scale of `Blunders`, are its fields.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model in tables and signatures.
+    common_variance : bool
+        Whether :math:`v_i = \sigma^2` for intents of all sizes.
+    has_information : bool
+        Whether errors can come from the information; then editions may have dispersions of their own.
+    restrictable : bool
+        Whether there is a restricted likelihood where every intent has a size of its own.
+    random_sizes : bool
+        Whether sizes of intents can be integrated out.
+    concave : bool
+        Whether the information is positive in all cells, so that degrees of freedom follow from it.
+    unbounded_in_pairs : bool
+        Whether the likelihood may have no maximum if intents have two cells only.
+    has_variance : bool
+        Whether deviations have a variance; where they have none, v is the square of their scale.
+    second_modes : bool
+        Whether likelier sizes of intents are looked for far from where the search is.
+    stan : bool
+        Whether there is a Stan program.
+    usual_sigma : float
+        σ of simulated tables, nats.
+    distribution : str
+        Name of the distribution of standardized deviations.
+    without : mapping
+        What follows the name of an option that the model lacks in the message that refuses it.
+
+    Examples
+    --------
+    >>> from langdiff.regression import Laplace
+    >>> Laplace().name, Laplace().restrictable
+    ('2L', True)
+    """
+
+    name: ClassVar[str]
+    common_variance: ClassVar[bool] = False
+    has_information: ClassVar[bool] = False
+    restrictable: ClassVar[bool] = True
+    random_sizes: ClassVar[bool] = False
+    concave: ClassVar[bool] = True
+    unbounded_in_pairs: ClassVar[bool] = False
+    has_variance: ClassVar[bool] = True
+    second_modes: ClassVar[bool] = True
+    stan: ClassVar[bool] = False
+    usual_sigma: ClassVar[float] = 1.3  # of a unit of an intent; gives spreads alike to those of 0.2 at 100 units
+    distribution: ClassVar[str] = "normal"
+    without: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def cells(self) -> CellModel:
+        """Return the costs of cells from which a sandwich has its information."""
+
+    def exact(self) -> CellModel:
+        """Return the costs of cells of the log-likelihood that is reported."""
+        return self.cells()
+
+    def stages(self, *, rough: bool) -> Sequence[tuple[CellModel, float]]:
+        """Return the costs to minimize in turn, each from where the last one ended, and how exactly.
+
+        Parameters
+        ----------
+        rough : bool
+            Fit as exactly as samples of intents need, which start from the fit of the whole table.
+        """
+        return [(self.cells(), STAGE_TOLERANCE if rough else TOLERANCE)]
+
+    @property
+    def kinked(self) -> bool:
+        """Whether the likelihood has kinks, at which there is no sandwich."""
+        return False
+
+    @property
+    def laplace_scale(self) -> float | None:
+        """Scale of noise of single cells, nats; None if there is none."""
+        return None
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the numbers of its own are those that its name stands for."""
+        return all(getattr(self, field.name) == field.default for field in fields(self))
+
+    def signature(self) -> dict[str, str]:
+        """Return what signatures say of the numbers of the model's own."""
+        return {}
+
+    def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
+        """Return the log-density of each cell."""
+        raise NotImplementedError(f"model {self.name!r} has no density of new cells")
+
+    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+        """Draw deviations of z from its location."""
+        raise NotImplementedError(f"model {self.name!r} cannot be simulated")
+
+    def quantiles(self, shares: Floats) -> Floats:
+        """Return quantiles of standardized residuals."""
+        raise NotImplementedError(f"model {self.name!r} has no quantiles")
+
+    def log_density_of_cells(
+        self,
+        z: Floats,
+        m: Floats,
+        d: Floats,
+        kappa: float,
+        sizes: tuple[float, float] | None = None,  # noqa: ARG002 - for models whose density is an integral
+    ) -> Floats:
+        r"""Log-density of each log surprisal.
+
+        Parameters
+        ----------
+        z : ndarray, shape (I, J)
+            Log surprisals, ln(bits); NaN where edition j lacks intent i.
+        m : ndarray, shape (I,)
+            Log intent sizes, ln n.
+        d : ndarray, shape (J,)
+            Difficulties in nats; need not be normalized.
+        kappa : float
+            Dispersion, exp(σ²) − 1, positive.
+        sizes : pair of float, optional
+            A range of m to be expected, for a quicker density of `Blunders`.
+
+        Returns
+        -------
+        ndarray, shape (I, J)
+            NaN where z is. That of the bits y is less by z, the logarithm of the Jacobian dy/dz = y.
+
+        Raises
+        ------
+        ValueError
+            If kappa is not positive.
+
+        References
+        ----------
+        Mielke, Cotterell, Gorman, Roark and Eisner (2019), "What Kind of Language Is Hard to Language-Model?":
+        equations 1, 2, 5 and 6; section 3 and footnote 14.
+
+        Examples
+        --------
+        >>> from langdiff.regression import Normal
+        >>> z, m, d = np.array([[0.0, 0.5]]), np.zeros(1), np.zeros(2)
+        >>> Normal().log_density_of_cells(z, m, d, 1.0).round(3)
+        array([[-0.736, -0.916]])
+        """
+        check_dispersion(kappa)
+        size, sigma2 = m[:, None], np.log1p(kappa)
+        v = np.full_like(size, sigma2) if self.common_variance else variance_of(size, kappa)
+        return self.log_density(z, size + d + 0.5 * (sigma2 - v), v)
+
+    def noise(self, rng: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
+        """Draw z − ln n − d, shape (I, J)."""
+        shape = (len(log_sizes), n_editions)
+        if self.common_variance:
+            variance = np.full(shape, sigma**2)
+        else:
+            variance = np.logaddexp(0.0, log_dispersion(sigma) - log_sizes[:, None] - np.zeros(shape))
+        noise: Floats = 0.5 * (sigma**2 - variance) + self.deviations(rng, variance)
+        return noise
+
+    def estimate(
+        self,
+        two_way: TwoWay,
+        *,
+        restricted: bool = False,
+        optimizer: Optimizer = USUAL_OPTIMIZER,
+        start: Start | None = None,
+        with_covariance: bool = True,
+    ) -> Estimate:
+        """Fit the model to a table, by default with L-BFGS from the fit of model 2.
+
+        Parameters
+        ----------
+        two_way : TwoWay
+            Model 1 fitted to the table, intents with one cell left out.
+        restricted : bool
+            Maximize the restricted likelihood.
+        optimizer : Optimizer
+            Method, and the most iterations.
+        start : pair of ndarray, shapes (I,) and (J,), optional
+            `sizes` and `c` of an estimate of a like table.
+        with_covariance : bool
+            Without it `Estimate.covariance` is None, and the fit is as exact as a bootstrap needs.
+        """
+        iterations = optimizer.max_iterations
+        with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
+            if start is None:
+                near, _ = maximize_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", iterations, None)
+                start = near.mu, near.c
+            optimum = self.maximize(two_way, restricted, start, rough=not with_covariance, max_iterations=iterations)
+            covariance = None
+            if with_covariance:
+                try:
+                    covariance = self.covariance(two_way, optimum, restricted=restricted)
+                except (LinAlgError, ValueError):
+                    covariance = np.full_like(two_way.laplacian, np.nan)
+            if covariance is not None and not np.isfinite(covariance).all():
+                optimum = optimum._replace(converged=False)
+        return estimate_of(optimum, "lbfgs", covariance)
+
+    def maximize(self, two_way: TwoWay, restricted: bool, start: Start, *, rough: bool, max_iterations: int) -> Optimum:
+        """Maximize the likelihood in stages; see `stages`.
+
+        Returns
+        -------
+        Optimum
+            `log_likelihood` is that of `exact`; `grad_norm` that at which L-BFGS stopped.
+        """
+        stages = self.stages(rough=rough)
+        iterations = evaluations = 0
+        for stage, (cells, tolerance) in enumerate(stages):
+            ends = stage in (0, len(stages) - 1)
+            modes = self.second_modes and ends and not rough
+            likelihood = CellLikelihood(two_way, cells, restricted, second_modes=modes)
+            optimum = maximize_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=tolerance)
+            iterations += optimum.n_iterations
+            evaluations += optimum.n_evaluations
+            start = optimum.mu, optimum.c
+        if not rough and not self.kinked and optimum.converged:
+            mu, c = polish(likelihood, optimum.mu, optimum.c)
+            optimum = optimum._replace(mu=mu, c=c)
+        exact = CellLikelihood(two_way, self.exact())
+        return optimum._replace(
+            log_likelihood=-float(exact.intent_values(optimum.mu, optimum.c).sum()),
+            n_iterations=iterations,
+            n_evaluations=evaluations,
+        )
+
+    def covariance(self, two_way: TwoWay, optimum: Optimum, *, restricted: bool) -> Floats:
+        """Return the covariance of c from the expected information, intents eliminated, shape (J, J).
+
+        A likelihood with kinks has no observed information.
+        """
+        inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
+        return covariance_of(two_way, optimum, *self.exact().information(), inflation)
+
+    def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:
+        """Return the scores and the information of the rows at an estimate.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If the log-likelihood is not concave in some μ there.
+        """
+        return second_order(CellLikelihood(two_way, self.cells(), restricted), found.sizes, found.c)[0]
+
+
+def check_dispersion(kappa: float) -> None:
+    """Refuse a dispersion that is not positive."""
+    if not kappa > 0:  # catches NaN too
+        raise ValueError(f"kappa must be positive, got {kappa!r}")
+
+
+def variance_of(size: Floats, kappa: float) -> Floats:
+    """Return v = ln(1 + κ/n) at ln n: no overflow however small the intent, and never 0."""
+    v: Floats = np.maximum(np.logaddexp(0.0, np.log(kappa) - size), LEAST_VARIANCE)
+    return v
+
+
+def log_dispersion(sigma: float) -> float:
+    """Return ln κ, without overflow for large σ."""
+    return float(sigma**2 + np.log(-np.expm1(-(sigma**2))))
+
+
+def covariance_of(table: TwoWay, optimum: Optimum, of_location: float, of_scale: float, inflation: float) -> Floats:
+    """Return the covariance of c from what each cell says of its location and of the logarithm of its scale."""
+    v, half_p = np.logaddexp(0.0, -optimum.mu), 0.5 * expit(-optimum.mu)
+    slope, w = 1 + half_p, 1 / v
+    of_mu = table.cells_per_intent * (of_location * slope**2 * w + of_scale * (half_p * w) ** 2)
+    of_mu = np.maximum(of_mu, np.finfo(float).tiny)  # an intent of which nothing is kept says nothing
+    information = eliminated_information(table, of_location * w, of_location * slope * w, of_mu)
+    return inflation * inverse_information(table, information)

@@ -1,0 +1,132 @@
+"""A regression model made in one file: Student's t with four degrees of freedom goes through the public functions."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import gammaln
+from scipy.stats import t as student_t
+
+import langdiff as ld
+from langdiff.errors import ConfigError
+from langdiff.regression import Variant
+from langdiff.regression.kernel.cells import CellLikelihood, chain, chain_twice, scale_of_cells, standardized
+from langdiff.regression.kernel.two_way import solve_two_way
+
+NU = 4.0
+
+
+class StudentCells:
+    """Cost ½ ln v − ln f(t), f the density of Student's t, at t = (x − h)/√v."""
+
+    def cells(self, x, mu):
+        v, scale, slope, narrowing = scale_of_cells(mu)
+        t = (x - (mu - 0.5 * v)) / scale
+        constant = gammaln(NU / 2) - gammaln((NU + 1) / 2) + 0.5 * np.log(NU * np.pi)
+        value = constant + 0.5 * np.log(v) + 0.5 * (NU + 1) * np.log1p(t * t / NU)
+        return chain(value, (NU + 1) * t / (NU + t * t), t, scale, slope, narrowing)
+
+    def curvature(self, x, mu):
+        v = scale_of_cells(mu)[0]
+        t = standardized(x, mu)
+        return (NU + 1) / (NU + t * t) / v  # of the weights of iterated least squares
+
+    def second_derivatives(self, x, mu):
+        t = standardized(x, mu)
+        square = NU + t * t
+        return chain_twice((NU + 1) * t / square, (NU + 1) * (NU - t * t) / square**2, t, mu)
+
+    def information(self):
+        return (NU + 1) / (NU + 3), 2 * NU / (NU + 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Student(Variant):
+    """Model 2T."""
+
+    name: ClassVar[str] = "2T"
+    concave: ClassVar[bool] = False
+    distribution: ClassVar[str] = "Student"
+
+    def cells(self):
+        return StudentCells()
+
+    def log_density(self, z, location, variance):
+        return student_t.logpdf(z, NU, location, np.sqrt(variance))
+
+    def deviations(self, rng, variance):
+        return np.sqrt(variance) * rng.standard_t(NU, variance.shape)
+
+    def quantiles(self, shares):
+        return student_t.ppf(shares, NU)
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return ld.simulate(400, 4, model=Student(), missing=0.1, seed=3)
+
+
+def test_the_information_is_that_of_the_paper_on_robust_regression():
+    assert_allclose(StudentCells().information(), (5 / 7, 8 / 7))
+
+
+def test_it_draws_fits_and_knows_its_errors(truth):
+    fit = ld.fit(truth.surprisals, model=Student())
+    assert truth.model == fit.model == "2T"
+    assert fit.converged
+    assert fit.signature.startswith("model:2T|method:lbfgs|")
+    assert fit.errors.kind == "sandwich"
+    assert np.isfinite(fit.std_error).all()
+    assert ((fit.difficulty - truth.difficulty) / fit.std_error).abs().max() < 4
+
+
+def test_what_it_maximizes_is_its_density(truth):
+    fit = ld.fit(truth.surprisals, model=Student())
+    z = np.log(truth.surprisals.bits.to_numpy())
+    several = (~np.isnan(z)).sum(axis=1) > 1
+    m, d = np.log(fit.intent_size.to_numpy()), fit.difficulty.to_numpy()
+    cells = Student().log_density_of_cells(z, m, d, fit.dispersion)
+    assert np.nansum(cells[several]) == pytest.approx(fit.log_likelihood, rel=1e-9)
+
+
+def test_its_second_derivatives_are_those_of_differences():
+    rng, step = np.random.default_rng(0), 1e-6
+    mu, x = rng.uniform(-1, 5, (10, 1)), rng.normal(2, 3, (10, 4))
+    cells, found = StudentCells(), StudentCells().second_derivatives(x, mu)
+    for axis, of_x, of_mu in (((step, 0), found.of_x, found.mixed), ((0, step), found.mixed, found.of_mu)):
+        up, down = (cells.cells(x + sign * axis[0], mu + sign * axis[1]) for sign in (1, -1))
+        assert_allclose((up.of_x - down.of_x) / (2 * step), of_x, atol=1e-6 * np.abs(of_x).max())
+        assert_allclose((up.of_mu - down.of_mu) / (2 * step), of_mu, atol=1e-6 * np.abs(of_mu).max())
+
+
+def test_clusters_restriction_and_resampling_come_with_it(truth):
+    table = truth.surprisals
+    chapter = {intent: str(number // 10) for number, intent in enumerate(table.intents)}
+    assert ld.fit(table, model=Student(), clusters=chapter, restricted=True).errors.n_clusters == 40
+    two_way = solve_two_way(np.log(table.bits.dropna().to_numpy()))
+    found = Student().estimate(two_way)
+    again = Student().estimate(two_way, start=(found.sizes, found.c), with_covariance=False)
+    assert_allclose(again.c, found.c, atol=1e-3)
+    values = CellLikelihood(two_way, StudentCells()).intent_values(found.sizes, found.c)
+    assert -values.sum() == pytest.approx(found.log_likelihood)
+
+
+def test_models_are_compared_with_it(truth):
+    table = ld.Surprisals(bits=truth.surprisals.bits.iloc[:80])
+    found = ld.compare([ld.fit(table, model=Student()), ld.fit(table)])
+    assert found.index.tolist() == ["2T", "2"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"intents": "random"}, r"^intents='random' is for models '1', '2' and '2L', not '2T'\.$"),
+        ({"dispersion": "edition"}, r"^dispersions of editions are for models '1' and '2', not '2T'\.$"),
+        ({"errors": "information"}, "needs a smooth likelihood, which model '2T' lacks"),
+    ],
+)
+def test_what_it_lacks_is_refused(truth, settings, message):
+    with pytest.raises(ConfigError, match=message):
+        ld.fit(truth.surprisals, model=Student(), **settings)
