@@ -29,7 +29,7 @@ from langdiff.base.signature import full_hash
 from langdiff.errors import LangdiffError
 from langdiff.lm import RECIPES, compute_surprisals, read_training_logs, score_multitext
 from langdiff.lm.lstm.resume import StateFolder
-from langdiff.lm.preparation import note_preparation, read_preparation
+from langdiff.lm.texts import note_preparation, read_preparation
 from langdiff.run import Experiment, read_run, run_experiment, verify_run
 
 RUN = {

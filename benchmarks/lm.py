@@ -18,11 +18,10 @@ from reference_step import ReferenceTraining
 
 from langdiff.lm import RECIPES
 from langdiff.lm.device import one_thread
-from langdiff.lm.lstm.batches import pad, rows_by_length
+from langdiff.lm.lstm.batches import Segment, cut, lay_out, pad, rows_by_length
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.model import build_network
 from langdiff.lm.lstm.scoring import score
-from langdiff.lm.lstm.stream import Segment, cut, lay_out
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
 from langdiff.lm.units.characters import CharacterUnits

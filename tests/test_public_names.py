@@ -25,17 +25,18 @@ langdiff.constructions:
     evaluate mine_candidates mined_counts mined_gold order_columns read_gold read_parses read_queries read_rules
     read_vetted
 langdiff.corpora:
-    SyntheticLanguage corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext
-    synthesize tokenize write_multitext
+    CostepStatistics SyntheticLanguage SyntheticMultitext corpus_sizes costep_statistics detokenize fetch
+    native_share read_frame read_multitext synthesize tokenize write_multitext
 langdiff.datasets:
-    PublishedFigures bender2011 bothwell2023 byte_premium2024 goldfish2024 mielke2019 morey2017
-    tokenization_lengths2023 xmi2020
+    Bothwell2023 Morey2017 PublishedFigures bender2011 bothwell2023 byte_premium2024 goldfish2024
+    mielke2019 morey2017 tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
     read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:
-    DeletionBias Goodness IntentStability LanguageSpread PaperClaims balance_by_origin deletion_bias
+    BalancedResult DeletionBias Goodness IntentStability LanguageSpread PaperClaims Replicates
+    Reproduction SweepResult TranslationeseByModel TranslationeseResult balance_by_origin deletion_bias
     difficulty_curve goodness intent_stability read_origins replicate reproduce reproduce_paper
     run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
     translationese_by_model write_origins
@@ -72,12 +73,13 @@ langdiff.regression:
 langdiff.run:
     Experiment clean_run read_experiment read_run read_status run_experiment verify_run write_report
 langdiff.selection:
-    Selection pareto_front select split split_into_folds
+    ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
     SimilaritySettings UDPipeParser compare_treebanks dependency_length head_pos_entropy measure_treebanks
     perturbation_curve read_treebank
 langdiff.typology:
-    adjust benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
+    Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
+    benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress
 submodules:
     constructions corpora datasets discourse errors experiments lm parallelism parity plots regression run

@@ -58,9 +58,9 @@ def remedy(line: bytes, block: bytes, file: File, *, replaceable: bool) -> str:
     file : Path or Member
         The file.
     replaceable : bool
-        Whether the reader has the option ``errors``.
+        Whether the reader has the option ``decode_errors``.
     """
-    as_it_is = f"{option('errors', 'replace')} reads it with U+FFFD in such places"
+    as_it_is = f"{option('decode_errors', 'replace')} reads it with U+FFFD in such places"
     if any(_is_utf8(other) and not other.isascii() for other in block.split(b"\n")):
         return f"Other lines are UTF-8: correct this one{f'; {as_it_is}' if replaceable else ''}."
     texts: dict[str, list[str]] = {}

@@ -223,6 +223,9 @@ def _decode_plain(kind: Any, stored: Any, name: str) -> Any:
         return kind.from_record(decode_fields(typing.get_type_hints(kind.to_record)["return"], stored))
     if is_dataclass(kind):
         return decode_fields(kind, stored)  # type: ignore[arg-type]
+    if isinstance(kind, type) and issubclass(kind, tuple):  # a NamedTuple, whose fields were written in order
+        hints = typing.get_type_hints(kind)
+        return kind(*(_decode(hints[field], part, name) for field, part in zip(hints, stored, strict=True)))
     if type(stored) is not kind:
         raise TypeError(f"{name} is {stored!r:.60}, not of type {getattr(kind, '__name__', kind)}")
     return stored
@@ -245,7 +248,7 @@ def _series(stored: Any, name: str) -> pd.Series:
         if not all(isinstance(value, str) and value not in _WORDS for value in values):
             values = np.array([_number(word, name) for word in values], dtype=float)
         return pd.Series(values, index=index, name=stored.get("name", name))
-    return pd.Series(_column(stored), index=_read_index(stored["index"]), name=stored["name"])
+    return _column(stored).set_axis(_read_index(stored["index"])).rename(stored["name"])
 
 
 def _frame(stored: Any) -> pd.DataFrame:
@@ -264,18 +267,16 @@ def _frame(stored: Any) -> pd.DataFrame:
     return frame.set_axis(index, axis=0).set_axis(columns, axis=1)
 
 
-def _column(stored: Any) -> Any:
+def _column(stored: Any) -> pd.Series:
     kind, values = stored["dtype"], stored["values"]
     if kind == "category":
         categories = _read_index(stored["categories"])
-        return pd.Categorical.from_codes(values, categories=categories, ordered=stored["ordered"])
+        return pd.Series(pd.Categorical.from_codes(values, categories=categories, ordered=stored["ordered"]))
     if kind == "object":
-        cells = np.empty(len(values), dtype=object)
-        cells[:] = [_read_object(cell) for cell in values]
-        return cells
+        return pd.Series([_read_object(cell) for cell in values], dtype=object)
     if kind.startswith("float"):
-        return np.array([_number(word, "a cell") for word in values], dtype=kind)
-    return pd.array(values, dtype=kind)
+        return pd.Series([_number(word, "a cell") for word in values], dtype=kind)
+    return pd.Series(pd.array(values, dtype=kind))
 
 
 def _read_object(cell: Any) -> Any:

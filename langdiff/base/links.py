@@ -9,7 +9,7 @@ from types import ModuleType
 
 
 class _Linked(MetaPathFinder, Loader):
-    """Find ``lm.recipes`` as ``langdiff.lm.recipes``: the same object."""
+    """Find ``lm.scoring`` as ``langdiff.lm.scoring``: the same object."""
 
     def __init__(self, link: str) -> None:
         self.link = link

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -11,7 +12,7 @@ import pandas as pd
 
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
-from langdiff.base.io import as_path, write_text
+from langdiff.base.io import as_path, parse_json, write_text
 from langdiff.errors import DataError
 
 PREFIX = "langdiff."  # of the formats of files; the name of the class follows
@@ -49,7 +50,7 @@ class Result:
     digits: ClassVar[int] = 4
     """Decimals of numbers in summaries, notebooks and LaTeX; frames are never rounded."""
     printing: ClassVar[Mapping[str, Any]] = {}
-    """Options of ``DataFrame.to_string`` for the table of the summary."""
+    """Options that ``DataFrame.to_string`` and ``to_html`` share, for the table."""
     format_version: ClassVar[int] = 1
     """Version of the saved file."""
     earlier_versions: ClassVar[tuple[int, ...]] = ()
@@ -92,8 +93,8 @@ class Result:
         notes = "\n".join([*self._notes(), *self._signed()])
         kind = "pre" if "  " in notes else "p"  # columns of text stay below one another
         notes = escape(notes) if kind == "pre" else escape(notes).replace("\n", "<br>")
-        index = bool(self.printing.get("index", True))
-        table = self._table().to_html(escape=True, index=index, max_rows=100, na_rep="")
+        shown: dict[str, Any] = {"max_rows": 100, "na_rep": ""} | dict(self.printing)
+        table = self._table().to_html(escape=True, **shown)
         return f"<p>{lines}</p>{table}" + (f"<{kind}>{notes}</{kind}>" if notes else "")
 
     def to_latex(self, **style: Any) -> str:
@@ -119,7 +120,8 @@ class Result:
         table = self._table()
         options = {"escape": True, "float_format": f"%.{self.digits}f", "index": self.printing.get("index", True)}
         with pd.option_context("styler.format.escape", "latex"):
-            text = str(table.rename_axis(columns=None).to_latex(**(options | style)))
+            unnamed = table.columns.set_names([None] * table.columns.nlevels)
+            text = str(table.set_axis(unnamed, axis=1).to_latex(**(options | style)))
         return text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
 
     def save(self, path: str | Path) -> None:
@@ -177,22 +179,24 @@ class Result:
 
 
 def read(path: str | Path) -> Any:
-    """Read a result that its method `save` wrote, of whatever kind.
+    """Read what the method `save` of a result, a table or a trained model wrote, of whatever kind.
 
     Parameters
     ----------
     path : str or Path
-        File of the result.
+        File of a result; CSV, TSV or Parquet file of surprisals or outcomes; or folder of a language model or tagger.
 
     Returns
     -------
-    Result
+    Result, Surprisals, Outcomes, LanguageModel or Tagger
         Equal to the one saved; numbers keep all digits.
 
     Raises
     ------
     DataError
-        If the file cannot be read, is damaged, or holds no result of langdiff.
+        If the file cannot be read, is damaged, or holds nothing that langdiff has saved.
+    CheckpointError
+        If the files of a model are missing or damaged.
 
     Examples
     --------
@@ -205,6 +209,11 @@ def read(path: str | Path) -> Any:
     True
     """
     path = as_path(path)
+    package: Any = importlib.import_module("langdiff")
+    if path.is_dir():
+        return _read_model(path, package)
+    if path.suffix.lower() in (".csv", ".tsv", ".parquet"):
+        return _read_table(path, package)
     kind = format_of(path)
     found = _class_of(kind) if kind is not None else None
     if found is None:
@@ -213,14 +222,56 @@ def read(path: str | Path) -> Any:
 
 
 def _class_of(kind: str) -> type[Result] | None:
-    """Return the class of a format, which is one of the public names unless it was imported already."""
-    if kind not in Result.classes:
-        package = importlib.import_module("langdiff")
-        for place in (package, *(getattr(package, name) for name in package.__all__)):
-            if kind.removeprefix(PREFIX) in getattr(place, "__all__", ()):
-                getattr(place, kind.removeprefix(PREFIX))  # imports it
-                break
+    """Return the class of a format, which is a public name of a package unless it was imported already."""
+    name = kind.removeprefix(PREFIX)
+    places = (each.name for each in pkgutil.iter_modules([str(Path(__file__).parents[1])], PREFIX) if each.ispkg)
+    for place in ("langdiff", *places):
+        if kind not in Result.classes and name in getattr(importlib.import_module(place), "__all__", ()):
+            getattr(importlib.import_module(place), name)  # imports it
     return Result.classes.get(kind)
+
+
+def _read_model(folder: Path, package: Any) -> Any:
+    """Read a trained model, whose index says of which kind it is."""
+    index = folder / "model.json"
+    if not index.is_file():
+        raise DataError(f"{folder}: no saved model here. Of a run, langdiff.run.read_run reads the folder.")
+    match parse_json(index.read_text(encoding="utf-8", errors="replace")).get("kind"):
+        case "parallelism-tagger":
+            return package.parallelism.read_tagger(folder)
+        case "mixture":
+            return package.lm.read_mixture(folder)
+        case "kneser-ney":
+            return package.lm.read_kneser_ney(folder)
+        case _:
+            return package.lm.read_language_model(folder)
+
+
+def _read_table(path: Path, package: Any) -> Any:
+    """Read a long table, which its columns tell from others."""
+    columns = _columns(path)
+    if {"intent", "edition", "bits"} <= columns:
+        return package.read_surprisals(path)
+    if {"item", "system", "successes"} <= columns:
+        return package.read_outcomes(path)
+    raise DataError(
+        f"{path}: not a table that langdiff has saved. langdiff.read_surprisals and langdiff.read_outcomes also read "
+        "tables made elsewhere."
+    )
+
+
+def _columns(path: Path) -> set[str]:
+    try:
+        if path.suffix.lower() == ".parquet":
+            import pyarrow.parquet  # only for such files
+
+            return set(pyarrow.parquet.read_schema(path).names)
+        separator = "," if path.suffix.lower() == ".csv" else "\t"
+        return set(pd.read_csv(path, sep=separator, nrows=0).columns)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:  # broken UTF-8, an empty file, not Parquet
+        raise DataError(f"{path}: not a table: {error}.") from error
 
 
 def rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:

@@ -48,9 +48,9 @@ class Corpus:
         OnError,
         typer.Option("--on-error", help="Faulty verses and files: an error that lists all, or skipped and listed."),
     ] = "raise"
-    errors: Annotated[
+    decode_errors: Annotated[
         Literal["strict", "replace"],
-        typer.Option("--errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
+        typer.Option("--decode-errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
     ] = "strict"
     ranges: Annotated[
         Ranges | None,
@@ -83,7 +83,7 @@ class Corpus:
             edition_info=self.edition_info,
             edition_columns=_columns(self.edition_column or []),
             editions=self.edition,
-            errors=self.errors,
+            decode_errors=self.decode_errors,
             on_error=self.on_error,
             ranges=self.ranges,
             vref=self.vref,

@@ -63,7 +63,7 @@ def train(
     import langdiff as ld
     from langdiff.lm import Compute
     from langdiff.lm.language_model import find_scored_lm
-    from langdiff.lm.preparation import note_preparation
+    from langdiff.lm.texts import note_preparation
 
     named = find_scored_lm(lm, scoring)  # an error before the corpus is read
     multitext, tokenization = prepared_text(corpus, tokenize)
@@ -171,7 +171,7 @@ def score(
     from langdiff.corpora.tokenizer import prepare_text
     from langdiff.lm import read_models, token_scores
     from langdiff.lm.language_model import find_scored_lm
-    from langdiff.lm.preparation import NOTE, read_preparation
+    from langdiff.lm.texts import NOTE, read_preparation
     from langdiff.tables.long_tables import table_kind
 
     table_kind(out)  # an error before any work is done

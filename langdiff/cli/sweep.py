@@ -34,7 +34,7 @@ def sweep(
     from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
     from langdiff.experiments.bpe_sweep import RATIOS
-    from langdiff.lm.preparation import note_preparation
+    from langdiff.lm.texts import note_preparation
 
     multitext, tokenization = prepared_text(corpus, tokenize)
     parts = ld.split(multitext.dropna())

@@ -1,9 +1,12 @@
 """Agreement of two annotators on the targets of the same sentences."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.tables import wilson
 from langdiff.constructions.target import Target, write_nodes
@@ -11,7 +14,7 @@ from langdiff.errors import DataError, listing
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Agreement:
+class Agreement(Result):
     """How far two sets of targets agree.
 
     Attributes
@@ -25,6 +28,9 @@ class Agreement:
         ``head``, ``type``, ``dependent``.
     """
 
+    digits = 3
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
+
     table: pd.DataFrame
     differences: pd.DataFrame
 
@@ -32,13 +38,15 @@ class Agreement:
         """Return `table`."""
         return self.table
 
+    def _notes(self) -> Iterator[str]:
+        yield self.differences.head(10).to_string(index=False) if len(self.differences) else "no differences"
+        if (rest := len(self.differences) - 10) > 0:
+            yield f"… and {rest} more"
+
     def summary(self) -> str:
-        """Format the table and the first ten differences."""
+        """Return the table and the first ten differences as text."""
         table = self.table.to_string(index=False, float_format="{:.3f}".format)
-        rest = len(self.differences) - 10
-        more = f"\n… and {rest} more" if rest > 0 else ""
-        listed = self.differences.head(10).to_string(index=False) if len(self.differences) else "no differences"
-        return f"{table}\n\n{listed}{more}"
+        return "\n".join([table, "", *self._notes()])
 
     def __repr__(self) -> str:
         """Give the share of sentences with identical targets."""

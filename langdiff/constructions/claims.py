@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.constructions.tables import order_columns, score_matrix
 from langdiff.errors import ConfigError, DataError
 
@@ -20,7 +21,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class CheckedClaims:
+class CheckedClaims(Result):
     """Claims with their truth values.
 
     Attributes
@@ -36,7 +37,7 @@ class CheckedClaims:
         return self.table
 
     def summary(self) -> str:
-        """Format the claims with their truth values and the deciding cells."""
+        """Return the claims with their truth values and the deciding cells as text."""
         return "\n".join(
             f"{'true ' if row.true else 'false'}  {row.claim}: {row.phenomenon}, {row.column}, {row.who}, {row.holds}"
             f"\n       {row.cells}"

@@ -5,10 +5,12 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from langdiff.base.io import as_path, read_lines, write_text
+from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
 from langdiff.constructions.target import PHENOMENA, Target, is_type, read_nodes, write_nodes
 from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning
@@ -19,7 +21,7 @@ Sentences = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class GoldTargets:
+class GoldTargets(Result):
     """Sentences and the dependencies that analyses of them must, or must not, contain.
 
     Attributes
@@ -35,6 +37,9 @@ class GoldTargets:
     treebanks : mapping from str to str
         Treebank from which each item comes, as far as it is known.
     """
+
+    digits = 1
+    printing: ClassVar[Mapping[str, Any]] = {"index": False, "float_format": "{:.1f}".format, "na_rep": "–"}
 
     name: str
     origin: str
@@ -98,12 +103,15 @@ class GoldTargets:
         frame = self.to_frame().groupby(["phenomenon", "type"], sort=False)["distance"]
         return frame.agg(targets="size", average="mean", maximum="max").reset_index()
 
-    def summary(self) -> str:
-        """Format the counts of items and targets by phenomenon, with average and maximum distances."""
+    def _table(self) -> pd.DataFrame:
         items = self.to_frame().groupby("phenomenon")["item"].nunique()
         table = self.distances()
         table.insert(1, "items", table["phenomenon"].map(items))
-        return f"{self!r}\n{table.to_string(index=False, float_format='{:.1f}'.format, na_rep='–')}"
+        return table
+
+    def summary(self) -> str:
+        """Return the counts of items and targets by phenomenon, with average and maximum distances, as text."""
+        return "\n".join([*self._lines(), self._table().to_string(**self.printing)])
 
     @property
     def digest(self) -> str:
@@ -111,14 +119,14 @@ class GoldTargets:
         keys = [(*target.key[:3], target.heads, target.dependents) for target in self.targets]
         return short_hash(keys, [list(self.sentences[target.item]) for target in self.targets])
 
-    def save(self, targets: str | Path, sentences: str | Path) -> None:
-        """Write both files, from which `read_gold` gives the same set.
+    def save(self, targets: str | Path, sentences: str | Path | None = None) -> None:
+        """Write the two files that `read_gold` reads, or one that `langdiff.read` reads.
 
         Parameters
         ----------
         targets : str or Path
-            File of the targets.
-        sentences : str or Path
+            File of the targets; without `sentences`, of the whole set.
+        sentences : str or Path, optional
             File of the sentences.
 
         Raises
@@ -126,6 +134,9 @@ class GoldTargets:
         OutputError
             If a file cannot be written.
         """
+        if sentences is None:
+            super().save(targets)
+            return
         rows = self.to_frame()[["item", "phenomenon", "polarity", "head", "type", "dependent"]]
         lines = ["\t".join(map(str, row)) for row in rows.itertuples(index=False)]
         write_text(Path(targets), "\n".join([f"# {self.name} ({self.origin or 'origin unknown'})", *lines, ""]))

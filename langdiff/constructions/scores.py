@@ -1,10 +1,12 @@
 """Scores of parsers on constructions: what an evaluation returns."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.constructions import tables
 from langdiff.errors import ConfigError
 from langdiff.tables.outcomes import Outcomes
@@ -16,7 +18,7 @@ CAUTION = "Phenomena weigh the same in macro recall, however frequent they are."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ConstructionScores:
+class ConstructionScores(Result):
     """Recall of target dependencies by parser, phenomenon and type.
 
     Attributes
@@ -37,6 +39,8 @@ class ConstructionScores:
     signature : str
         What the scores depend on.
     """
+
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
 
     name: str
     origin: str
@@ -121,8 +125,11 @@ class ConstructionScores:
             name=f"constructions of {self.name}",
         )
 
-    def summary(self) -> str:
-        """Format recall by column, means by phenomenon and parser, and what is needed to trust them."""
+    def _lines(self) -> Iterator[str]:
+        kind = f" ({self.origin})" if self.origin else ""
+        yield f"Recall of targets, {self.name}{kind}, 95 % Wilson intervals"
+
+    def _table(self) -> pd.DataFrame:
         wide = self.to_frame()
         wide["cell"] = [
             f"{row.recall:.2f} [{row.low:.2f}, {row.high:.2f}]" + ("" if row.mapped else " not mapped")
@@ -131,23 +138,22 @@ class ConstructionScores:
         targets = wide.drop_duplicates(["phenomenon", "type"]).set_index(["phenomenon", "type"])["targets"]
         table = wide.pivot(index=["phenomenon", "type"], columns="parser", values="cell").reindex(targets.index)
         table.insert(0, "targets", targets)
-        table = table[["targets", *self.parsers]].rename_axis(columns=None)
-        parsers = self.by_parser().to_string(index=False, float_format="{:.3f}".format)
-        kind = f" ({self.origin})" if self.origin else ""
-        return (
-            f"Recall of targets, {self.name}{kind}, 95 % Wilson intervals\n{table.reset_index().to_string(index=False)}"
-            f"\n\n{parsers}\n" + "\n".join([*self._cautions(), CAUTION, f"[{self.signature}]"])
-        )
+        return table[["targets", *self.parsers]].rename_axis(columns=None).reset_index()
 
-    def _cautions(self) -> list[str]:
-        """Say which treebanks were left out, and how many sentences of each a parser did not parse."""
-        said = []
+    def _notes(self) -> Iterator[str]:
+        """Yield which treebanks were left out, and how many sentences of each a parser did not parse."""
         if self.left_out:
-            said.append(f"Left out, because a parser has not parsed a single sentence: {', '.join(self.left_out)}.")
+            yield f"Left out, because a parser has not parsed a single sentence: {', '.join(self.left_out)}."
         for parser, own in self.coverage[self.coverage["no_parse"] > 0].groupby("parser", sort=False):
             each = ", ".join(f"{row.no_parse:,} of {row.items:,} of {row.treebank}" for row in own.itertuples())
-            said.append(f"Not parsed by {parser}, and therefore wrong: {each} (sentences).")
-        return said
+            yield f"Not parsed by {parser}, and therefore wrong: {each} (sentences)."
+        yield CAUTION
+
+    def summary(self) -> str:
+        """Return recall by column and by parser as text, and what is needed to trust it."""
+        parsers = self.by_parser().to_string(index=False, float_format="{:.3f}".format)
+        lines = [*self._lines(), self._table().to_string(**self.printing), "", parsers]
+        return "\n".join([*lines, *self._notes(), *self._signed()])
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw recall by type of dependency; see `langdiff.plots.plot_constructions`.

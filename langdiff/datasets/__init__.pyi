@@ -1,6 +1,8 @@
 # the public names, for type checkers and at run time alike
+from .bothwell_et_al_2023 import Bothwell2023 as Bothwell2023
 from .bothwell_et_al_2023 import bothwell2023 as bothwell2023
 from .mielke_et_al_2019 import mielke2019 as mielke2019
+from .parsers import Morey2017 as Morey2017
 from .parsers import bender2011 as bender2011
 from .parsers import morey2017 as morey2017
 from .published_figures import PublishedFigures as PublishedFigures

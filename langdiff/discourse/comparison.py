@@ -1,12 +1,14 @@
 """Comparisons: two trees of one document, and systems over documents by a paired bootstrap."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
 
 _CELLS = 1 << 22  # of the table of samples × documents that is drawn at once
 
+_PERCENT = ("difference", "std_error", "low", "high")
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TreeComparison:
+class TreeComparison(Result):
     """Which nodes two trees of one document share.
 
     Attributes
@@ -29,6 +33,8 @@ class TreeComparison:
     reference, predicted : DiscourseTree
         The two trees.
     """
+
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
 
     reference: DiscourseTree
     predicted: DiscourseTree
@@ -53,13 +59,15 @@ class TreeComparison:
             agreement.append("same" if same else "none" if there is None else "span")
         return tree.to_frame().assign(agreement=agreement)
 
-    def summary(self) -> str:
-        """Format the nodes that are not the same in both trees, in text order."""
+    def _table(self) -> pd.DataFrame:
         frame = self.to_frame()
         different = frame[frame["agreement"] != "same"].sort_values(["first", "last", "tree"], kind="stable")
-        columns = ["first", "last", "tree", "nuclearity", "relation", "agreement"]
-        lines = [repr(self)]
-        return "\n".join([*lines, different[columns].to_string(index=False)] if len(different) else lines)
+        return different[["first", "last", "tree", "nuclearity", "relation", "agreement"]]
+
+    def summary(self) -> str:
+        """Return the nodes that are not the same in both trees as text, in text order."""
+        different = self._table()
+        return "\n".join([repr(self), *([different.to_string(index=False)] if len(different) else [])])
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw both trees; see `langdiff.plots.plot_discourse_comparison`.
@@ -123,7 +131,7 @@ def compare_trees(reference: DiscourseTree, predicted: DiscourseTree) -> TreeCom
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class DiscourseDifferences:
+class DiscourseDifferences(Result):
     """Differences in F1 between all pairs of systems.
 
     Samples of documents are drawn with replacement, the same for both systems of a pair, because some documents are
@@ -139,6 +147,11 @@ class DiscourseDifferences:
         Settings, to be quoted with the numbers.
     """
 
+    printing: ClassVar[Mapping[str, Any]] = {
+        "index": False,
+        "formatters": dict.fromkeys(_PERCENT, "{:.1f}".format) | {"p_value": "{:.4f}".format},
+    }
+
     table: pd.DataFrame
     signature: str
 
@@ -146,14 +159,12 @@ class DiscourseDifferences:
         """Return the table."""
         return self.table.copy()
 
-    def summary(self) -> str:
-        """Format the differences in percentage points."""
-        shown = self.table.copy()
-        numbers = ["difference", "std_error", "low", "high"]
-        shown[numbers] *= 100
-        formats = dict.fromkeys(numbers, "{:.1f}".format) | {"p_value": "{:.4f}".format}
-        lines = ["Differences in F1 in percentage points, paired bootstrap over documents", ""]
-        return "\n".join([*lines, shown.to_string(index=False, formatters=formats), "", f"[{self.signature}]"])
+    def _lines(self) -> Iterator[str]:
+        yield "Differences in F1 in percentage points, paired bootstrap over documents"
+
+    def _table(self) -> pd.DataFrame:
+        percent = {name: 100 * self.table[name] for name in _PERCENT}
+        return self.table.assign(**percent)
 
     def __repr__(self) -> str:
         """Give the number of pairs."""

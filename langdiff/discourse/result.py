@@ -1,6 +1,6 @@
 """Result of an evaluation of discourse parsers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result
+from langdiff.discourse.comparison import DiscourseDifferences, compare_systems
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
 from langdiff.errors import ConfigError, Fault
 from langdiff.tables.outcomes import Outcomes
@@ -15,14 +17,12 @@ from langdiff.tables.outcomes import Outcomes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from langdiff.discourse.comparison import DiscourseDifferences
-
 Averaging = Literal["micro", "macro"]
 AVERAGINGS: tuple[Averaging, ...] = ("micro", "macro")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class DiscourseEvaluation:
+class DiscourseEvaluation(Result):
     """How well systems reproduce the discourse trees of a reference.
 
     Attributes
@@ -241,12 +241,12 @@ class DiscourseEvaluation:
     def compare(
         self,
         *,
-        seed: "int | np.random.Generator",
+        seed: int | np.random.Generator,
         procedure: Procedure = "parseval",
         metric: Metric = "F",
         averaging: Averaging = "micro",
         n_draws: int = 10_000,
-    ) -> "DiscourseDifferences":
+    ) -> DiscourseDifferences:
         """Compare all pairs of systems by a paired bootstrap over documents; see `DiscourseDifferences`.
 
         Parameters
@@ -274,15 +274,21 @@ class DiscourseEvaluation:
         DataError
             If there are fewer than two documents with items in the reference.
         """
-        from langdiff.discourse.comparison import compare_systems
-
         self._check(procedure, averaging)
         counts = self.counts().reset_index("procedure")
         own = counts[counts["procedure"] == procedure]
         return compare_systems(own, metric, averaging, n_draws, seed, f"{self.signature}|procedure:{procedure}")
 
+    def _notes(self) -> Iterator[str]:
+        if len(self.systems) > 1:
+            yield from [*self._rank_changes(), ""]
+        if self.skipped:
+            yield from [f"Means without the {len(self.skipped)} document(s) of one EDU in the reference.", ""]
+        if len(self.left_out):
+            yield from [*self._left_out(), ""]
+
     def summary(self) -> str:
-        """Format F1 in percent by procedure and averaging, with numbers of items and the settings."""
+        """Return F1 in percent by procedure and averaging as text, with numbers of items and the settings."""
         frame = self.to_frame()
         lines = []
         for procedure in self.procedures:
@@ -293,13 +299,7 @@ class DiscourseEvaluation:
                 own = frame[(frame["procedure"] == procedure) & (frame["averaging"] == averaging)]
                 table["items"] = own.groupby("system")["gold"].first()
                 lines += [table.to_string(float_format="{:.1f}".format, index_names=False), ""]
-        if len(self.systems) > 1:
-            lines += [self._rank_changes(), ""]
-        if self.skipped:
-            lines += [f"Means without the {len(self.skipped)} document(s) of one EDU in the reference.", ""]
-        if len(self.left_out):
-            lines += [*self._left_out(), ""]
-        return "\n".join([*lines, f"[{self.signature}]"])
+        return "\n".join([*lines, *self._notes(), *self._signed()])
 
     def _left_out(self) -> list[str]:
         """Return lines that count the documents left out and say why each was."""
@@ -310,16 +310,14 @@ class DiscourseEvaluation:
             lines.append(f"  {document} ({system}): {why}")
         return lines
 
-    def _rank_changes(self) -> str:
+    def _rank_changes(self) -> Iterator[str]:
         both = [("the two averagings", self.averagings())]
         if len(self.procedures) > 1:
             both.append(("the two procedures", self.between_procedures()))
-        said = []
         for what, table in both:
             changed = table[table["rank_changes"]]
             names = ", ".join(dict.fromkeys(changed["system"] + " (" + changed["metric"] + ")"))
-            said.append(f"Ranks that differ between {what}: {names or 'none'}.")
-        return "\n".join(said)
+            yield f"Ranks that differ between {what}: {names or 'none'}."
 
     def plot(self, ax: "Axes | None" = None, *, procedure: Procedure = "parseval", **options: Any) -> "Axes":
         """Draw the recall of each relation; see `langdiff.plots.plot_discourse_relations`.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.discourse.nodes import (
     NO_RELATION,
     NUCLEUS,
@@ -32,7 +33,7 @@ _LETTERS = {"NS": (NUCLEUS, SATELLITE), "SN": (SATELLITE, NUCLEUS), "NN": (NUCLE
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DiscourseTree:
+class DiscourseTree(Result):
     """The discourse structure of a document.
 
     Attributes
@@ -102,7 +103,7 @@ class DiscourseTree:
         return frame.assign(parent=parent, depth=depth)
 
     def summary(self) -> str:
-        """Format the tree as an outline: one line per node, indented by depth."""
+        """Return the tree as an outline: one line per node, indented by depth."""
         texts = self.leaf_texts()
         lines = [repr(self)]
         for node, depth in zip(self.nodes, self.to_frame()["depth"], strict=True):

@@ -1,6 +1,8 @@
 # the public names, for type checkers and at run time alike
 from .balance import balance_by_origin as balance_by_origin
+from .balanced_training import BalancedResult as BalancedResult
 from .balanced_training import run_balanced as run_balanced
+from .bpe_sweep import SweepResult as SweepResult
 from .bpe_sweep import sweep_merges as sweep_merges
 from .curves import difficulty_curve as difficulty_curve
 from .deletion import DeletionBias as DeletionBias
@@ -15,9 +17,13 @@ from .native import read_origins as read_origins
 from .native import split_by_origin as split_by_origin
 from .native import split_by_source as split_by_source
 from .native import write_origins as write_origins
+from .native_and_translated import TranslationeseResult as TranslationeseResult
 from .native_and_translated import translationese as translationese
+from .native_by_model import TranslationeseByModel as TranslationeseByModel
 from .native_by_model import translationese_by_model as translationese_by_model
+from .replicates import Replicates as Replicates
 from .replicates import replicate as replicate
+from .reproduction import Reproduction as Reproduction
 from .reproduction import reproduce as reproduce
 from .within_languages import LanguageSpread as LanguageSpread
 from .within_languages import spread_within_languages as spread_within_languages

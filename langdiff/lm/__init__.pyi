@@ -1,14 +1,14 @@
 # the public names, for type checkers and at run time alike
 from .baselines import compare_with_baselines as compare_with_baselines
+from .baselines import lzma_bits as lzma_bits
 from .baselines import measure_baselines as measure_baselines
+from .baselines import ppmd_bits as ppmd_bits
 from .compute import Compute as Compute
 from .compute import compute_surprisals as compute_surprisals
-from .external.compression import lzma_bits as lzma_bits
-from .external.compression import ppmd_bits as ppmd_bits
 from .external.huggingface import HuggingFaceLM as HuggingFaceLM
 from .external.protocol import SurprisalModel as SurprisalModel
 from .external.protocol import surprisals_of as surprisals_of
-from .jobs.logs import read_training_logs as read_training_logs
+from .jobs.folder import read_training_logs as read_training_logs
 from .language_model import LanguageModelRecipe as LanguageModelRecipe
 from .language_model import Model as Model
 from .language_model import TrainingPlan as TrainingPlan
@@ -25,5 +25,5 @@ from .ngram.model import train_kneser_ney as train_kneser_ney
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe
 from .rescoring import read_models as read_models
 from .rescoring import score_multitext as score_multitext
+from .rescoring import token_scores as token_scores
 from .scoring import Scoring as Scoring
-from .unit_scores import token_scores as token_scores

@@ -1,37 +1,33 @@
-"""From a multitext to surprisals: one language model per edition, as many at once as asked for."""
+"""From a multitext to surprisals: one language model per edition, and per fold, as many at once as asked for."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import pandas as pd
 from rich.progress import Progress, TaskID
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number, seed_numbers
-from langdiff.errors import ConfigError, DataError
-from langdiff.lm.cross_scoring import Scored, score_folds
+from langdiff.base.signature import short_hash
+from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffError, without_figures
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
-from langdiff.lm.jobs.failures import Failures
+from langdiff.lm.jobs.failures import Failures, cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.jobs.folder import fold_cache, job_folder
-from langdiff.lm.jobs.job import (
-    Job,
-    JobResult,
-    ReplacedError,
-    explain_replaced,
-    replaced_rate,
-)
+from langdiff.lm.jobs.job import Job, JobResult, ReplacedError, explain_replaced, replaced_rate
 from langdiff.lm.jobs.record import provenance_of_parts, surprisals_of_frames
-from langdiff.lm.jobs.results import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.jobs.workers import processes, run_here, run_in
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.scoring import Scoring
 from langdiff.tables.divisions import Folds, Parts
+from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
 
 
@@ -86,8 +82,32 @@ class Compute:
         return None if self.cache is None else Path(self.cache)
 
     def inside(self, name: str) -> "Compute":
-        """Return the same with a folder inside the cache, if there is one."""
+        """Return the same with a folder inside the cache, if there is one.
+
+        Parameters
+        ----------
+        name : str
+            Path of the folder, relative to the cache.
+        """
         return self if self.folder is None else replace(self, cache=self.folder / name)
+
+
+class _Scored(NamedTuple):
+    """What language models of all editions gave.
+
+    Attributes
+    ----------
+    surprisals : Surprisals
+        Bits of the test intents.
+    failed : dict from str to str
+        What was wrong with editions that are left out.
+    cautions : list of (str, str)
+        Edition and what a reader of its surprisals should know.
+    """
+
+    surprisals: Surprisals
+    failed: dict[str, str]
+    cautions: list[tuple[str, str]]
 
 
 def compute_surprisals(
@@ -230,7 +250,7 @@ def compute_where_possible(
     if compute.executor is None:
         find_device(compute.device)  # of this machine: better now than in every worker
 
-    def score(parts: Parts, seed: int, cache: Path | None, label: str) -> Scored:
+    def score(parts: Parts, seed: int, cache: Path | None, label: str) -> _Scored:
         jobs = [
             Job(
                 edition=edition,
@@ -257,7 +277,7 @@ def compute_where_possible(
     with nullcontext(compute.executor) if compute.workers == 1 else processes(workers) as pool:
         if isinstance(parts, Folds):
             seeds = fold_seeds(recipe, number, len(parts.parts))
-            found = score_folds(
+            found = _score_folds(
                 parts,
                 lambda part, fold: score(
                     part,
@@ -299,14 +319,14 @@ def _run(
     return run_here(jobs, failures, bar, task)
 
 
-def _scored(parts: Parts, results: Mapping[str, JobResult], failures: Failures, named: ScoredLM) -> Scored:
+def _scored(parts: Parts, results: Mapping[str, JobResult], failures: Failures, named: ScoredLM) -> _Scored:
     """Return the table of the editions that did not fail."""
     records = {edition: result.record for edition, result in results.items() if result.record is not None}
     parts = _of_editions(parts, results)
     provenance = provenance_of_parts(named.recipe, named.scoring, parts, records)
     failed = {edition: str(error) or type(error).__name__ for edition, error in failures.errors.items()}
     table = surprisals_of_frames(frames_of(results), parts.test, named.name, provenance)
-    return Scored(table, failed, cautions_of(results))
+    return _Scored(table, failed, cautions_of(results))
 
 
 def _of_edition(parts: Parts, edition: str) -> Parts:
@@ -331,3 +351,87 @@ def _of_editions(parts: Parts, editions: Collection[str]) -> Parts:
     if len(kept) == len(parts.train.editions):
         return parts
     return parts.sel(kept)
+
+
+def _score_folds(folds: Folds, score: Callable[[Parts, int], _Scored], seed: int | None) -> _Scored:
+    """Train and score fold after fold; return one table of all intents.
+
+    An edition that fails in one fold is left out of the table, and of the folds after it.
+
+    Parameters
+    ----------
+    folds : Folds
+        What the models of each fold learn from and are measured on.
+    score : callable
+        Takes the parts of a fold and its number.
+    seed : int or None
+        Seed from which those of the folds were made, for the provenance.
+
+    Returns
+    -------
+    _Scored
+        Bits of all intents, in the order of the multitext; the fold that measured each is in ``intent_info["fold"]``.
+    """
+    found: list[_Scored] = []
+    failed: dict[str, str] = {}
+    for number in range(1, len(folds.parts) + 1):
+        with _naming_fold(number, len(folds.parts)):
+            found.append(score(folds.parts[number - 1], number))
+        new = {edition: f"fold {number}: {why}" for edition, why in found[-1].failed.items()}
+        if new:
+            failed |= new
+            folds = folds.sel([edition for edition in folds.editions if edition not in failed])
+    tables = [table.surprisals.sel(editions=folds.editions) for table in found]
+    return _Scored(_join(tables, folds, seed), failed, _each_once(found, failed))
+
+
+def _join(tables: Sequence[Surprisals], folds: Folds, seed: int | None) -> Surprisals:
+    def join(name: str) -> pd.DataFrame:
+        joined: pd.DataFrame = pd.concat([getattr(table, name) for table in tables])
+        return joined.loc[folds.multitext.intents]
+
+    known = [name for name in ("bits", *BESIDE) if getattr(tables[0], name) is not None]
+    columns: dict[str, Any] = {name: join(name) for name in known}
+    info = folds.multitext.intent_info.assign(fold=folds.fold)
+    records = [table.provenance for table in tables if table.provenance is not None]
+    return Surprisals(**columns, intent_info=info, lm=tables[0].lm, provenance=_provenance(records, folds, seed))
+
+
+def _provenance(records: Sequence[Provenance], folds: Folds, seed: int | None) -> Provenance:
+    """Return what the joint table depends on; folds differ in their texts, and in seeds made of one."""
+
+    def joined(name: str) -> str | None:
+        values = dict.fromkeys(getattr(record, name) for record in records)
+        return "+".join(sorted(value for value in values if value is not None)) or None
+
+    return Provenance(
+        recipe=records[0].recipe,
+        scoring=records[0].scoring,
+        seed=seed,
+        texts=short_hash([record.texts for record in records]),
+        preparation=joined("preparation"),
+        split=f"folds:{len(records)},by:{folds.group.name},measured:{len(folds.multitext)}",
+        compute=joined("compute"),
+        versions=joined("versions"),
+    )
+
+
+def _each_once(found: Sequence[_Scored], failed: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the cautions of all folds, those that differ in figures only once."""
+    kinds: dict[tuple[str, str], str] = {}
+    for scored in found:
+        for edition, caution in scored.cautions:
+            if edition not in failed:
+                kinds.setdefault((edition, without_figures(caution)), caution)
+    return [(edition, caution) for (edition, _), caution in kinds.items()]
+
+
+@contextmanager
+def _naming_fold(number: int, of: int) -> Iterator[None]:
+    """Name the fold in errors."""
+    try:
+        yield
+    except FaultsError:
+        raise
+    except LangdiffError as error:
+        raise type(error)(f"fold {number} of {of}: {error}") from error

@@ -6,7 +6,7 @@ commands ask the recipe and the model, never which kind they are of.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -94,7 +94,7 @@ class TrainingPlan:
     device: str = "auto"
     log_path: Path | None = None
     directory: Path | None = None
-    report: Report = report_nothing
+    report: Report = field(default_factory=lambda: report_nothing)
 
 
 class Model(Protocol):
@@ -113,6 +113,14 @@ class Model(Protocol):
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
         """Score texts.
 
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            Texts in Unicode normal form C, without final line break.
+        scoring : Scoring or str, optional
+            Whether replaced characters are priced and the state is carried; by default they are priced, and
+            each text is scored on its own.
+
         Returns
         -------
         DataFrame, one row per text, index of `texts`
@@ -123,17 +131,31 @@ class Model(Protocol):
         ...
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each unit of texts, that of the end symbol last.
+        """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
+
+        Parameters
+        ----------
+        texts : sequence or Series of str
+            Texts as for `surprisal`.
+        boundaries : bool
+            Whether to return, in a second row, the bits of the event that a unit that begins with a space, or the
+            end, stands there.
 
         Returns
         -------
-        list of ndarray of float64, shape (T,) or, with `boundaries`, (2, T)
-            One array per text; the second row has the bits of the event that a word, or the end, begins there.
+        list of ndarray of float64, shape (T,) or (2, T)
+            One array per text; T is one more than the text has units.
         """
         ...
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json`` with the ``kind`` and the ``recipe``, and what else the model needs."""
+        """Write ``model.json`` with the ``kind`` and the ``recipe``, and what else the model needs.
+
+        Parameters
+        ----------
+        directory : str or Path
+            Folder to write into, made if missing; a model that is there is replaced.
+        """
         ...
 
 
@@ -184,6 +206,11 @@ class LanguageModelRecipe(ABC):
     def named(cls, name: str) -> "LanguageModelRecipe | None":  # noqa: ARG003 a kind may have no names
         """Return the recipe of a name; None if the name is of another kind.
 
+        Parameters
+        ----------
+        name : str
+            Name of a language model, without a way of scoring.
+
         Raises
         ------
         ConfigError
@@ -193,11 +220,26 @@ class LanguageModelRecipe(ABC):
 
     @abstractmethod
     def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> Model:
-        """Train a model on the training part, and choose its best state by the dev part; the caller saves it."""
+        """Train a model; the caller saves it.
+
+        Parameters
+        ----------
+        train, dev : Series of str
+            Texts to learn from, and texts to choose the best state by.
+        plan : TrainingPlan
+            Seed and device, and the files in which training keeps its log and its states.
+        """
 
     @abstractmethod
     def read(self, directory: Path, *, device: str) -> Model:
         """Read a model that was trained by this recipe.
+
+        Parameters
+        ----------
+        directory : Path
+            Folder that the model was saved in.
+        device : str
+            Device to compute on, as for `langdiff.lm.read_model`.
 
         Raises
         ------
@@ -206,7 +248,13 @@ class LanguageModelRecipe(ABC):
         """
 
     def precision(self, device: str) -> str:  # noqa: ARG002 for kinds that have more than one
-        """Return the precision in which a kind of device (``"cpu"``, ``"cuda"``) trains, part of the job's key."""
+        """Return the precision of training, which is part of the keys of caches.
+
+        Parameters
+        ----------
+        device : str
+            Kind of device, ``"cpu"`` or ``"cuda"``.
+        """
         return "float64"
 
     def libraries(self) -> tuple[str, ...]:

@@ -13,10 +13,9 @@ from torch import Tensor
 
 from langdiff.base.seeds import generator
 from langdiff.errors import ConfigError
-from langdiff.lm.device import one_thread
+from langdiff.lm.device import one_thread, single_precision
 from langdiff.lm.lstm.model import LanguageModel
 from langdiff.lm.lstm.network import AWDLSTM
-from langdiff.lm.precision import single_precision
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import check_texts
 from langdiff.lm.units.alphabet import SPACE

@@ -1,17 +1,30 @@
-"""Texts before any language model sees them: checked, counted, and written in an alphabet."""
+"""Texts before any language model sees them: checked, counted, written in an alphabet; how they were prepared."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
-from langdiff.base.types import Floats
-from langdiff.errors import DataError, FaultsError, LangdiffError, TrainingError
+from langdiff.base.io import parse_json, write_json
+from langdiff.base.types import Floats, Tokenization
+from langdiff.errors import (
+    CheckpointError,
+    ConfigError,
+    DataError,
+    FaultsError,
+    LangdiffError,
+    LangdiffWarning,
+    TrainingError,
+)
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import Alphabet
 
 HIGH_RATE = 0.001  # of characters outside the alphabet
+
+NOTE = "preparation.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,3 +200,58 @@ def naming(edition: str | None) -> Iterator[None]:
         raise kind(f"{prefix}{error}") from error
     except (RuntimeError, MemoryError) as error:
         raise TrainingError(f"{prefix}{type(error).__name__}: {error}") from error
+
+
+def note_preparation(models: Path, tokenization: Tokenization) -> None:
+    """Note how the texts of a folder of language models were prepared.
+
+    Raises
+    ------
+    ConfigError
+        If the folder holds models whose texts were prepared otherwise.
+    OutputError
+        If the note cannot be written.
+
+    Warns
+    -----
+    LangdiffWarning
+        If there is a note that cannot be read.
+    """
+    try:
+        known = read_preparation(models) if (models / NOTE).is_file() else tokenization
+    except CheckpointError as error:  # models of other texts are not used, whatever the note says
+        warnings.warn(f"{error} The note is written again.", LangdiffWarning, stacklevel=2)
+        known = tokenization
+    if known != tokenization:
+        raise ConfigError(
+            f"{models}: holds models of text whose tokenization was {known!r}, not {tokenization!r}. "
+            "Use another folder."
+        )
+    write_json(models / NOTE, {"tokenization": tokenization})
+
+
+def read_preparation(models: Path) -> Tokenization:
+    """Return how the texts of a folder of language models were prepared.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no such note, or it cannot be read.
+    """
+    try:
+        noted = parse_json((models / NOTE).read_text(encoding="utf-8"))["tokenization"]
+    except OSError as error:
+        if folds := sorted(path.name for path in models.glob("fold-*")):
+            raise CheckpointError(
+                f"{models}: holds the models of {len(folds)} folds. Name one of them, such as {models / folds[0]}; it "
+                "has learned from all texts but those of that fold."
+            ) from error
+        raise CheckpointError(
+            f"{models / NOTE}: cannot be read ({error.strerror}). Name a folder that `langdiff train` wrote, or "
+            "jobs/ of a run."
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{models / NOTE}: damaged ({error}). Train the models again.") from error
+    if noted not in ("reversible", "as-is"):
+        raise CheckpointError(f"{models / NOTE}: unknown tokenization {noted!r}; written by another version?")
+    return "reversible" if noted == "reversible" else "as-is"

@@ -2,16 +2,17 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from string import punctuation
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 import langdiff
+from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
@@ -146,7 +147,7 @@ def _merged(group: Sequence[Parallelism]) -> Parallelism:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class AnnotatorAgreement:
+class AnnotatorAgreement(Result):
     """How far two annotators agree on parallelisms.
 
     Attributes
@@ -164,6 +165,8 @@ class AnnotatorAgreement:
     signature : str
         Settings and a hash of the annotations, to be quoted with the numbers.
     """
+
+    printing: ClassVar[Mapping[str, Any]] = {"index": False, "float_format": "{:.4f}".format}
 
     scores: ParallelismScores
     bootstrap: pd.DataFrame
@@ -183,17 +186,18 @@ class AnnotatorAgreement:
         columns = ["metric", "matched", "size_a", "size_b", "precision", "recall", "f"]
         return totals[columns].merge(self.bootstrap, on="metric")
 
-    def summary(self) -> str:
-        """Format the agreement by metric, with bootstrap intervals."""
+    def _lines(self) -> Iterator[str]:
         documents = self.scores.documents["document"].nunique()
         width = "mean ± 1.96 standard errors / √items, as published: too narrow" if self.as_published else "percentiles"
-        lines = [
-            f"Agreement of two annotators on {documents} document(s); the first counts as the hypothesis",
-            f"95 % interval of F from {self.n_draws:,} samples of {self.n_items:,} pairs ({width})",
-            "",
-            self.to_frame().to_string(index=False, float_format="{:.4f}".format),
-        ]
-        return "\n".join([*lines, "", f"[{self.signature}]"])
+        yield f"Agreement of two annotators on {documents} document(s); the first counts as the hypothesis"
+        yield f"95 % interval of F from {self.n_draws:,} samples of {self.n_items:,} pairs ({width})"
+
+    def _table(self) -> pd.DataFrame:
+        return self.to_frame()
+
+    def to_json(self) -> str:
+        """Return what `save` writes."""
+        return super(AnnotatorAgreement, replace(self, scores=self.scores.completed())).to_json()
 
     def __repr__(self) -> str:
         """Give the number of documents, and F by all metrics."""

@@ -1,12 +1,13 @@
 """Kinds of errors in predicted parallelisms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 import langdiff
+from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document, Parallelism
@@ -26,7 +27,7 @@ CATEGORIES = (
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ParallelismErrors:
+class ParallelismErrors(Result):
     """How predicted parallelisms differ from annotated ones, case by case.
 
     A case is a pair of matched parallelisms, or one that is not matched. Its category is the largest unit that differs
@@ -44,6 +45,8 @@ class ParallelismErrors:
     signature : str
         Settings and a hash of the references, to be quoted with the numbers.
     """
+
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
 
     cases: pd.DataFrame
     pairs: tuple[tuple[str, str], ...]
@@ -94,11 +97,8 @@ class ParallelismErrors:
         references, hypotheses = ({int(number): name for number, name in side if not pd.isna(number)} for side in sides)
         return references, hypotheses
 
-    def summary(self) -> str:
-        """Format the numbers of errors of each category by document."""
-        frame = self.to_frame()
-        lines = ["Cases by category: FP too much, FN too little, FM both", ""]
-        return "\n".join([*lines, frame.to_string(index=False), "", f"[{self.signature}]"])
+    def _lines(self) -> Iterator[str]:
+        yield "Cases by category: FP too much, FN too little, FM both"
 
     def __repr__(self) -> str:
         """Give the number of cases with an error."""

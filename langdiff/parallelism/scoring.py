@@ -3,16 +3,17 @@
 import math
 import warnings
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 import langdiff
+from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, name_of_number, short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
@@ -28,6 +29,8 @@ FEATURES = ("stratum", "kind", "branches", "tokens", "overlap", "distance", "sec
 _KEYS = ("system", "document", "side", "number")
 _TYPES: dict[str, str] = {"stratum": "int64", "distance": "Int64", "kind": "object"}
 Documents = Mapping[str, Document]
+_PERCENT = ["precision", "recall", "f", "macro_f"]
+_SHOWN = {"f": "F", "macro_f": "macro F", "hypothesis_size": "predicted", "reference_size": "annotated"}
 
 
 class ScoreTable:
@@ -115,7 +118,7 @@ def features(document: Document) -> list[tuple[Any, ...]]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ParallelismScores:
+class ParallelismScores(Result):
     """How well systems find parallelisms.
 
     Attributes
@@ -129,6 +132,8 @@ class ParallelismScores:
         Weight of recall in F.
     signature : str
         Settings and a hash of the references, to be quoted with the numbers.
+    matchings : ScoreTable or DataFrame
+        Matchings from which `parallelisms` is made, or that table itself.
 
     Notes
     -----
@@ -136,11 +141,17 @@ class ParallelismScores:
     its maximum and, of equal credits, the hypothesis of the smallest number. Totals do not depend on it.
     """
 
+    digits = 2
+    printing: ClassVar[Mapping[str, Any]] = {
+        "index": False,
+        "formatters": {_SHOWN.get(name, name): "{:.2f}".format for name in _PERCENT},
+    }
+
     documents: pd.DataFrame
     systems: tuple[str, ...]
     beta: float
     signature: str
-    _table: ScoreTable
+    matchings: ScoreTable | pd.DataFrame
 
     @cached_property
     def parallelisms(self) -> pd.DataFrame:
@@ -153,7 +164,7 @@ class ParallelismScores:
         ``section``, ``position`` (of its first token in the document, from 0 to 1). The table is made when it is first
         asked for, since that takes longer than scoring.
         """
-        return self._table.parallelisms()
+        return self.matchings.parallelisms() if isinstance(self.matchings, ScoreTable) else self.matchings
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per system and metric.
@@ -231,18 +242,23 @@ class ParallelismScores:
         name = f"{metric} {'recall' if side == 'reference' else 'precision'}"
         return Outcomes(successes=successes, trials=trials, items=items, name=name)
 
-    def summary(self) -> str:
-        """Format precision, recall and F in percent, with the sums they are made of."""
+    def _lines(self) -> Iterator[str]:
+        yield f"Scores in percent, F with β = {self.beta:g}; sums over documents, macro F: mean over documents"
+        if self.to_frame()["undefined"].any():
+            yield "Systems and references without any parallelism have no scores; they are given as 0."
+
+    def _table(self) -> pd.DataFrame:
         frame = self.to_frame()
-        shares = ["precision", "recall", "f", "macro_f"]
-        frame[shares] *= 100
-        names = {"f": "F", "macro_f": "macro F", "hypothesis_size": "predicted", "reference_size": "annotated"}
-        formats = {names.get(name, name): "{:.2f}".format for name in shares}
-        lines = [f"Scores in percent, F with β = {self.beta:g}; sums over documents, macro F: mean over documents", ""]
-        if frame["undefined"].any():
-            lines.insert(1, "Systems and references without any parallelism have no scores; they are given as 0.")
-        shown = frame.drop(columns="undefined").rename(columns=names).to_string(index=False, formatters=formats)
-        return "\n".join([*lines, shown, "", f"[{self.signature}]"])
+        frame[_PERCENT] *= 100
+        return frame.drop(columns="undefined").rename(columns=_SHOWN)
+
+    def completed(self) -> "ParallelismScores":
+        """Return the same scores with the table of parallelisms instead of the matchings that it is made from."""
+        return replace(self, matchings=self.parallelisms)
+
+    def to_json(self) -> str:
+        """Return what `save` writes."""
+        return super(ParallelismScores, self.completed()).to_json()
 
     def __repr__(self) -> str:
         """Give the numbers of systems and documents, and F by MBAWO."""
@@ -363,7 +379,7 @@ def score_parallelisms(
         systems=tuple(hypotheses),
         beta=float(beta),
         signature=join_signature(parts | {"version": langdiff.__version__}),
-        _table=table,
+        matchings=table,
     )
 
 

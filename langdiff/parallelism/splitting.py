@@ -1,12 +1,14 @@
 """Splitting documents so that every part has its share of annotated and of other tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism.documents import Document, strata
@@ -16,7 +18,7 @@ COUNTS = ["inner", "outer"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class DocumentSplit:
+class DocumentSplit(Result):
     """Documents in parts, and how near the parts are to their shares.
 
     Attributes
@@ -34,6 +36,8 @@ class DocumentSplit:
     >>> split
     DocumentSplit: 4 documents: 2 training, 2 test; mean squared error 3.46e-04
     """
+
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
 
     documents: pd.DataFrame
     shares: dict[str, float]
@@ -78,15 +82,22 @@ class DocumentSplit:
         """Return the documents with their parts."""
         return self.documents.copy()
 
-    def summary(self) -> str:
-        """Format parts, errors and tests."""
+    def _table(self) -> pd.DataFrame:
+        return rounded(self.parts(), self.digits)
+
+    def _notes(self) -> Iterator[str]:
         errors = ", ".join(f"{name} {error:.2e}" for name, error in self.errors().items())
         tests = self.tests()
-        lines = [self.parts().round(4).to_string(index=False), f"Mean squared errors of the shares: {errors}", ""]
-        lines += ["Welch's t-tests of counts per document", tests.round(4).to_string(index=False, na_rep="–")]
+        yield f"Mean squared errors of the shares: {errors}"
+        yield ""
+        yield "Welch's t-tests of counts per document"
+        yield tests.round(4).to_string(index=False, na_rep="–")
         if tests["p_value"].isna().any():
-            lines.append("–: no test, because a part has fewer than two documents (or all have equal counts).")
-        return "\n".join(lines)
+            yield "–: no test, because a part has fewer than two documents (or all have equal counts)."
+
+    def summary(self) -> str:
+        """Return parts, errors and tests as text."""
+        return "\n".join([self._table().to_string(**self.printing), *self._notes()])
 
     def __repr__(self) -> str:
         """Give the sizes of the parts and the error."""

@@ -1,14 +1,15 @@
 """Statistics of annotated documents, and tests whether treatments differ over blocks (Friedman, Nemenyi)."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Integers
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Branch, Document, strata
@@ -22,7 +23,7 @@ ALPHA = 0.05  # of the critical difference
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ParallelismStatistics:
+class ParallelismStatistics(Result):
     """Sizes of annotated documents, and the lexical overlap of branches that are parallel to each other.
 
     Attributes
@@ -50,7 +51,7 @@ class ParallelismStatistics:
         return self.table.copy()
 
     def summary(self) -> str:
-        """Format the table and the histogram."""
+        """Return the table and the histogram as text."""
         cells = zip(self.table["statistic"], self.table["value"], self.table["std"], strict=True)
         rows = [
             (str(name), f"{value:,g}" if np.isnan(std) else f"{value:.2f} ± {std:.2f}") for name, value, std in cells
@@ -60,29 +61,7 @@ class ParallelismStatistics:
         counts = " ".join(map(str, self.histogram))
         return "\n".join([*lines, f"pairs by overlap, in bins of 0.1: {counts}"])
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw the overlap; see `langdiff.plots.plot_lexical_overlap`.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings for Matplotlib, which override the defaults.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-
-        Raises
-        ------
-        DataError
-            If there are no pairs.
-        """
-        from langdiff.plots import plot_lexical_overlap
-
-        return plot_lexical_overlap({"": self.pairs}, ax, **style)
+    plot = Drawn("plot_lexical_overlap", lambda statistics: {"": statistics.pairs})
 
     def __repr__(self) -> str:
         """Give the main counts."""
@@ -195,7 +174,7 @@ def _mean(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class RankComparison:
+class RankComparison(Result):
     """Average ranks of treatments over blocks, with the tests of Friedman and Nemenyi.
 
     Attributes
@@ -214,6 +193,9 @@ class RankComparison:
         One row per pair of treatments: ``treatment``, ``other`` (the worse), ``difference`` of average ranks and
         Nemenyi's ``p_value``, which counts all pairs.
     """
+
+    digits = 2
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
 
     ranks: pd.Series
     n_blocks: int
@@ -238,18 +220,21 @@ class RankComparison:
             last = max(last, end)
         return found
 
-    def summary(self) -> str:
-        """Format the ranks, the tests and the pairs that differ."""
+    def _notes(self) -> Iterator[str]:
         apart = self.pairs[self.pairs["p_value"] < ALPHA]
-        lines = [
-            self.to_frame().round(2).to_string(index=False),
+        yield (
             f"Friedman: chi-squared {self.statistic:.2f}, {len(self.ranks) - 1} degrees of freedom, "
-            f"p = {self.p_value:.2g} ({self.n_blocks} blocks)",
+            f"p = {self.p_value:.2g} ({self.n_blocks} blocks)"
+        )
+        yield (
             f"Nemenyi: critical difference {self.critical_difference:.3f} at {ALPHA}; {len(apart)} of "
-            f"{len(self.pairs)} pairs differ",
-        ]
-        lines += [f"  {row.treatment} and {row.other}: p = {row.p_value:.2g}" for row in apart.itertuples()]
-        return "\n".join(lines)
+            f"{len(self.pairs)} pairs differ"
+        )
+        yield from (f"  {row.treatment} and {row.other}: p = {row.p_value:.2g}" for row in apart.itertuples())
+
+    def summary(self) -> str:
+        """Return the ranks, the tests and the pairs that differ as text."""
+        return "\n".join([self._table().to_string(**self.printing), *self._notes()])
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the ranks; see `langdiff.plots.plot_average_ranks`.

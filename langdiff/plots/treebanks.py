@@ -30,8 +30,8 @@ from langdiff.plots._axes import (
 )
 
 if TYPE_CHECKING:
-    from langdiff.treebanks.comparison import TreebankComparison
     from langdiff.treebanks.measures import TreebankMeasures
+    from langdiff.treebanks.pairwise import TreebankComparison
     from langdiff.treebanks.perturbation import PerturbationCurve
     from langdiff.treebanks.profile import TreebankProfile
 

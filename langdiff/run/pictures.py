@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from itertools import combinations
 
-from langdiff.lm.jobs.folder import job_folder
-from langdiff.lm.jobs.logs import join_logs, read_job_log
+from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import standardized_residuals
 from langdiff.run.directory import JOBS

@@ -23,9 +23,8 @@ from langdiff.lm.compute import Compute, compute_where_possible
 from langdiff.lm.device import find_device
 from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.lm.external.protocol import surprisals_of
-from langdiff.lm.jobs.folder import job_folder
-from langdiff.lm.jobs.logs import join_logs, read_job_log
-from langdiff.lm.preparation import note_preparation
+from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
+from langdiff.lm.texts import note_preparation
 from langdiff.regression import DifficultyCurve, fit
 from langdiff.run.analyses import Basis, analyse, check_sections
 from langdiff.run.analysis import ANALYSES
@@ -358,7 +357,7 @@ class _Run:
             edition_info=corpus.edition_info,
             edition_columns=corpus.edition_columns,
             editions=corpus.editions,
-            errors=corpus.errors,
+            decode_errors=corpus.errors,
             on_error=corpus.on_error,
             ranges=corpus.ranges,
             vref=corpus.vref,

@@ -14,8 +14,7 @@ from langdiff.base.checksums import CHECKSUMS
 from langdiff.base.io import as_path, is_locked
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
-from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json
-from langdiff.lm.jobs.logs import read_log
+from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json, read_log
 from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import split_name
 from langdiff.run.directory import EXPERIMENT, STAGE, caches, curve_caches

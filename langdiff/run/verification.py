@@ -9,8 +9,8 @@ from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums
 from langdiff.base.io import as_path
 from langdiff.errors import DataError
 from langdiff.lm.jobs.folder import KEY, job_folder
-from langdiff.lm.preparation import NOTE
 from langdiff.lm.scoring import split_name
+from langdiff.lm.texts import NOTE
 from langdiff.run.analysis import KEPT as KEPT_ANALYSES
 from langdiff.run.baselines import KEPT
 from langdiff.run.directory import EXPERIMENT, JOBS, SCORED, STAGE, caches, curve_caches

@@ -3,21 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Literal, get_args
 
 import pandas as pd
 
 from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.conllu import TreeSource, read_trees
 from langdiff.treebanks.head_entropy import HeadPairs, Over
 from langdiff.treebanks.tree import Tree, with_function_heads
 from langdiff.treebanks.treebank import file_name, refuse_equal_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 Heads = Literal["content", "function"]
 
@@ -133,7 +130,7 @@ def _distances(tree: Tree, heads: Heads, punctuation: bool) -> Iterator[int]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TreebankMeasures:
+class TreebankMeasures(Result):
     """Head-POS entropy and dependency length of treebanks.
 
     Attributes
@@ -159,6 +156,9 @@ class TreebankMeasures:
     1.0
     """
 
+    digits = 3
+    plot = Drawn("plot_treebank_measures")
+
     table: pd.DataFrame
     over: Over = "tokens"
     punctuation: bool | None = None
@@ -167,31 +167,16 @@ class TreebankMeasures:
         """Return one row per treebank."""
         return self.table.reset_index()
 
-    def summary(self) -> str:
-        """Format the table, and say what head-POS entropy is averaged over and what is done about punctuation."""
+    def _table(self) -> pd.DataFrame:
+        return rounded(self.table, self.digits)
+
+    def _notes(self) -> Iterator[str]:
         punctuation = {None: "hpe", True: "yes", False: "no"}[self.punctuation]
-        return f"{self.table.round(3).to_string()}\n[hpe_over:{self.over}|punctuation:{punctuation}]"
+        yield f"[hpe_over:{self.over}|punctuation:{punctuation}]"
 
-    def plot(self, measure: str = "dependency_length", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a measure of all treebanks; see `langdiff.plots.plot_treebank_measures`.
-
-        Parameters
-        ----------
-        measure : str
-            Column of `table` to draw.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Options of Matplotlib, passed to the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.treebanks import plot_treebank_measures  # Matplotlib only when asked for
-
-        return plot_treebank_measures(self, measure, ax, **style)
+    def summary(self) -> str:
+        """Return the table as text, with the units of head-POS entropy and the treatment of punctuation."""
+        return "\n".join([self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
         """Give the numbers of treebanks and words."""

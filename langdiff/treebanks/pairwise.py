@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed, short_hash
 from langdiff.base.types import Floats
@@ -20,17 +21,13 @@ from langdiff.treebanks.profile import TreebankProfile, profile_treebank
 from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, SimilaritySettings, box, shared_names, tables
 from langdiff.treebanks.treebank import Paths, Treebank, read_treebank, refuse_equal_names
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
 Column = Metric | Literal["mean"]
 COLUMNS: tuple[Column, ...] = (*METRICS, "mean")
 Equalize = Literal["tokens", "sentences"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TreebankComparison:
+class TreebankComparison(Result):
     """Divergences of every treebank from every other.
 
     Attributes
@@ -133,45 +130,32 @@ class TreebankComparison:
         np.fill_diagonal(both, 0)
         return linkage(squareform(both), method="average")
 
-    def summary(self) -> str:
-        """Format the mean divergences, noise, sizes and settings."""
-        names = list(self.profiles)
-        words = self.sizes()["words"]
+    def _lines(self) -> Iterator[str]:
         what = f"of subsamples of equal {self.equalize}" if self.equalize else "of whole treebanks"
-        lines = [f"Mean divergence over size, depth, width and length, {what} (row: reference, column: compared)", ""]
-        lines.append(self.divergence["mean"].round(4).to_string(index_names=False))
+        yield f"Mean divergence over size, depth, width and length, {what} (row: reference, column: compared)"
+
+    def _table(self) -> pd.DataFrame:
+        return rounded(self.divergence["mean"], self.digits)
+
+    def _notes(self) -> Iterator[str]:
+        words = self.sizes()["words"]
+        if not self.equalize and words.max() > words.min():
+            yield (
+                f"The largest treebank has {words.max() / words.min():.1f} times the words of the smallest. Size and "
+                "Depth depend on the size of"
+            )
+            yield "a treebank and on the length of its sentences: compare equal ones (equalize), of one language."
+
+    def summary(self) -> str:
+        """Return the mean divergences, the noise, the sizes and the settings as text."""
+        lines = [*self._lines(), "", self._table().to_string(index_names=False)]
         if self.noise["mean"].notna().all():
             lines += ["", "The same between random halves of one treebank; differences below mean nothing"]
-            lines.append(self.noise.T[names].round(4).to_string())
-        lines += ["", self.sizes().round(4).to_string(index_names=False), ""]
-        if not self.equalize and words.max() > words.min():
-            lines += [
-                f"The largest treebank has {words.max() / words.min():.1f} times the words of the smallest. Size and "
-                "Depth depend on the size of",
-                "a treebank and on the length of its sentences: compare equal ones (equalize), of one language.",
-            ]
-        return "\n".join([*lines, f"[{self.signature}]"])
+            lines.append(self.noise.T[list(self.profiles)].round(4).to_string())
+        lines += ["", self.sizes().round(4).to_string(index_names=False), "", *self._notes(), *self._signed()]
+        return "\n".join(lines)
 
-    def plot(self, metric: Column = "mean", ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw a map of divergences; see `langdiff.plots.plot_divergences`.
-
-        Parameters
-        ----------
-        metric : str
-            Metric to draw, or ``"mean"``.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **options
-            Options of Matplotlib, passed to the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.treebanks import plot_divergences  # Matplotlib only when asked for
-
-        return plot_divergences(self, metric, ax, **options)
+    plot = Drawn("plot_divergences")
 
     def __repr__(self) -> str:
         """Name the treebanks, the divergence and what was equalized."""

@@ -1,15 +1,16 @@
 """Random changes to treebanks, to see how divergences respond."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats, Integers
@@ -17,9 +18,6 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.pairwise import COLUMNS, Column, between, between_halves
 from langdiff.treebanks.tables import AVERAGED, SimilaritySettings
 from langdiff.treebanks.treebank import Codes, Treebank
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Perturbation = Literal["relations", "heads", "order"]
 KINDS: tuple[Perturbation, ...] = get_args(Perturbation)
@@ -114,7 +112,7 @@ def _is_above(word: int, other: int, parents: Codes) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class PerturbationCurve:
+class PerturbationCurve(Result):
     """Divergence of perturbed copies from their source.
 
     Attributes
@@ -139,34 +137,19 @@ class PerturbationCurve:
         cells = self.table.groupby(["kind", "rate", "metric"], sort=False)["divergence"]
         return cells.agg(divergence="mean", std="std").reset_index()
 
-    def summary(self) -> str:
-        """Format the mean divergences: one row per kind and rate, one column per metric."""
+    def _lines(self) -> Iterator[str]:
+        yield f"Divergence of copies of {self.treebank!r}"
+
+    def _table(self) -> pd.DataFrame:
         wide = self.to_frame().pivot(index=["kind", "rate"], columns="metric", values="divergence")
-        columns = list(self.noise.index)
+        return rounded(wide[list(self.noise.index)], self.digits)
+
+    def summary(self) -> str:
+        """Return the mean divergences as text: one row per kind and rate, one column per metric."""
         noise = self.noise.round(4).to_frame("halves").T.to_string()
-        table = wide[columns].round(4).to_string()
-        return f"Divergence of copies of {self.treebank!r}\n{table}\n\n{noise}\n[{self.signature}]"
+        return "\n".join([*self._lines(), self._table().to_string(), "", noise, *self._signed()])
 
-    def plot(self, kind: Perturbation = "relations", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw divergence against rate; see `langdiff.plots.plot_perturbation`.
-
-        Parameters
-        ----------
-        kind : {"relations", "heads", "order"}
-            Kind of change to draw.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Options of Matplotlib, passed to the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.treebanks import plot_perturbation  # Matplotlib only when asked for
-
-        return plot_perturbation(self, kind, ax, **style)
+    plot = Drawn("plot_perturbation")
 
     def __repr__(self) -> str:
         """Name the treebank, the kinds and the number of rates."""

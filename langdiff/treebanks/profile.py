@@ -1,11 +1,13 @@
 """The tables of one treebank, with names on them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Drawn, Result
 from langdiff.errors import ConfigError
 from langdiff.treebanks.chains import Normalizer, cooccurrences, leaves
 from langdiff.treebanks.divergence import Counts
@@ -23,14 +25,11 @@ from langdiff.treebanks.tables import (
 )
 from langdiff.treebanks.treebank import Treebank
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 BOS, EOS = "BOS", "EOS"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TreebankProfile:
+class TreebankProfile(Result):
     """Counts of the five metrics in a treebank.
 
     Attributes
@@ -100,30 +99,17 @@ class TreebankProfile:
             return counts[own] / counts.loc[BOS, own]
         return counts.loc[own].div(counts.loc[own, EOS], axis=0)
 
+    def _table(self) -> pd.DataFrame:
+        return self.sizes.to_frame()
+
+    def _notes(self) -> Iterator[str]:
+        yield f"[{self.settings.signature}]"
+
     def summary(self) -> str:
-        """Format the sizes, and say what settings were used."""
-        return f"{self.sizes.to_string()}\n[{self.settings.signature}]"
+        """Return the sizes and the settings as text."""
+        return "\n".join([self.sizes.to_string(), *self._notes()])
 
-    def plot(self, metric: Metric = "size", ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw a table; see `langdiff.plots.plot_treebank_profile`.
-
-        Parameters
-        ----------
-        metric : {"size", "depth", "width", "length", "matrix"}
-            Metric whose table is drawn.
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Options of Matplotlib, passed to the function that draws.
-
-        Returns
-        -------
-        Axes
-            The axes drawn on.
-        """
-        from langdiff.plots.treebanks import plot_treebank_profile  # Matplotlib only when asked for
-
-        return plot_treebank_profile(self, metric, ax, **style)
+    plot = Drawn("plot_treebank_profile")
 
     def __repr__(self) -> str:
         """Name the treebank and give its size."""

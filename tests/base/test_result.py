@@ -110,6 +110,7 @@ def test_every_field_comes_back(tmp_path):
         {
             "text": ["a", None],
             "object": pd.Series([("x", 1), np.nan], dtype=object),
+            "texts as objects": pd.Series(["a", "b"], dtype=object),
             "nullable": pd.array([1, None], dtype="Int64"),
             "flag": [True, False],
             "level": pd.Categorical(["low", "high"], ["low", "high"], ordered=True),

@@ -17,7 +17,7 @@ def test_every_command_on_a_corpus_has_them(langdiff, command):
         "--edition-info",
         "--edition",
         "--on-error",
-        "--errors",
+        "--decode-errors",
         "--ranges",
         "--vref",
         "--original-language",

@@ -61,9 +61,12 @@ def _corpus(folder):
 
 
 CASES = {
-    "bytes": (["corpora", "describe", "texts", "--format", "moses"], "--errors replace reads it with U+FFFD"),
-    "skip": (["select", "texts", "--format", "moses", "--on-error", "skip"], "--errors replace reads it"),
-    "table": (["corpora", "describe", "texts", "--format", "moses", "--on-error", "skip"], "--errors replace reads it"),
+    "bytes": (["corpora", "describe", "texts", "--format", "moses"], "--decode-errors replace reads it with U+FFFD"),
+    "skip": (["select", "texts", "--format", "moses", "--on-error", "skip"], "--decode-errors replace reads it"),
+    "table": (
+        ["corpora", "describe", "texts", "--format", "moses", "--on-error", "skip"],
+        "--decode-errors replace reads it",
+    ),
     "guess": (["corpora", "describe", "texts"], "pass --format moses"),
     "format": (
         ["corpora", "describe", "verses", "--format", "pbc"],
@@ -99,7 +102,16 @@ def test_commands_name_their_options(langdiff, tmp_path, monkeypatch, case):
 @pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")
 def test_bytes_are_replaced_on_request(langdiff, tmp_path):
     _corpus(tmp_path)
-    say = ["select", tmp_path / "texts", "--format", "moses", "--errors", "replace", "--out", tmp_path / "chosen"]
+    say = [
+        "select",
+        tmp_path / "texts",
+        "--format",
+        "moses",
+        "--decode-errors",
+        "replace",
+        "--out",
+        tmp_path / "chosen",
+    ]
     done = langdiff(*say)
     assert (done.code, "faulty" in done.out) == (0, False)
     assert (tmp_path / "chosen" / "fra.txt").read_text(encoding="utf-8") == "un\nd\ufffdux\n"
@@ -121,7 +133,7 @@ baselines = false
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"path": "texts"}, 'errors = "replace" reads it with U+FFFD'),
+        ({"path": "texts"}, 'decode_errors = "replace" reads it with U+FFFD'),
         ({"path": "gaps"}, 'pass incomplete = "drop" to leave such intents out or incomplete = "test"'),
         ({"path": "gaps", "more": '[fit]\nbootstrap = 30\nerrors = "jackknife"'}, 'contradicts errors = "jackknife"'),
         ({"path": "gaps", "more": '[fit]\nstrata = "book"'}, 'add clusters = "chapter" beside strata = "book"'),

@@ -80,7 +80,9 @@ PREPARED = {
     "docs/command-line.md": Page((material.tables,)),
     "docs/constructions.md": Page((material.constructions, material.treebanks)),
     "docs/corpora.md": Page((material.bible, material.ntrex, material.formats, material.scraps)),
-    "docs/costep.md": Page((material.costep,), smaller={"seed=1, cache": "seed=1, budget_words=200, cache"}, slow=True),
+    "docs/costep.md": Page(
+        (material.costep,), smaller={"seed=1, compute": "seed=1, budget_words=200, compute"}, slow=True
+    ),
     "docs/curves.md": Page(
         (material.ntrex, material.tables),
         smaller={

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from langdiff.lm import RECIPES, train_language_model
-from langdiff.lm.jobs.logs import LOG, read_log
+from langdiff.lm.jobs.folder import LOG, read_log
 from langdiff.tables.divisions import Parts
 from langdiff.tables.multitext_building import multitext_from_sources
 from langdiff.tables.text_sources import InMemoryText

@@ -1,5 +1,6 @@
 """What n-grams and compressors make of a test part, and which models do worse."""
 
+import lzma
 import sys
 import warnings
 
@@ -10,6 +11,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning, MissingExtraError
 from langdiff.lm import compare_with_baselines, lzma_bits, measure_baselines, ppmd_bits, train_kneser_ney
+from tests.lm.conftest import verses
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +84,33 @@ def test_a_model_is_not_its_own_baseline():
     table = ld.Surprisals(bits=characters * 2, characters=characters, lm="kneser-ney-6")
     with pytest.raises(DataError, match="'kneser-ney-6' has no other baseline"):
         compare_with_baselines([table], pd.DataFrame({"kneser-ney-6": [2.0]}, index=["eng"]))
+
+
+def test_against_the_sizes_of_xz_streams():
+    train, test = verses("eng", 400, 0), verses("eng", 200, 1)
+
+    def size(texts):
+        return len(lzma.compress(("\n".join(texts) + "\n").encode(), preset=9 | lzma.PRESET_EXTREME))
+
+    by_xz = 8 * (size(train + test) - size(train))  # headers cancel; other settings of LZMA
+    assert lzma_bits(train, test) == pytest.approx(by_xz, rel=0.05)
+
+
+def test_what_was_seen_is_nearly_free_and_noise_costs_its_entropy():
+    rng = np.random.default_rng(0)
+    noise = ["".join(rng.choice(list("abcdefgh"), 100)) for _ in range(400)]  # 3 bits per character
+    train, test = noise[:200], noise[200:]
+    characters = sum(map(len, test))
+    assert lzma_bits(train, train[:100]) < 0.05 * lzma_bits(train, test[:100])
+    assert 3.0 <= lzma_bits(train, test) / characters < 3.3
+
+
+def test_the_window_sees_all_of_a_long_text():
+    rng = np.random.default_rng(0)
+    first, *others = ["".join(map(chr, rng.integers(0x4E00, 0x9F00, 1000))) for _ in range(600)]  # 1.8 MB
+    assert lzma_bits([first, *others], [first]) < 8 * 50
+
+
+def test_no_text():
+    assert lzma_bits([], []) == lzma_bits(["abc"], []) == 0
+    assert lzma_bits([], ["abc"]) > 0

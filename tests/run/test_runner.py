@@ -14,7 +14,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, EditionWarning, LangdiffError
-from langdiff.lm.preparation import note_preparation
+from langdiff.lm.texts import note_preparation
 from langdiff.regression import Blunders
 from langdiff.run import Experiment, read_run, run_experiment, runner, write_report
 from langdiff.run.hashes import hash_editions

@@ -18,7 +18,7 @@ import langdiff as ld
 from langdiff.base import io
 from langdiff.base.checksums import CHECKSUMS
 from langdiff.errors import DataError, LangdiffWarning, OutputError
-from langdiff.lm.jobs import job, tables
+from langdiff.lm.jobs import folder, job
 from langdiff.lm.jobs.folder import LOG
 from langdiff.lm.ngram import model
 from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
@@ -265,7 +265,7 @@ def full_after(monkeypatch, module, writes):
 
 def test_a_full_disk_is_told_with_what_is_finished(finished, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        full_after(patch, tables, 4)  # tables of three editions, and one more
+        full_after(patch, folder, 4)  # tables of three editions, and one more
         with pytest.raises(OutputError, match=r"No space left.* 1 of 3 editions are finished and kept \('[a-z-]+'\);"):
             run(tmp_path / "run")
     assert len(records(tmp_path / "run")) == 4

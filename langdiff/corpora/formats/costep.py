@@ -49,7 +49,7 @@ class CostepText(FormatText):
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the paragraphs that are not empty, in the order of the files."""
         for file in self.files:
-            for turn in read_day(file, errors=self.errors, faults=faults):
+            for turn in read_day(file, errors=self.decode_errors, faults=faults):
                 if turn.fits and self.language in turn.paragraphs:
                     paragraphs = zip(_intents(turn), turn.paragraphs[self.language], strict=True)
                     yield from ((intent, text) for intent, text in paragraphs if text)
@@ -61,7 +61,7 @@ def costep_statistics(
     edition_info: str | Path | pd.DataFrame | None = None,
     editions: Iterable[str] | None = None,
     nfc: bool = True,
-    errors: str = "strict",
+    decode_errors: str = "strict",
     on_error: OnError = "raise",
     progress: bool | None = None,
 ) -> CostepStatistics:
@@ -79,7 +79,7 @@ def costep_statistics(
         languages.
     nfc : bool
         Whether to normalize texts to Unicode NFC.
-    errors : {"strict", "replace"}
+    decode_errors : {"strict", "replace"}
         Whether bytes that are not UTF-8 are a fault or become U+FFFD.
     on_error : {"raise", "skip"}
         Treatment of faults; see `langdiff.read_multitext`. Turns that do not fit are not faults.
@@ -97,7 +97,7 @@ def costep_statistics(
         If nothing is found; a file is damaged, not XML, not UTF-8, not a session or holds entities; two files have the
         same turn (a `langdiff.errors.FaultsError` with all faults); or no turn fits.
     ConfigError
-        If `errors` or `on_error` has an unknown value, or `path` is a mapping.
+        If `decode_errors` or `on_error` has an unknown value, or `path` is a mapping.
 
     Warns
     -----
@@ -123,7 +123,7 @@ are left out, their languages having different numbers of paragraphs: 0 of 1 int
         edition_info=edition_info,
         editions=editions,
         nfc=nfc,
-        errors=errors,
+        decode_errors=decode_errors,
         on_error=on_error,
         progress=progress,
     )
@@ -151,7 +151,7 @@ def _statistics(reading: Reading) -> CostepStatistics:
         for file in files:
             bar.update(task, note=file.name)
             with reading.faults.of(None, file):
-                found.add(read_day(file, errors=reading.errors, faults=reading.faults), file)
+                found.add(read_day(file, errors=reading.decode_errors, faults=reading.faults), file)
                 readable.append(file)
             bar.advance(task)
     found.leave_out_repeated()

@@ -68,7 +68,7 @@ class EbibleText(VerseText):
         """Yield (id or None if its book has no number, line)."""
         number = 0
         damaged: dict[int, str] = {}
-        texts = read_lines(self.file, errors=self.errors, on_fault=damaged.__setitem__)
+        texts = read_lines(self.file, errors=self.decode_errors, on_fault=damaged.__setitem__)
         for number, (verse, line) in enumerate(zip_longest(references(self.vref), texts), start=1):
             if verse is None or line is None:
                 which, other = (self.vref, self.file) if verse is None else (self.file, self.vref)

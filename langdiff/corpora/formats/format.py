@@ -27,7 +27,7 @@ class Reading:
 
     Attributes
     ----------
-    path, edition_info, edition_columns, editions, nfc, errors, on_error, ranges, vref, original_language, progress
+    path, edition_info, edition_columns, editions, nfc, decode_errors, on_error, ranges, vref, original_language, progress
         See `langdiff.read_multitext`.
     faults : Faults
         What is wrong with the files; readers add to it, and leave out what is faulty.
@@ -35,7 +35,7 @@ class Reading:
     Raises
     ------
     ConfigError
-        If `errors`, `on_error` or `ranges` has an unknown value.
+        If `decode_errors`, `on_error` or `ranges` has an unknown value.
     """
 
     path: Paths
@@ -43,7 +43,7 @@ class Reading:
     edition_columns: Mapping[str, str] | None = None
     editions: Iterable[str] | None = None
     nfc: bool = True
-    errors: str = "strict"
+    decode_errors: str = "strict"
     on_error: OnError = "raise"
     ranges: Ranges = "missing"
     vref: str | Path | None = None
@@ -54,7 +54,7 @@ class Reading:
     def __post_init__(self) -> None:
         """Refuse unknown values."""
         object.__setattr__(self, "faults", Faults(self.on_error))
-        for name, known in (("errors", ("strict", "replace")), ("ranges", ("missing", "merge"))):
+        for name, known in (("decode_errors", ("strict", "replace")), ("ranges", ("missing", "merge"))):
             if (given := getattr(self, name)) not in known:
                 raise ConfigError(f"{name} must be {known[0]!r} or {known[1]!r}, got {given!r}.")
 
@@ -79,7 +79,7 @@ class Reading:
     @property
     def how(self) -> dict[str, Any]:
         """The options that every `FormatText` has."""
-        return {"nfc": self.nfc, "errors": self.errors, "on_error": self.on_error}
+        return {"nfc": self.nfc, "decode_errors": self.decode_errors, "on_error": self.on_error}
 
     def describe(
         self, files: Mapping[str, File], known: pd.DataFrame, headers: Mapping[str, Mapping[str, str]]
@@ -107,14 +107,14 @@ class FormatText(ABC):
     ----------
     nfc : bool
         Whether texts are normalized to Unicode NFC.
-    errors : {"strict", "replace"}
+    decode_errors : {"strict", "replace"}
         Whether bytes that are not UTF-8 are a fault or become U+FFFD.
     on_error : {"raise", "skip"}
         Whether faults are an error, or what is faulty is left out; the catalogue lists it.
     """
 
     nfc: bool = field(default=True, kw_only=True)
-    errors: str = field(default="strict", kw_only=True)
+    decode_errors: str = field(default="strict", kw_only=True)
     on_error: OnError = field(default="raise", kw_only=True)
 
     @abstractmethod

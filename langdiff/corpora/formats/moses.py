@@ -68,7 +68,7 @@ class MosesText(FormatText):
         """Yield (number, line); None for those that are not text."""
         damaged: dict[int, str] = {}
         names: dict[int, str] | None = None
-        for number, line in read_lines(self.file, errors=self.errors, on_fault=damaged.__setitem__):
+        for number, line in read_lines(self.file, errors=self.decode_errors, on_fault=damaged.__setitem__):
             if number in damaged:
                 names = self._names() if names is None else names
                 faults.add(self.file, number, damaged.pop(number), intent=names.get(number, str(number)))

@@ -52,7 +52,7 @@ class MtevalText(FormatText):
         found: list[_Found] = []
         for file, pairs in self.names:
             named = dict(pairs)
-            documents = read_documents(file, faults, errors=self.errors)
+            documents = read_documents(file, faults, errors=self.decode_errors)
             found += [_Found(file, one, named[one.key]) for one in documents if one.key in named]
         texts: dict[str, str] = {}
         for one in _by_precedence(found):
@@ -119,7 +119,7 @@ def _read_all(files: Sequence[File], reading: Reading) -> list[_Found]:
     with progress_bar(progress=reading.progress) as bar:
         for file in bar.track(files, description="cataloguing"):
             with reading.faults.of(None, file):
-                for document in read_documents(file, reading.faults, errors=reading.errors):
+                for document in read_documents(file, reading.faults, errors=reading.decode_errors):
                     marks = {name: (text and f"{hash(text)}", at) for name, (text, at) in document.segments.items()}
                     found.append(_Found(file, replace(document, segments=marks)))
     if not found:

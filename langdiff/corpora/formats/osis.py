@@ -57,7 +57,7 @@ class OsisText(VerseText):
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
         """Return what the file has; put what the header says into `header`."""
         events = _OsisEvents(self.file, self.ranges, faults)
-        read_corpus_xml(self.file, events, errors=self.errors)
+        read_corpus_xml(self.file, events, errors=self.decode_errors)
         header.update(events.header())
         return collected(events.verses.items(), with_texts=with_texts)
 

@@ -190,7 +190,7 @@ class PbcText(VerseText):
         """Yield the verses of many lines at once; duplicates are still there."""
         damaged: dict[int, str] = {}
         is_header = True
-        for start, text, raw in read_blocks(self.file, errors=self.errors, on_fault=damaged.__setitem__):
+        for start, text, raw in read_blocks(self.file, errors=self.decode_errors, on_fault=damaged.__setitem__):
             if "\r" in text:
                 text = self._with_newlines(start, text)
                 raw = text.encode()

@@ -119,7 +119,7 @@ def read_multitext(
     edition_columns: Mapping[str, str] | None = None,
     editions: Iterable[str] | None = None,
     nfc: bool = True,
-    errors: Literal["strict", "replace"] = "strict",
+    decode_errors: Literal["strict", "replace"] = "strict",
     on_error: OnError = "raise",
     ranges: Ranges | None = None,
     vref: str | Path | None = None,
@@ -155,7 +155,7 @@ def read_multitext(
         Editions to read, in the order wanted; by default all, in the order of `edition_info`, then by name.
     nfc : bool
         Whether to normalize texts to Unicode NFC; the column ``normalization`` of `edition_info` says which.
-    errors : {"strict", "replace"}
+    decode_errors : {"strict", "replace"}
         Whether bytes that are not UTF-8 are a fault or become U+FFFD.
     on_error : {"raise", "skip"}
         Treatment of faults in the files. All files are read in either case. ``"raise"``: if there are faults, they are
@@ -244,7 +244,7 @@ def read_multitext(
         edition_columns=edition_columns,
         editions=editions,
         nfc=nfc,
-        errors=errors,
+        decode_errors=decode_errors,
         on_error=on_error,
         ranges="missing" if ranges is None else ranges,
         vref=vref,

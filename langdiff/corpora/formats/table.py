@@ -40,7 +40,7 @@ class TableText(FormatText):
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the cells that are not empty."""
-        _, texts = read_texts(self.file, self.errors, faults)
+        _, texts = read_texts(self.file, self.decode_errors, faults)
         if self.edition not in texts:
             raise DataError(f"{self.file}: column {self.edition!r} is gone. The file has changed; read it again.")
         yield from texts[self.edition].items()
@@ -106,7 +106,7 @@ def catalogue(reading: Reading) -> Multitext:
     if len(files) != 1:
         found = f" ({listing(str(file) for file in files)})" if files else ""
         raise DataError(f"{reading.path}: {len(files)} tables{found}; give one file, which has all editions.")
-    intents, texts = read_texts(files[0], reading.errors, reading.faults)
+    intents, texts = read_texts(files[0], reading.decode_errors, reading.faults)
     kept, known = reading.ordered(keep(dict.fromkeys(texts, files[0]), reading.editions))
     sources = {}
     for edition, file in kept.items():

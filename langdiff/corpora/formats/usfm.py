@@ -294,7 +294,7 @@ class UsfmText(VerseText):
         left_out: dict[str, None] = {}
         for file in self.books:
             damage = Damage(file, faults)
-            text = "\n".join(line for _, line in read_lines(file, errors=self.errors, on_fault=damage.note))
+            text = "\n".join(line for _, line in read_lines(file, errors=self.decode_errors, on_fault=damage.note))
             book = UsfmBook(file, text, verses, damage)
             book.read()
             damage.close()

@@ -1,6 +1,7 @@
 """Other people's causal language models, from a local folder of the Transformers library."""
 
 import hashlib
+import importlib
 import inspect
 import os
 import warnings
@@ -14,15 +15,14 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
+from safetensors import SafetensorError
 from torch import Tensor
 
 from langdiff.base.signature import full_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, LangdiffWarning, TrainingError
-from langdiff.lm.device import find_device
-from langdiff.lm.external.loading import load_local
+from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
+from langdiff.lm.device import find_device, single_precision
 from langdiff.lm.external.windows import Batches, Window, cut_windows, padded
-from langdiff.lm.precision import single_precision
 from langdiff.lm.texts import check_texts, sizes_of
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.token_tables import END, SPACES, TokenScores
@@ -413,3 +413,30 @@ class HuggingFaceLM:
         window = f"windows of {self.max_length:,}, {self.overlap:,} in common" if self.max_length else "no limit"
         precision = "" if self._dtype == torch.float32 else f", {str(self._dtype).removeprefix('torch.')}"
         return f"HuggingFaceLM {self.name}: {self._vocabulary_size:,} tokens, {window}{precision}"
+
+
+def load_local(kind: str, path: Path, *, download: bool = False, **settings: Any) -> Any:
+    """Load with a class of Transformers, from a local folder unless told otherwise, without its progress bars."""
+    try:
+        transformers: Any = importlib.import_module("transformers")
+    except ModuleNotFoundError as error:
+        if error.name != "transformers":
+            raise
+        raise MissingExtraError("Transformers is not installed: pip install 'langdiff[hf]'.") from error
+    if not path.is_dir() and not download:
+        raise CheckpointError(
+            f"{path}: no such folder. Give a local folder of a model; nothing is downloaded unless download=True."
+        )
+    logs = transformers.utils.logging
+    shown = logs.is_progress_bar_enabled()
+    logs.disable_progress_bar()
+    try:
+        return getattr(transformers, kind).from_pretrained(
+            str(path), local_files_only=not download, trust_remote_code=False, **settings
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise CheckpointError(f"{path}: cannot be loaded by {kind}: {reason}") from error
+    finally:
+        if shown:
+            logs.enable_progress_bar()

@@ -1,12 +1,16 @@
-"""Errors of single editions, kept until the others are finished."""
+"""What becomes of the results of jobs: errors that are kept until others are finished, warnings and frames."""
 
 import logging
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
+import pandas as pd
+
 from langdiff.base.io import LockedError
-from langdiff.errors import LangdiffError, OutputError, TrainingError, listing
+from langdiff.errors import ConfigError, EditionWarning, LangdiffError, OutputError, TrainingError, listing
+from langdiff.lm.jobs.job import JobResult
 
 logger = logging.getLogger(__name__)
 
@@ -110,3 +114,25 @@ class Failures:
             f"{len(errors)} of {self._editions} editions failed ({listing(self._errors, most=20)}), "
             f"{len(self._finished)} are finished and kept. The first error: {errors[0]}"
         ) from ExceptionGroup("editions that failed", errors)
+
+
+def check_fraction(max_replaced: float) -> None:
+    """Refuse a limit on replaced characters that is not a fraction."""
+    if not 0 <= max_replaced <= 1:
+        raise ConfigError(f"max_replaced is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
+
+
+def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
+    """Return what readers of the surprisals should know, with the edition that it is about."""
+    return [(edition, text) for edition, result in results.items() for text in (*result.damage, *result.cautions)]
+
+
+def warn_of(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
+    """Warn once of cautions that differ in figures only."""
+    for warning in EditionWarning.of_each_kind(cautions):
+        warnings.warn(warning, stacklevel=stacklevel)
+
+
+def frames_of(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:
+    """Return the surprisals by edition."""
+    return {edition: result.surprisals for edition, result in results.items()}

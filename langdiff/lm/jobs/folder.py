@@ -1,13 +1,21 @@
-"""The folder of a job: its name in a cache, its files, and what they say of the state of training."""
+"""The folder of a job: its name in a cache, its files, tables of surprisals and logs of training."""
 
+import io
+import json
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from langdiff.base.checksums import CHECKSUMS, Checksums, write_checksums
-from langdiff.base.io import LOCK, parse_json, remove, write_json
+import pandas as pd
+
+from langdiff.base.checksums import CHECKSUMS, Checksums, read_checksums, write_checksums
+from langdiff.base.io import LOCK, as_path, atomic_path, parse_json, remove, write_json
+from langdiff.errors import DataError
 from langdiff.lm.lstm.resume import is_state
+from langdiff.lm.scoring import Scoring
+from langdiff.lm.texts import sizes_of
 
 KEY = "key.json"
 LOG = "log.jsonl"
@@ -16,6 +24,19 @@ MODEL = "model"
 COMPUTE = "compute.json"  # not in the key: results that differ by it only are taken for the same
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9]) *(\..*)?")  # names of devices on Windows
+
+_STEM = "surprisals"
+_COLUMNS = ["bits", "eos_bits", "units", "replaced"]  # what cannot be counted again from the text alone
+_EPOCH_COLUMNS = [
+    "edition",
+    "lm",
+    "seed",
+    "epoch",
+    "train_bits_per_unit",
+    "dev_bits_per_character",
+    "characters_per_second",
+    "seconds",
+]
 
 
 def job_folder(cache: Path, edition: str, recipe: str) -> Path:
@@ -89,3 +110,147 @@ def make_ready(folder: Path, key: dict[str, Any]) -> None:
     for path in stale:
         remove(path)
     write_json(folder / KEY, key)
+
+
+def table_names(scoring: Scoring) -> tuple[str, str]:
+    """Return the names of a table and of the file with what it depends on."""
+    return f"{_STEM}{scoring.ending}.parquet", f"{_STEM}{scoring.ending}.json"
+
+
+def read_table(kept: Checksums, scoring: Scoring, key: Mapping[str, Any], texts: pd.Series) -> pd.DataFrame | None:
+    """Return the surprisals of texts that an earlier run left; None if there are none of this key.
+
+    Raises
+    ------
+    DamageError
+        If a file is not as it was written.
+    """
+    table, beside = table_names(scoring)
+    if not {table, beside} <= kept.files.keys() or json.loads(kept.read(beside)) != key:
+        return None
+    frame = pd.read_parquet(io.BytesIO(kept.read(table)))
+    return frame[_COLUMNS].set_axis(texts.index).assign(**sizes_of(texts))
+
+
+def write_table(folder: Path, scoring: Scoring, key: Mapping[str, Any], frame: pd.DataFrame) -> None:
+    """Write surprisals, and what they depend on.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be written.
+    """
+    table, beside = table_names(scoring)
+    write_json(folder / beside, key)
+    intents = pd.Series(frame.index.map(str), name="intent")
+    with atomic_path(folder / table) as temporary:
+        pd.concat([intents, frame.reset_index(drop=True)], axis=1).to_parquet(temporary, index=False)
+
+
+def remove_tables(kept: Checksums, damaged: Iterable[str]) -> Checksums:
+    """Remove the tables that damaged files belong to, and record what is left.
+
+    Raises
+    ------
+    OutputError
+        If the record cannot be written.
+    """
+    stems = {Path(name).stem for name in damaged if is_of_table(name)}
+    if not stems:
+        return kept
+    gone = [name for name in kept.files if is_of_table(name) and Path(name).stem in stems]
+    for name in gone:
+        remove(kept.folder / name)
+    return write_checksums(kept.folder, [], {name: hash for name, hash in kept.files.items() if name not in gone})
+
+
+def is_of_table(name: str) -> bool:
+    """Return whether a file of a job belongs to a table."""
+    return name.startswith(_STEM) and "/" not in name
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Return the epochs of a log, of which a last line without its end was cut by a kill.
+
+    Raises
+    ------
+    DataError
+        If another line is damaged; the message names it.
+    """
+    return _epochs(path.read_bytes(), path) if path.is_file() else []
+
+
+def _epochs(content: bytes, path: Path) -> list[dict[str, Any]]:
+    *lines, _ = content.split(b"\n")
+    epochs = []
+    for number, line in enumerate(lines, 1):
+        try:
+            epochs.append(parse_json(line))
+        except ValueError as error:  # no JSON, or no UTF-8
+            raise DataError(f"{path}, line {number}: damaged. Train again, or remove the file.") from error
+    return epochs
+
+
+def read_job_log(folder: Path) -> pd.DataFrame:
+    """Return the epochs of one job, as `read_training_logs` does for all.
+
+    Raises
+    ------
+    DataError
+        If key or log is damaged, which is known for certain only once training is finished.
+    """
+    if (folder / CHECKSUMS).exists():
+        kept = read_checksums(folder)
+        logged = kept.read(LOG) if LOG in kept.files else b""  # not every kind of model has epochs to tell of
+        key, epochs = kept.read(KEY), _epochs(logged, folder / LOG)
+    else:
+        key, epochs = (folder / KEY).read_bytes(), read_log(folder / LOG)
+    try:
+        known = parse_json(key)
+        model = {"edition": known["edition"], "lm": known["recipe"]["name"], "seed": known["seed"]}
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{folder / KEY}: damaged ({error}). Train again, or remove the folder.") from error
+    return pd.DataFrame([model | epoch for epoch in epochs], columns=_EPOCH_COLUMNS)
+
+
+def read_training_logs(cache: str | Path) -> pd.DataFrame:
+    """Read how the models in a cache of `langdiff.compute_surprisals` learned, finished or not.
+
+    Parameters
+    ----------
+    cache : str or Path
+        Folder of the cache, with one cache per fold in it if there are folds, or the one that `langdiff.replicate` was
+        given, with one cache per seed in it; it may be empty or not exist yet.
+
+    Returns
+    -------
+    DataFrame, one row per epoch
+        ``edition``, ``lm``, ``seed``, ``epoch``, ``train_bits_per_unit`` (dropout on; NaN for n-grams),
+        ``dev_bits_per_character``, ``characters_per_second`` and ``seconds``.
+
+    Raises
+    ------
+    DataError
+        If a log is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> bible = ld.read_frame(pd.DataFrame({"eng": ["the cat sat", "a dog ran"] * 70}))
+    >>> train, dev, test = (bible.sel(intents=bible.intents[a:b]) for a, b in ((0, 120), (120, 130), (130, 140)))
+    >>> parts = ld.Parts(train=train, dev=dev, test=test)
+    >>> with tempfile.TemporaryDirectory() as cache:
+    ...     trained = ld.compute_surprisals(parts, lm="char-tiny", seed=0, cache=cache, progress=False)
+    ...     read_training_logs(cache)["epoch"].tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    patterns = (f"*/*/{KEY}", f"seed-*/*/*/{KEY}", f"fold-*/*/*/{KEY}", f"seed-*/fold-*/*/*/{KEY}")
+    folders = [key.parent for pattern in patterns for key in sorted(as_path(cache).glob(pattern))]
+    return join_logs(map(read_job_log, folders))
+
+
+def join_logs(logs: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return the epochs of several jobs as one frame."""
+    found = [log for log in logs if len(log)]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_EPOCH_COLUMNS)

@@ -24,12 +24,16 @@ from langdiff.lm.jobs.folder import (
     LOG,
     MODEL,
     TRAINED,
+    is_of_table,
     job_folder,
     make_ready,
+    read_table,
     record_files,
+    remove_tables,
+    table_names,
+    write_table,
 )
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
-from langdiff.lm.jobs.tables import is_of_table, read_table, remove_tables, table_names, write_table
 from langdiff.lm.language_model import (
     LanguageModelRecipe,
     Model,

@@ -15,9 +15,8 @@ from rich.progress import Progress, TaskID
 
 from langdiff.errors import TrainingError
 from langdiff.lm.jobs.failures import Failures
-from langdiff.lm.jobs.folder import LOG
+from langdiff.lm.jobs.folder import LOG, read_log
 from langdiff.lm.jobs.job import Job, JobResult, find_finished, run_job
-from langdiff.lm.jobs.logs import read_log
 from langdiff.lm.language_model import Epoch, describe
 
 _LOOK_AGAIN = 1.0  # seconds between looks at the logs of running jobs

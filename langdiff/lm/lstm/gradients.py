@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from langdiff.base.seeds import generator, torch_generator
+from langdiff.lm.device import single_precision
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
 from langdiff.lm.lstm.scoring import slices
-from langdiff.lm.precision import single_precision
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe

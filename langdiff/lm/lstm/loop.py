@@ -1,32 +1,31 @@
-"""The loop over epochs: their steps, their scores, and the state between them."""
+"""The loop over epochs: their steps, learning rates, averages of weights, scores, and the state between them."""
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
-from math import isfinite, log
+from math import cos, isfinite, log, pi
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import TrainingError
 from langdiff.lm.language_model import Epoch, Report
-from langdiff.lm.lstm.averaging import WeightAverage
-from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
+from langdiff.lm.lstm.batches import Batch, cut, draw_segments, lay_out, pad, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
 from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.lstm.resume import TrainingState
-from langdiff.lm.lstm.schedule import learning_rate, stopped_improving
 from langdiff.lm.lstm.scoring import score
-from langdiff.lm.lstm.stream import cut, draw_segments, lay_out
 from langdiff.lm.units.characters import Ids, Units
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
+
+DECAY = 0.1  # factor of the learning rate after each of the recipe's decay epochs
 
 
 @dataclass(frozen=True)
@@ -291,3 +290,105 @@ def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tens
         number, _, key = name.partition(".")
         entries.setdefault(int(number), {})[key] = value
     optimizer.load_state_dict(optimizer.state_dict() | {"state": entries})
+
+
+def learning_rate(recipe: "Recipe", epochs: float) -> float:
+    """Return the learning rate when some epochs (with a fraction) are done.
+
+    It rises linearly over the warm-up. Then it falls to zero along a cosine, or is constant but
+    for a division by ten after each of the recipe's `decay_epochs`.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from langdiff.lm import RECIPES
+    >>> recipe = replace(RECIPES["char-tiny"], learning_rate=0.01, warm_up=0.2, epochs=10)
+    >>> [round(learning_rate(recipe, epochs), 6) for epochs in (1, 2, 6, 10)]
+    [0.005, 0.01, 0.005, 0.0]
+    >>> [round(learning_rate(RECIPES["char-ptb"], epochs), 6) for epochs in (0, 299.9, 300, 499)]
+    [0.002, 0.002, 0.0002, 2e-05]
+    """
+    done = epochs / recipe.epochs
+    if done < recipe.warm_up:
+        return recipe.learning_rate * done / recipe.warm_up
+    if recipe.schedule == "steps":
+        return recipe.learning_rate * DECAY ** sum(epoch <= epochs for epoch in recipe.decay_epochs)
+    return recipe.learning_rate * 0.5 * (1 + cos(pi * (done - recipe.warm_up) / (1 - recipe.warm_up)))
+
+
+def stopped_improving(dev_bits: Sequence[float], interval: int) -> bool:
+    """Say whether the last epoch is worse than the best of all before it but the last `interval`.
+
+    The non-monotonic trigger of NT-ASGD (Merity, Keskar & Socher 2018, algorithm 1).
+
+    Parameters
+    ----------
+    dev_bits : sequence of float
+        Dev bits of every epoch so far, the last one included.
+    interval : int
+        Epochs in which dev bits may go up and down without consequence.
+
+    Examples
+    --------
+    >>> stopped_improving([3.0, 2.0, 2.2, 2.1], interval=1)
+    True
+    >>> stopped_improving([3.0, 2.0, 2.2, 2.1], interval=2)
+    False
+    """
+    *earlier, last = dev_bits
+    return len(earlier) > interval and last > min(earlier[: len(earlier) - interval])
+
+
+class WeightAverage:
+    r"""Mean of the weights after every step since it began (Polyak & Juditsky 1992).
+
+    .. math:: \bar w_n = \bar w_{n-1} + (w_n - \bar w_{n-1}) / n
+
+    Parameters
+    ----------
+    steps : int
+        n, steps averaged so far.
+    weights : mapping from str to Tensor
+        Their mean, by the name of the parameter; not looked at if there were no steps.
+
+    References
+    ----------
+    Merity, Keskar & Socher (2018), Regularizing and Optimizing LSTM Language Models, section 3.
+
+    Examples
+    --------
+    >>> layer, average = nn.Linear(1, 1, bias=False), WeightAverage()
+    >>> for weight in (1.0, 2.0, 6.0):
+    ...     _ = nn.init.constant_(layer.weight, weight)
+    ...     average.add(layer)
+    >>> with average.applied_to(layer):
+    ...     print(layer.weight.item())
+    3.0
+    >>> layer.weight.item()
+    6.0
+    """
+
+    def __init__(self, steps: int = 0, weights: Mapping[str, Tensor] | None = None) -> None:
+        self.steps = steps
+        self.weights = dict(weights or {})
+
+    @torch.no_grad()
+    def add(self, network: nn.Module) -> None:
+        """Count in the weights that a network has now."""
+        self.steps += 1
+        for name, weights in network.named_parameters():
+            if self.steps == 1:
+                self.weights[name] = weights.detach().clone()
+            else:
+                mean = self.weights[name]
+                mean += (weights - mean) / self.steps
+
+    @contextmanager
+    def applied_to(self, network: nn.Module) -> Iterator[None]:
+        """Give the network the mean weights inside the block, and its own ones back after it."""
+        own = {name: weights.detach().clone() for name, weights in network.named_parameters()}
+        network.load_state_dict(self.weights)
+        try:
+            yield
+        finally:
+            network.load_state_dict(own)

@@ -15,16 +15,16 @@ from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, read_recipe
-from langdiff.lm.lstm.features import NgramFeatures, Ngrams
-from langdiff.lm.lstm.network import AWDLSTM, Network
-from langdiff.lm.lstm.residual import ResidualLSTM, ResidualTransformer
+from langdiff.lm.lstm.features import NgramFeatures, Ngrams, ResidualLSTM, ResidualTransformer
+from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer
 from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols
-from langdiff.lm.lstm.transformer import Transformer
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.characters import Ids, Units
-from langdiff.lm.units.kinds import load_units
+from langdiff.lm.units.bpe import BPEUnits, caution_about_merges, caution_about_words
+from langdiff.lm.units.characters import ByteUnits, CharacterUnits, Ids, Units
+from langdiff.lm.units.graphemes import GraphemeUnits
+from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
@@ -39,6 +39,11 @@ _OF_NETWORK = (
     "dropout_hidden",
     "dropout_output",
 )
+
+_SUBWORDS: dict[str, type[BPEUnits] | type[SubwordNMTUnits]] = {
+    "sentencepiece": BPEUnits,
+    "subword-nmt": SubwordNMTUnits,
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -282,3 +287,45 @@ def build_network(recipe: "Recipe", units: Units, generator: torch.Generator | N
         return transformer(units.size + 1, heads=recipe.heads, **settings)
     lstm = ResidualLSTM if recipe.ngram_orders else AWDLSTM
     return lstm(units.size + 1, weight_drop=recipe.weight_drop, **settings)
+
+
+def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: "Recipe") -> tuple[Units, list[str | None]]:
+    """Return the units of a recipe, and what a reader should be told about them.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The training part, over the alphabet.
+    alphabet : Alphabet
+        Alphabet of the training part: a grapheme cluster needs as many occurrences as a character.
+    """
+    match recipe.units:
+        case "char":
+            return CharacterUnits(alphabet), []
+        case "bytes":
+            return ByteUnits(alphabet), []
+        case "graphemes":
+            return GraphemeUnits.train(texts, alphabet, min_count=alphabet.min_count or 1), []
+        case "bpe":
+            subwords = _SUBWORDS[recipe.bpe_backend].train(texts, alphabet, ratio=recipe.bpe_ratio)
+            merges = caution_about_merges(texts, subwords.merges, recipe.bpe_ratio)
+            return subwords, [caution_about_words(texts), merges]
+
+
+def load_units(recipe: "Recipe", alphabet: Alphabet, model: bytes | None) -> Units:
+    """Make units again from what their `model` was.
+
+    Raises
+    ------
+    CheckpointError
+        If it is missing, damaged or of another alphabet.
+    """
+    if recipe.units == "char":
+        return CharacterUnits(alphabet)
+    if recipe.units == "bytes":
+        return ByteUnits(alphabet)
+    if model is None:
+        raise CheckpointError("the model of its units is missing")
+    if recipe.units == "graphemes":
+        return GraphemeUnits.from_model(alphabet, model)
+    return _SUBWORDS[recipe.bpe_backend](alphabet, model)

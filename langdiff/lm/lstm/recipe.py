@@ -39,7 +39,7 @@ class Recipe(LanguageModelRecipe):
         Predict characters (code points), subwords, bytes of UTF-8, or grapheme clusters (a letter with
         its marks) of which rare ones are spelt. All price the same string.
     architecture : {"lstm", "transformer"}
-        Kind of network: `langdiff.lm.lstm.network.AWDLSTM` or `langdiff.lm.lstm.transformer.Transformer`.
+        Kind of network: `langdiff.lm.lstm.network.AWDLSTM` or `langdiff.lm.lstm.network.Transformer`.
     embedding_size, hidden_size, layers : int
         Sizes of the network. The last layer of an LSTM is as wide as the embedding, so that one layer has no use for
         `hidden_size`; in a Transformer these are the GELU units of each block.
@@ -82,7 +82,7 @@ class Recipe(LanguageModelRecipe):
         to 25 at which at least 99.9 % of the characters of the training text are kept
         (`langdiff.lm.Alphabet.from_texts`).
     ngram_orders : tuple of int
-        Orders of the n-gram distributions, rising, that the network corrects; see `langdiff.lm.lstm.residual`. None
+        Orders of the n-gram distributions, rising, that the network corrects; see `langdiff.lm.lstm.features`. None
         by default.
     bpe_ratio : float
         Merges per distinct word, for subwords.
@@ -164,23 +164,26 @@ class Recipe(LanguageModelRecipe):
 
     @classmethod
     def named(cls, name: str) -> "Recipe | None":
-        """Return one of `RECIPES`."""
+        """Return one of `RECIPES`; None if it has no such name.
+
+        Parameters
+        ----------
+        name : str
+            Name of a language model, without a way of scoring.
+        """
         return RECIPES.get(name)
 
-    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> "LanguageModel":
-        """Train a network; its states stay in the folder until the caller has scored and kept what it needs."""
+    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> "LanguageModel":  # noqa: D102
         from langdiff.lm.lstm.training import fit_language_model  # torch only when something is trained
 
         return fit_language_model(self, train, dev, plan)
 
-    def read(self, directory: Path, *, device: str) -> "LanguageModel":
-        """Read a network that was trained by this recipe."""
+    def read(self, directory: Path, *, device: str) -> "LanguageModel":  # noqa: D102
         from langdiff.lm.lstm.model import read_network
 
         return read_network(self, directory, device)
 
-    def precision(self, device: str) -> str:
-        """Return ``"bfloat16"`` if the recipe asks for it and the device computes in it, else ``"float32"``."""
+    def precision(self, device: str) -> str:  # noqa: D102
         from langdiff.lm.lstm.gradients import training_precision
 
         return training_precision(self, device)

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from langdiff.lm.device import single_precision
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.features import Features, NgramFeatures
 from langdiff.lm.lstm.network import Network, State
-from langdiff.lm.precision import single_precision
 from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]

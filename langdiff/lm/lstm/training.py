@@ -17,13 +17,11 @@ from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
-from langdiff.lm.lstm.averaging import WeightAverage
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
-from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness
-from langdiff.lm.lstm.model import KIND, LanguageModel, build_network
+from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, WeightAverage
+from langdiff.lm.lstm.model import KIND, LanguageModel, build_network, learn_units
 from langdiff.lm.lstm.resume import StateFolder, remove_states, training_key
 from langdiff.lm.texts import naming, prepare_texts
-from langdiff.lm.units.kinds import learn_units
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe

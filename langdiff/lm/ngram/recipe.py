@@ -55,7 +55,13 @@ class KneserNeyRecipe(LanguageModelRecipe):
 
     @classmethod
     def named(cls, name: str) -> "KneserNeyRecipe | None":
-        """Return the recipe of ``"kneser-ney-N"``."""
+        """Return the recipe of ``"kneser-ney-N"``; None for other names.
+
+        Parameters
+        ----------
+        name : str
+            Name of a language model, without a way of scoring.
+        """
         if not name.startswith("kneser"):
             return None
         match = _NAME.fullmatch(name)
@@ -65,18 +71,15 @@ class KneserNeyRecipe(LanguageModelRecipe):
             )
         return cls(name=name, order=int(match[1]))
 
-    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> "KneserNeyModel":
-        """Count the n-grams of the training part; nothing is chosen by the dev part."""
+    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> "KneserNeyModel":  # noqa: D102
         from langdiff.lm.ngram.model import fit_kneser_ney  # which needs this class
 
         return fit_kneser_ney(self, train, dev, plan)
 
-    def read(self, directory: Path, *, device: str) -> "KneserNeyModel":  # noqa: ARG002 counts need none
-        """Read the counts."""
+    def read(self, directory: Path, *, device: str) -> "KneserNeyModel":  # noqa: ARG002, D102
         from langdiff.lm.ngram.model import read_counts
 
         return read_counts(self, directory)
 
-    def precision(self, device: str) -> str:  # noqa: ARG002 counts need none
-        """Return what keys of n-grams have always said, although counts are exact and bits in double precision."""
-        return "float32"
+    def precision(self, device: str) -> str:  # noqa: ARG002, D102
+        return "float32"  # what the keys of caches have always said, although bits are in double precision

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from langdiff.base.io import parse_json, read_lines
 from langdiff.errors import CheckpointError, MissingExtraError
-from langdiff.lm.external.loading import load_local
+from langdiff.lm.external.huggingface import load_local
 from langdiff.parallelism.taggers.inputs import Inputs, blend
 
 TENSOR2TENSOR = ("*.subword.encoder", "*.subwords")

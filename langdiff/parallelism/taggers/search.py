@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.result import Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.errors import ConfigError, DataError
 from langdiff.lm.device import find_device
@@ -140,7 +141,7 @@ def draw_settings(
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TaggerSearch:
+class TaggerSearch(Result):
     """Trials of a random search.
 
     Attributes
@@ -154,6 +155,8 @@ class TaggerSearch:
         Seed of the search.
     """
 
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
+
     trials: pd.DataFrame
     best: Tagger
     seed: int
@@ -163,8 +166,8 @@ class TaggerSearch:
         return self.trials.copy()
 
     def summary(self) -> str:
-        """Say which trial is the best, and how the others were."""
-        return f"{self!r}\n{self.trials.round(4).to_string(index=False)}"
+        """Return the trials as text, the best one named first."""
+        return f"{self!r}\n{self._table().to_string(**self.printing)}"
 
     def __repr__(self) -> str:
         """Say how many trials there are, and the best."""

@@ -1,9 +1,9 @@
 """A tagger that finds the parallelisms of documents, and its folder on disk."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from langdiff.base.io import as_path
+from langdiff.base.result import Drawn, Result
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
@@ -25,9 +26,6 @@ from langdiff.parallelism.taggers.settings import TaggerSettings, make_settings
 from langdiff.parallelism.taggers.word_vectors import FileVectors
 from langdiff.parallelism.taggers.words import LearnedSubwords, LearnedWords, Lemmatizer, find_lemmatizer
 from langdiff.parallelism.tagging import TaggingScheme
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BATCH_TOKENS = 8192  # of a batch of sections that are tagged, padding included
 _KIND = "parallelism-tagger"
@@ -59,7 +57,7 @@ def micro_f1(predicted: Sequence[Document], gold: Sequence[Document]) -> dict[st
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Tagger:
+class Tagger(Result):
     """A trained tagger: predicts the parallelisms of the outermost stratum.
 
     Attributes
@@ -155,28 +153,20 @@ class Tagger:
         """Return one row per epoch; see `history`."""
         return self.history.copy()
 
-    def summary(self) -> str:
-        """Say what it is made of, how long it learned, and how good it is on the validation part."""
+    def _notes(self) -> Iterator[str]:
         kept = self.history[self.history["kept"]].iloc[-1]
-        unknown = "" if self.unknown_share is None else f"\n{self.unknown_share:.1%} of the words have no vector"
-        return (
-            f"{self!r}\n{len(self.history)} epochs, the one kept is {int(kept['epoch'])}: F1 of the validation part "
-            f"{kept['mbawo']:.4f} (MBAWO), {kept['epm']:.4f} (EPM){unknown}"
+        yield (
+            f"{len(self.history)} epochs, the one kept is {int(kept['epoch'])}: F1 of the validation part "
+            f"{kept['mbawo']:.4f} (MBAWO), {kept['epm']:.4f} (EPM)"
         )
+        if self.unknown_share is not None:
+            yield f"{self.unknown_share:.1%} of the words have no vector"
 
-    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
-        """Draw how it learned; see `langdiff.plots.plot_tagger_training`.
+    def summary(self) -> str:
+        """Return the kind of tagger, the length of its training and its scores on the validation part as text."""
+        return "\n".join([*self._lines(), *self._notes()])
 
-        Parameters
-        ----------
-        ax : Axes, optional
-            Axes to draw on; by default those of a new figure.
-        **style
-            Settings of the lines, which override the defaults.
-        """
-        from langdiff.plots import plot_tagger_training
-
-        return plot_tagger_training(self.history, ax, **style)
+    plot = Drawn("plot_tagger_training", lambda tagger: tagger.history)
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.json`` and weights (safetensors), replacing a tagger that is there.

@@ -103,9 +103,9 @@ def test_bytes_that_are_no_utf8(tmp_path):
     (tmp_path / "a.xml").write_bytes(latin.encode("latin-1"))
     with pytest.raises(DataError, match=r"a.xml, line 4: not UTF-8 in byte \d+ \(0xe9\)"):
         read(tmp_path / "a.xml")
-    assert read(tmp_path / "a.xml", errors="replace").text("a")["01001001"] == "caf\ufffd"
+    assert read(tmp_path / "a.xml", decode_errors="replace").text("a")["01001001"] == "caf\ufffd"
     with pytest.raises(ConfigError, match="errors must be"):
-        read(tmp_path / "a.xml", errors="ignore")
+        read(tmp_path / "a.xml", decode_errors="ignore")
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"))

@@ -184,7 +184,7 @@ def test_metadata(folder, tmp_path):
     with pytest.raises(ConfigError, match="one file per day, not one per edition"):
         read({"en": folder})
     with pytest.raises(ConfigError, match="errors must be"):
-        read(folder, errors="ignore")
+        read(folder, decode_errors="ignore")
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_bad_utf8(tmp_path):
     file.write_bytes(DAY.replace("eröffnet", "er?ffnet").encode().replace(b"er?ffnet", b"er\xf6ffnet"))
     with pytest.raises(DataError, match=r"day.xml, line 8: not UTF-8 in byte \d+ \(0xf6\)"):
         read(file)
-    assert "er\ufffdffnet" in read_quietly(file, errors="replace").text("de").iloc[0]
+    assert "er\ufffdffnet" in read_quietly(file, decode_errors="replace").text("de").iloc[0]
 
 
 def test_entities_are_refused(tmp_path):

@@ -96,9 +96,9 @@ def test_guesses_are_shown_with_the_text_and_never_applied(tmp_path, encoding):
     assert f"as {name}: '{text[:10]}" in first
     assert "As Windows-1252: '" in first
     assert f"If one is right: iconv -f WINDOWS-1252 -t UTF-8 {tmp_path}/rus.txt" in first
-    assert '(errors="replace" reads it with U+FFFD in such places).' in first
+    assert '(decode_errors="replace" reads it with U+FFFD in such places).' in first
     assert all("As Windows" not in fault.fault for fault in caught.value.faults[1:])  # once per file
-    assert "\ufffd" in read(tmp_path, errors="replace").text("rus")["1"]
+    assert "\ufffd" in read(tmp_path, decode_errors="replace").text("rus")["1"]
 
 
 def test_guesses_that_give_the_same_text_are_one(tmp_path):
@@ -112,7 +112,7 @@ def test_guesses_that_give_the_same_text_are_one(tmp_path):
 def test_one_bad_line_among_lines_of_utf8_is_not_said_to_be_of_another_encoding(tmp_path):
     (tmp_path / "fra.txt").write_bytes(b"d\xe9j\xe0\n" + "déjà vu\n".encode())
     with pytest.raises(
-        FaultsError, match=r"\(0xe9\)\. Other lines are UTF-8: correct this one; errors=.replace. reads it"
+        FaultsError, match=r"\(0xe9\)\. Other lines are UTF-8: correct this one; decode_errors=.replace. reads it"
     ):
         read(tmp_path)
 

@@ -172,9 +172,9 @@ def test_lines_that_end_as_on_old_macintoshes_are_not_one_verse(tmp_path):
 
 def test_bad_utf8_can_be_replaced(tmp_path):
     file = one_file(tmp_path, b"01001001\tcaf\xe9\n")
-    assert read(file, errors="replace").text("eng-a")["01001001"] == "caf\ufffd"
+    assert read(file, decode_errors="replace").text("eng-a")["01001001"] == "caf\ufffd"
     with pytest.raises(ConfigError, match="errors must be 'strict' or 'replace', got 'ignore'"):
-        read(file, errors="ignore")
+        read(file, decode_errors="ignore")
 
 
 def test_any_format(folder):

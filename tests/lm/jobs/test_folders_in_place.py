@@ -10,7 +10,7 @@ import langdiff as ld
 from langdiff.base.checksums import DamageError
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.lm import compute_surprisals, read_training_logs, score_multitext
-from langdiff.lm.external.cache import cached
+from langdiff.lm.external.protocol import cached
 from langdiff.run import Experiment, read_run, run_experiment
 
 MODEL = "kneser-ney-2"

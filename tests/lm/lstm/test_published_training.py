@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.lm import RECIPES
-from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness
+from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, stopped_improving
 from langdiff.lm.lstm.network import AWDLSTM
-from langdiff.lm.lstm.schedule import stopped_improving
 
 ROUNDING = 1e-8  # double precision, a hundred steps of the same sums in another order
 SYMBOLS = 9  # the end symbol included

@@ -12,11 +12,10 @@ from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES
 from langdiff.lm.lstm.batches import pad
-from langdiff.lm.lstm.features import NgramFeatures
+from langdiff.lm.lstm.features import NgramFeatures, ResidualTransformer
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
-from langdiff.lm.lstm.residual import ResidualTransformer
+from langdiff.lm.lstm.network import Transformer, _rotated
 from langdiff.lm.lstm.scoring import score
-from langdiff.lm.lstm.transformer import Transformer, _rotated
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.ngram.kneser_ney import KneserNey
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, MissingExtraError
 from langdiff.lm import RECIPES, read_language_model, train_language_model
+from langdiff.lm.lstm.model import learn_units, load_units
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
-from langdiff.lm.units.bytes import ByteUnits
+from langdiff.lm.units.characters import ByteUnits
 from langdiff.lm.units.graphemes import GraphemeUnits
-from langdiff.lm.units.kinds import learn_units, load_units
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 
 SCRIPTS = {

@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose
 
 from langdiff.errors import LangdiffWarning
 from langdiff.lm import RECIPES, Scoring, train_kneser_ney, train_language_model
-from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.scripts import _counts, identity_bits
+from langdiff.lm.units.alphabet import Alphabet, _counts, identity_bits
 
 ALL = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
 SCRIPTS = ["Latin", "Greek", "Cyrillic", "Hebrew", "Arabic", "Devanagari", "Cherokee", "Hiragana", "Ethiopic"]

@@ -11,9 +11,8 @@ from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import CheckpointError, ConfigError
 from langdiff.lm import RECIPES
 from langdiff.lm.lstm.batches import pad
-from langdiff.lm.lstm.features import FOLDS, RUN, NgramFeatures
+from langdiff.lm.lstm.features import FOLDS, RUN, NgramFeatures, ResidualLSTM
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
-from langdiff.lm.lstm.residual import ResidualLSTM
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.ngram.kneser_ney import KneserNey
 

@@ -13,9 +13,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from langdiff.lm import HuggingFaceLM, Scoring, train_language_model
+from langdiff.lm.device import single_precision
 from langdiff.lm.lstm.model import LanguageModel, build_network
 from langdiff.lm.marginal import marginal_surprisal
-from langdiff.lm.precision import single_precision
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
 from tests.lm.conftest import verses
@@ -109,7 +109,7 @@ def in_fresh_processes():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_switches_are_restored_as_if_they_had_not_been_touched():
-    code = "from tests.lm.test_precision import in_fresh_processes as f; f()"
+    code = "from tests.lm.test_device import in_fresh_processes as f; f()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)

@@ -1,0 +1,191 @@
+"""Every result of the package is saved and read again, and is shown in a notebook, in LaTeX and as text."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal, assert_index_equal, assert_series_equal
+
+import langdiff as ld
+from langdiff.base.encoding import Kept
+from langdiff.errors import LangdiffWarning
+from tests.golden.make import AREAS, all_cases
+
+MADE_BY = {  # the golden case that makes a result of each class
+    "AbilityRegression": "outcomes_explained",
+    "Agreement": "construction_annotators",
+    "AnnotatorAgreement": "parallelism_annotators",
+    "Asymptotes": "curve_asymptotes",
+    "BalancedResult": "balanced_by_origin",
+    "Bothwell2023": "published_figures",
+    "CheckedClaims": "constructions_claimed",
+    "ConstructionScores": "constructions_compared",
+    "Correlations": "typology_categories",
+    "CostepStatistics": "costep",
+    "CrossMutualInformation": "mutual_information",
+    "CrossValidation": "cross_validation_in_clusters",
+    "DeletionBias": "bias_of_deletion",
+    "DependencyLength": "treebank_dependency_length",
+    "Diagnosis": "diagnosis_of_chains",
+    "DifficultyCurve": "curve_clusters",
+    "DifficultyFit": "fit_m1_random",
+    "DiscourseDifferences": "discourse_differences",
+    "DiscourseEvaluation": "discourse_scores_of_classes",
+    "DiscourseTree": "discourse_trees",
+    "DocumentSplit": "parallelism_split",
+    "FoldComparison": "folds_compared",
+    "Folds": "split_in_folds",
+    "Generalizability": "variance_components_of_models",
+    "GoldTargets": "construction_targets",
+    "Goodness": "goodness",
+    "HeadPosEntropy": "treebank_head_entropy",
+    "IntentStability": "stability_of_intents",
+    "LanguageSpread": "spread_of_languages",
+    "Morey2017": "published_figures",
+    "MultipleRegression": "typology_regression",
+    "OutcomeFit": "outcomes_conditional_clusters",
+    "PaperClaims": "published_claims",
+    "ParallelismErrors": "parallelism_errors",
+    "ParallelismScores": "parallelism_scores",
+    "ParallelismStatistics": "parallelism_described",
+    "ParetoFront": "selection_front",
+    "Parity": "parity_with_intervals",
+    "PerturbationCurve": "treebank_perturbed",
+    "Predictors": "predictors_of_texts",
+    "PropagatedCorrelations": "typology_errors_carried",
+    "PublishedFigures": "published_figures",
+    "RankComparison": "parallelism_treatments",
+    "RelatednessComparison": "typology_relatedness",
+    "Replicates": "replicates",
+    "Selection": "selection_languages",
+    "ShortForm": "short_form",
+    "SweepResult": "sweep_of_merges",
+    "SyntheticMultitext": "synthetic_information",
+    "TaggerSearch": "taggers_searched",
+    "TokenScores": "token_bits",
+    "TranslationeseByModel": "translationese_of_models",
+    "TranslationeseResult": "native_and_translated",
+    "TreeComparison": "discourse_trees",
+    "TreebankComparison": "treebanks_compared",
+    "TreebankMeasures": "treebanks_measured_over_types",
+}
+MADE_HERE = {
+    "Effects": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).effects,
+    "Reproduction": ld.reproduce,
+}
+OF_THEIR_OWN = {"Reproduction": "a folder of figures and tables", "Tagger": "a folder with its weights"}  # saved as
+for _module in pkgutil.walk_packages(ld.__path__, "langdiff."):
+    if not _module.name.endswith("__main__"):
+        importlib.import_module(_module.name)
+CLASSES = {kind.__name__: kind for kind in ld.Result.classes.values() if kind.__module__.startswith("langdiff.")}
+
+
+def check_one(name, check, monkeypatch):
+    """Check the first result of a class that its golden case describes, while files that it reads are still there."""
+    if name in MADE_HERE:
+        check(MADE_HERE[name]())
+        return
+    checked = []
+
+    def texts(result):
+        if type(result).__name__ == name and not checked:
+            checked.append(name)
+            check(result)
+        return {}
+
+    for module in (importlib.import_module(f"tests.golden.{area}") for area in AREAS):
+        if hasattr(module, "texts"):
+            monkeypatch.setattr(module, "texts", texts)
+    case = all_cases()[MADE_BY[name]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)
+        case()
+    assert checked
+
+
+def assert_equal(one, other):
+    """Compare two values, the fields of records and the parts of sequences one by one."""
+    if isinstance(one, Kept):
+        one, other = one.to_record(), other.to_record()
+    if isinstance(one, pd.DataFrame | pd.Series | pd.Index):
+        exactly = {pd.DataFrame: assert_frame_equal, pd.Series: assert_series_equal}.get(type(one), assert_index_equal)
+        exactly(one, other, exact=True) if isinstance(one, pd.Index) else exactly(one, other, check_exact=True)
+    elif isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    elif isinstance(one, Mapping):
+        assert_equal(list(one), list(other))
+        assert_equal(list(one.values()), list(other.values()))
+    elif isinstance(one, tuple | list):
+        for left, right in zip(one, other, strict=True):
+            assert_equal(left, right)
+    elif is_dataclass(one):
+        assert type(one) is type(other)
+        assert_equal(*([getattr(each, field.name) for field in fields(one)] for each in (one, other)))
+    else:
+        assert one == other or (one != one and other != other)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_result_is_saved_and_read_and_shown(name, monkeypatch, tmp_path):
+    def check(result):
+        assert type(result) is CLASSES[name]
+        if name not in OF_THEIR_OWN:
+            result.save(tmp_path / "result.json")
+            assert_equal(result, again := ld.read(tmp_path / "result.json"))
+            assert again.summary() == result.summary()
+            assert_equal(again.to_frame(), result.to_frame())
+        assert result.summary().strip()
+        assert "<table" in result._repr_html_()
+        assert "\\toprule" in result.to_latex()
+
+    check_one(name, check, monkeypatch)
+
+
+def test_classes_are_public_so_that_their_files_are_read_by_a_fresh_interpreter():
+    code = (
+        "import sys; from langdiff.base.result import _class_of\n"
+        "missing = [kind for kind in sys.argv[1:] if _class_of(kind) is None]; sys.exit(' '.join(missing) or 0)"
+    )
+    kinds = [f"langdiff.{name}" for name in CLASSES]
+    done = subprocess.run([sys.executable, "-c", code, *kinds], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_tables_and_models_are_read_by_what_they_hold(tmp_path):
+    surprisals = ld.simulate(30, 3, seed=1).surprisals
+    outcomes = ld.simulate_outcomes(20, 3, seed=1).outcomes
+    for ending in ("csv", "tsv", "parquet"):
+        surprisals.save(path := tmp_path / f"bits.{ending}")
+        assert_frame_equal(ld.read(path).bits, ld.read_surprisals(path).bits)
+        outcomes.save(path := tmp_path / f"outcomes.{ending}")
+        assert_frame_equal(ld.read(path).successes, ld.read_outcomes(path).successes)
+    texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
+    model = ld.lm.train_kneser_ney(texts, texts[:9])
+    model.save(tmp_path / "model")
+    assert ld.read(tmp_path / "model").surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("table.csv", "a,b\n1,2\n", "not a table that langdiff has saved. langdiff.read_surprisals"),
+        ("empty.csv", "", "not a table: "),
+        ("table.parquet", "a,b\n", "not a table: "),
+    ],
+)
+def test_other_files_are_refused(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ld.errors.DataError, match=message):
+        ld.read(tmp_path / name)
+    with pytest.raises(ld.errors.DataError, match="no saved model here"):
+        ld.read(tmp_path)
+    with pytest.raises(ld.errors.DataError, match="cannot be read"):
+        ld.read(tmp_path / "none.csv")
