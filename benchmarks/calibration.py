@@ -21,7 +21,7 @@ import langdiff as ld
 from langdiff.base.progress import progress_bar
 from langdiff.errors import LangdiffWarning
 from langdiff.regression import Sampler
-from langdiff.regression.stan.priors import Priors
+from langdiff.regression.stan.posterior import Priors
 
 INTENTS, EDITIONS, MISSING = 12, 4, 0.15
 RANKS = 100  # possible: draws thinned to 99

@@ -18,7 +18,7 @@ import numpy as np
 import langdiff as ld
 from langdiff.errors import ConvergenceWarning
 from langdiff.regression import Sampler
-from langdiff.regression.stan.diagnosis import posterior_table
+from langdiff.regression.stan.draws import posterior_table
 
 ROW = "{:>12} {:>9} {:>12} {:>8.1f} {:>8.1f} {:>9.1f} {:>9} {:>11} {:>8.3f} {:>10.1f} {:>12.0f} {:>8.4f}"
 HEAD = "{:>12} {:>9} {:>12} {:>8} {:>8} {:>9} {:>9} {:>11} {:>8} {:>10} {:>12} {:>8}".format(

@@ -46,7 +46,7 @@ from .parity.result import Parity as Parity
 from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
 from .regression.check.held_out import held_out_log_likelihood as held_out_log_likelihood
-from .regression.check.residuals import standardized_residuals as standardized_residuals
+from .regression.check.held_out import standardized_residuals as standardized_residuals
 from .regression.components.outliers import flag_outliers as flag_outliers
 from .regression.components.reliability import generalizability as generalizability
 from .regression.components.short_forms import short_form as short_form
@@ -67,7 +67,7 @@ from .regression.result import DifficultyFit as DifficultyFit
 from .regression.result import read_fit as read_fit
 from .regression.simulation.draw import Simulation as Simulation
 from .regression.simulation.draw import simulate as simulate
-from .regression.stan.diagnosis import diagnose as diagnose
+from .regression.stan.draws import diagnose as diagnose
 from .regression.stan.sampling import sample as sample
 from .run.runner import run_experiment as run_experiment
 from .selection.cross_splitting import split_into_folds as split_into_folds

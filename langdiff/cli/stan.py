@@ -64,7 +64,7 @@ def sample(
 
 def show_draws(idata: Any, out: Path | None, as_json: bool, formats: dict[str, str]) -> None:
     """Save draws if asked to, and print the table of the posterior under what is said of the chains."""
-    from langdiff.regression.stan.diagnosis import diagnose, posterior_table
+    from langdiff.regression.stan.draws import diagnose, posterior_table
 
     if out is not None:
         save_netcdf(idata, out)
@@ -103,6 +103,6 @@ def install_stan(
 
     Example: langdiff install-stan
     """
-    from langdiff.regression.stan.cmdstan import install_cmdstan
+    from langdiff.regression.stan.engines import install_cmdstan
 
     typer.echo(str(install_cmdstan(version=version, folder=out, cores=cores)))

@@ -13,7 +13,7 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression.check.residuals import standardized_residuals
+from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.fitting import fit
 from langdiff.regression.result import DifficultyFit

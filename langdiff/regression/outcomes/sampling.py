@@ -18,12 +18,9 @@ from langdiff.regression.outcomes import SampledModel
 from langdiff.regression.outcomes.design import ItemDesign, check_size, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import centring
 from langdiff.regression.outcomes.likelihoods import Likelihood, Structure, find_model
-from langdiff.regression.stan.cmdstan import sample_cmdstan
-from langdiff.regression.stan.diagnosis import diagnose
-from langdiff.regression.stan.engine import Draws, Request
-from langdiff.regression.stan.label import inference_data, sample_stats
-from langdiff.regression.stan.programs import HERE
-from langdiff.regression.stan.pystan import sample_pystan
+from langdiff.regression.stan.draws import diagnose, inference_data, sample_stats
+from langdiff.regression.stan.engines import Draws, Request, sample_cmdstan, sample_pystan
+from langdiff.regression.stan.posterior import HERE
 from langdiff.regression.stan.sampling import DEPTH, LARGEST_SEED, Sampler, choose_engine, given_sampler
 from langdiff.tables.outcomes import Outcomes
 

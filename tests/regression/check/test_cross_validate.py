@@ -10,8 +10,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression import Blunders
 from langdiff.regression.check.compare import compare
-from langdiff.regression.check.cross_validate import cross_validate
-from langdiff.regression.check.folds import NEVER, assign_folds
+from langdiff.regression.check.cross_validate import NEVER, assign_folds, cross_validate
 from langdiff.regression.kernel.connected import edition_components
 
 MODELS = ("1", "2", "2L", "2C")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from langdiff.regression.components.moderated import moderate_variances
+from langdiff.regression.components.outliers import moderate_variances
 
 VARIANCES = np.array([0.02, 1.1, 5.3, 0.04, 1.7, 0.9, 3.2, 0.6, 9.3, 1.0])
 SEARCH = 2e-8  # at which limma ends its search for d0

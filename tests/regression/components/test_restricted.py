@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from langdiff.regression.components.restricted import _Search, centred_rows, restricted_components
+from langdiff.regression.components.variances import _Search, centred_rows, restricted_components
 
 NAN = np.nan
 COMPLETE = np.log(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from langdiff.errors import DataError
-from langdiff.regression.components.swept import shared_components, swept_components
+from langdiff.regression.components.variances import shared_components, swept_components
 from tests.regression.components.test_restricted import CLUSTERS, COMPLETE, MISSING
 
 PRINTED = 6e-10

@@ -18,8 +18,7 @@ from langdiff.cli.app import app
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import posterior_table
 from langdiff.regression.outcomes import sampling
-from langdiff.regression.stan.engine import Request
-from langdiff.regression.stan.pystan import sample_pystan
+from langdiff.regression.stan.engines import Request, sample_pystan
 from tests.regression.outcomes.conftest import B_TRIALS, B, outcomes_of
 from tests.regression.stan.conftest import sample_outcomes
 

@@ -10,7 +10,7 @@ from langdiff.regression import Blunders
 from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.likelihood import normalize
 from langdiff.regression.kernel.random.estimate import estimate_random
-from langdiff.regression.stan.priors import Priors
+from langdiff.regression.stan.posterior import Priors
 from tests.regression.stan.conftest import sample
 
 NEAR = 0.3  # posterior standard deviations, between a mean and a maximum at 120 rows

@@ -12,10 +12,9 @@ from scipy.stats import norm
 from langdiff import diagnose, fit, simulate
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingExtraError, SolverError
 from langdiff.regression import Blunders
-from langdiff.regression.stan import pystan as pystan_module
-from langdiff.regression.stan.diagnosis import posterior_table
-from langdiff.regression.stan.label import import_arviz
-from langdiff.regression.stan.priors import Priors
+from langdiff.regression.stan import engines
+from langdiff.regression.stan.draws import import_arviz, posterior_table
+from langdiff.regression.stan.posterior import Priors
 from tests.regression.stan.conftest import sample
 
 MONTE_CARLO_ERRORS = 3
@@ -304,7 +303,7 @@ def test_improper_posteriors_are_refused():
 
 
 def test_missing_extra(incomplete, monkeypatch):
-    monkeypatch.setattr(pystan_module, "find_spec", lambda name: None)
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"PyStan is not installed: pip install 'langdiff\[stan\]'"):
         sample(incomplete, seed=1, **LIMITS)
 
