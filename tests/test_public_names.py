@@ -66,10 +66,10 @@ langdiff.plots:
     plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
     plot_within_languages plot_wright_map
 langdiff.regression:
-    Asymptotes DifficultyCurve DifficultyFit Generalizability Priors Sampler ShortForm Simulation approximate compare
-    compare_folds compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
-    held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
-    standardized_residuals
+    Asymptotes Blunders Cauchy CrossValidation DifficultyCurve DifficultyFit FoldComparison Generalizability Laplace
+    LogNormal Normal Optimizer Priors Sampler ShortForm Simulation Variant approximate compare compare_folds
+    compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability held_out_log_likelihood
+    posterior_table read_curve read_fit sample short_form simulate standardized_residuals
 langdiff.run:
     Experiment clean_run read_experiment read_run read_status run_experiment verify_run write_report
 langdiff.selection:

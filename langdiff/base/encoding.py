@@ -276,7 +276,8 @@ def _column(stored: Any) -> pd.Series:
         return pd.Series([_read_object(cell) for cell in values], dtype=object)
     if kind.startswith("float"):
         return pd.Series([_number(word, "a cell") for word in values], dtype=kind)
-    return pd.Series(pd.array(values, dtype=kind))
+    column: pd.Series = pd.Series(pd.array(values, dtype=kind))
+    return column
 
 
 def _read_object(cell: Any) -> Any:

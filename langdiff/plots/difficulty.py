@@ -162,9 +162,9 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
     for part, colour in _by_colour(values.mean(axis=1), both[0]):
-        widths = [None if half is None else half[part] for half in halves]
+        wide, tall = (None if half is None else half[part] for half in halves)
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "ecolor": f"{colour}66", "elinewidth": 0.8}
-        ax.errorbar(x[part], y[part], *widths[::-1], markersize=4, markeredgewidth=0, zorder=2, **usual)
+        ax.errorbar(x[part], y[part], xerr=wide, yerr=tall, markersize=4, markeredgewidth=0, zorder=2, **usual)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
     ax.locator_params(nbins=6)
     order = None

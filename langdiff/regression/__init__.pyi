@@ -1,7 +1,9 @@
 # the public names, for type checkers and at run time alike
 from .check.compare import compare as compare
 from .check.compare import compare_totals as compare_totals
+from .check.cross_validate import CrossValidation as CrossValidation
 from .check.cross_validate import cross_validate as cross_validate
+from .check.fold_differences import FoldComparison as FoldComparison
 from .check.fold_differences import compare_folds as compare_folds
 from .check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .check.held_out import standardized_residuals as standardized_residuals

@@ -5,7 +5,7 @@ import pandas as pd
 
 import langdiff as ld
 from langdiff.experiments import deletion_bias, intent_stability, spread_within_languages
-from langdiff.regression import compare_folds, compare_totals, fit_curve
+from langdiff.regression import Blunders, compare_folds, compare_totals, fit_curve
 from tests.golden.make_fit import COMPLETE, EDITIONS, SMALL, TABLE, bits_table, fit, intent_info, table_of
 from tests.golden.record import columns, golden, texts
 
@@ -53,7 +53,7 @@ def cross_validation_in_clusters():
 
 def _cross_validated(*models, clusters):
     found = ld.cross_validate(
-        SMALL, list(models), n_folds=4, restricted=True, laplace_scale=None, clusters=clusters, seed=1, progress=False
+        SMALL, list(models), n_folds=4, restricted=True, clusters=clusters, seed=1, progress=False
     )
     return {"frame": columns(found.to_frame()), **texts(found)}
 
@@ -94,10 +94,8 @@ def folds_compared():
 def simulation():
     values = {}
     for name in ("1", "2", "2L", "2C", "3"):
-        laplace_scale = 0.05 if name == "3" else None
-        drawn = ld.simulate(
-            30, 3, model=name, sigma=0.3, laplace_scale=laplace_scale, missing=0.1, mechanism="MCAR", seed=4
-        )
+        model = Blunders(scale=0.05) if name == "3" else name
+        drawn = ld.simulate(30, 3, model=model, sigma=0.3, missing=0.1, mechanism="MCAR", seed=4)
         bits = drawn.surprisals.bits
         values[name] = {"cells": int(bits.count().sum()), "mean": bits.mean(), "difficulty": drawn.difficulty}
     return values
@@ -107,7 +105,7 @@ def simulation():
 def goodness():
     found = ld.goodness(
         SMALL, ["1", "2"], n_subsets=2, held_out=0.2, n="map", fix="difficulty+dispersion", restricted=True,
-        laplace_scale=None, cache=None, seed=3, progress=False,
+        cache=None, seed=3, progress=False,
     )  # fmt: skip
     return {"frame": columns(found.to_frame()), **texts(found)}
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
+from langdiff.regression import Blunders, Laplace
 from tests.golden.record import add, golden, loose, texts
 
 EDITIONS = ("deu", "eng", "fin", "rus", "tur")
@@ -30,8 +31,6 @@ NAMED = {  # every option, so that no default is part of a golden number
     "strata": None,
     "correction": None,
     "restricted": False,
-    "laplace_scale": None,
-    "rounding": 0.3,
     "bootstrap": 0,
     "seed": None,
     "max_iterations": 1000,
@@ -117,7 +116,7 @@ FITS = {  # name: table, options
     "m2l_clusters": (TABLE, {"model": "2L", **CLUSTERED}),
     "m2c": (TABLE, {"model": "2C", **SANDWICH}),
     "m2c_restricted": (TABLE, {"model": "2C", "restricted": True, **SANDWICH}),
-    "m3": (TABLE, {"model": "3", "laplace_scale": 0.01, **SANDWICH}),
+    "m3": (TABLE, {"model": Blunders(scale=0.01), **SANDWICH}),
     "m2_clusters": (TABLE, CLUSTERED),
     "m2_clusters_cr2": (TABLE, CLUSTERED | {"correction": "CR2"}),
     "m2_clusters_cr3": (TABLE, CLUSTERED | {"correction": "CR3"}),
@@ -154,7 +153,7 @@ for _name, (_table, _options) in FITS.items():
 @loose(1e-4)
 def fit_m2l_kink():
     """Of the density with a kink, which the optimizer approaches; its errors differ between processors."""
-    found = fit(SMALL, model="2L", rounding=0, errors="jackknife", seed=3)
+    found = fit(SMALL, model=Laplace(rounding=0), errors="jackknife", seed=3)
     numbers = {"sigma": found.sigma, "log_likelihood": found.log_likelihood}
     return numbers | {"difficulty": found.difficulty, "signature": found.signature}
 

@@ -153,7 +153,8 @@ class Laplace(Variant):
 
     def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of z from its location."""
-        return rng.laplace(0.0, np.sqrt(variance) / np.sqrt(2))
+        drawn: Floats = rng.laplace(0.0, np.sqrt(variance) / np.sqrt(2))
+        return drawn
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of standardized residuals."""
