@@ -21,7 +21,11 @@ def test_import_is_quick_and_leaves_torch_alone():
     assert heavy == []
 
 
-@pytest.mark.parametrize("stage", ["lm", "regression", "selection", "corpora", "experiments", "run", "plots"])
+STAGES = ["lm", "regression", "selection", "corpora", "experiments", "run", "plots"]
+OF_LM = ["lm.language_model", "lm.lstm.recipe", "lm.ngram.model", "lm.baselines"]
+
+
+@pytest.mark.parametrize("stage", [*STAGES, *OF_LM])
 def test_a_stage_imports_without_torch(stage):
     assert _fresh(f"import json, sys, langdiff.{stage}; print(json.dumps('torch' in sys.modules))") is False
 

@@ -1,10 +1,9 @@
 """The `langdiff` command: it parses options, calls the package and prints; one file per stage."""
 
+import signal
 import sys
 
 __all__ = ["main"]
-
-INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 
 
 def main() -> None:
@@ -16,7 +15,7 @@ def main() -> None:
         with escaped_streams():
             app()
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        sys.exit(128 + signal.SIGINT)  # as shells say it
     except ModuleNotFoundError:
         from langdiff.cli.installed import missing_packages
 

@@ -3,6 +3,7 @@
 import functools
 import logging
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated, Any
@@ -12,39 +13,15 @@ from typer.core import TyperGroup
 
 import langdiff
 from langdiff.base.cells import escape_controls
-from langdiff.cli import (
-    INTERRUPTED,
-    checks,
-    constructions,
-    corpora,
-    corpus,
-    curve,
-    discourse,
-    doctor,
-    experiment,
-    folds,
-    goodness,
-    models,
-    outcomes,
-    parallelism,
-    parallelism_scores,
-    parallelism_taggers,
-    parity,
-    parsing,
-    plot,
-    predictors,
-    regression,
-    reliability,
-    reproduction,
-    simulation,
-    spread,
-    stability,
-    stan,
-    sweep,
-    translationese,
-    treebanks,
-    typology,
-)
+from langdiff.cli.difficulties import app as difficulties
+from langdiff.cli.languages import app as languages
+from langdiff.cli.outcomes import constructions, outcomes
+from langdiff.cli.parallelism import parallelism
+from langdiff.cli.runs import app as runs
+from langdiff.cli.taggers import app as taggers
+from langdiff.cli.texts import app as texts
+from langdiff.cli.texts import corpora
+from langdiff.cli.trees import discourse, treebanks
 from langdiff.cli.wording import as_options, in_options, options_of, saying
 from langdiff.errors import LangdiffError, in_command
 
@@ -69,7 +46,7 @@ class _Commands(TyperGroup):
                 "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",
                 err=True,
             )
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(128 + signal.SIGINT) from None
         except BrokenPipeError:  # the reader of our output, such as `head`, has gone
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 so that closing it cannot fail again
         raise typer.Exit(1)
@@ -84,52 +61,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(experiment.demo)
-app.command()(experiment.run)
-app.command()(experiment.report)
-app.command()(experiment.status)
-app.command()(experiment.baselines)
-app.command()(experiment.verify)
-app.command()(experiment.clean)
-app.command()(corpus.select)
-app.command()(models.train)
-app.command()(models.score)
-app.command()(regression.fit)
-app.command()(checks.compare)
-app.command("cross-validate")(checks.cross_validate)
-app.command()(goodness.goodness)
-app.command("compare-folds")(folds.compare_folds)
-app.command()(simulation.simulate)
-app.command()(translationese.translationese)
-app.command()(sweep.sweep)
-app.command()(curve.curve)
-app.command()(reliability.reliability)
-app.command("short-form")(reliability.short_form)
-app.command("flag-outliers")(reliability.flag_outliers)
-app.command()(stan.sample)
-app.command("install-stan")(stan.install_stan)
-app.command()(predictors.predictors)
-app.command()(parity.parity)
-app.command()(typology.correlate)
-app.command()(spread.spread)
-app.command()(stability.stability)
-app.command()(stability.deletion)
-app.command()(reproduction.reproduce)
-app.command()(plot.plot)
-app.command()(doctor.doctor)
-app.add_typer(corpora.corpora_app)
-app.add_typer(outcomes.outcomes_app)
-treebanks.treebanks_app.command()(parsing.parse)
-app.add_typer(treebanks.treebanks_app)
-app.add_typer(constructions.constructions_app)
-app.add_typer(discourse.discourse_app)
-parallelism.parallelism_app.command()(parallelism_taggers.train)
-parallelism.parallelism_app.command()(parallelism_taggers.predict)
-parallelism.parallelism_app.command()(parallelism_taggers.search)
-parallelism.parallelism_app.command()(parallelism_scores.score)
-parallelism.parallelism_app.command()(parallelism_scores.agreement)
-parallelism.parallelism_app.command()(parallelism_scores.transitions)
-app.add_typer(parallelism.parallelism_app)
+for part in (runs, texts, difficulties, languages):
+    app.add_typer(part)  # has no name: its commands are those of the whole
+parallelism.add_typer(taggers)
+for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):
+    app.add_typer(group)
 
 
 def _version(wanted: bool) -> None:

@@ -1,100 +1,89 @@
-"""`langdiff outcomes`: tables of right and wrong, checked, fitted, and predicted."""
+"""Systems on items: tables of right and wrong, fitted and predicted; parsers on chosen constructions."""
 
 import json
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import typer
 
-from langdiff.cli.given import refuse_given
+from langdiff.cli.commands import Call, Command
+from langdiff.cli.difficulties import Draws, show_draws
+from langdiff.cli.options import existing, existing_after_name, read_attributes, refuse_given, split_name
 from langdiff.cli.output import (
-    FIT,
+    Json,
+    Output,
+    Plot,
     check_ending,
     check_picture_name,
     print_json,
     print_table,
     save_picture,
-    write_frame,
 )
-from langdiff.cli.paths import existing
-from langdiff.regression.outcomes import OutcomeModel, SampledModel
+from langdiff.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from langdiff.constructions import GoldTargets, Parses, Rules
     from langdiff.tables.outcomes import Outcomes
 
-outcomes_app = typer.Typer(
+outcomes = typer.Typer(
     name="outcomes",
     help="Abilities of systems and difficulties of items, from successes out of trials.",
     no_args_is_help=True,
 )
-
-Table = Annotated[
-    list[Path],
-    typer.Argument(help="Table (.csv, .tsv, .parquet), or logs of an evaluation.", metavar="TABLE…", callback=existing),
-]
-Format = Annotated[
-    Literal["long", "wide", "lm-eval", "inspect"],
-    typer.Option("--format", help="long: item, system, successes, trials; wide: one column per system; or logs."),
-]
-Metric = Annotated[str | None, typer.Option(help="Metric (lm-eval) or scorer (Inspect) that tells right from wrong.")]
-Filter = Annotated[str | None, typer.Option("--filter", help="Filter of lm-eval whose answers are counted.")]
-Repeats = Annotated[
-    Literal["error", "sum"], typer.Option(help="Several outcomes of a system on an item: an error, or trials.")
-]
-Items = Annotated[
-    Path | None,
-    typer.Option("--items", help="Attributes of items (.csv, .tsv), items in the first column.", callback=existing),
-]
-By = Annotated[str | None, typer.Option(help="Attribute of items whose values have difficulties.")]
-Formula = Annotated[str | None, typer.Option(help="Terms over attributes of items: construction + length.")]
-Interaction = Annotated[
-    str | None, typer.Option(help="Attribute in whose groups each system has a level: the profile.")
-]
-Clusters = Annotated[str | None, typer.Option(help="Attribute that dependent items share: document.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+constructions = typer.Typer(
+    name="constructions", help="Evaluate parsers on chosen constructions.", no_args_is_help=True
+)
 
 
-def _read(
-    table: list[Path], layout: Any, metric: str | None, filter_name: str | None, repeats: Any, items: Path | None
-) -> "Outcomes":
-    import langdiff as ld
+@dataclass(frozen=True)
+class Tables:
+    """Outcomes, and attributes of their items."""
 
-    outcomes = ld.read_outcomes(table, format=layout, metric=metric, filter=filter_name, repeats=repeats)
-    return outcomes if items is None else outcomes.with_items(_attributes(items))
+    table: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Table (.csv, .tsv, .parquet), or logs of an evaluation.", metavar="TABLE…", callback=existing
+        ),
+    ]
+    format: Annotated[
+        Literal["long", "wide", "lm-eval", "inspect"],
+        typer.Option(help="long: item, system, successes, trials; wide: one column per system; or logs."),
+    ] = "long"
+    metric: Annotated[
+        str | None, typer.Option(help="Metric (lm-eval) or scorer (Inspect) that tells right from wrong.")
+    ] = None
+    filter: Annotated[str | None, typer.Option(help="Filter of lm-eval whose answers are counted.")] = None
+    repeats: Annotated[
+        Literal["error", "sum"], typer.Option(help="Several outcomes of a system on an item: an error, or trials.")
+    ] = "error"
+    items: Annotated[
+        Path | None,
+        typer.Option(help="Attributes of items (.csv, .tsv), items in the first column.", callback=existing),
+    ] = None
+
+    def open(self) -> "Outcomes":
+        """Read the tables."""
+        import langdiff as ld
+
+        found = ld.read_outcomes(
+            self.table, format=self.format, metric=self.metric, filter=self.filter, repeats=self.repeats
+        )
+        return found if self.items is None else found.with_items(read_attributes(self.items, distinct=True))
 
 
-def _attributes(path: Path) -> "pd.DataFrame":
-    """Return a table of attributes by its first column; columns of numbers become such."""
-    import pandas as pd
-
-    from langdiff.base.io import read_table
-    from langdiff.base.numbers import exact_numbers
-
-    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
-    frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).replace("", None)
-    frame = frame.set_index(header[0])
-    for name in frame:
-        numbers = exact_numbers(frame[name])
-        if numbers.notna().equals(frame[name].notna()) and numbers.nunique() == frame[name].nunique():
-            frame[name] = numbers
-    return frame
-
-
-@outcomes_app.command()
+@Command(
+    outcomes,
+    "langdiff.fit_outcomes",
+    without=("outcomes", "model", "errors", "n_resamples", "seed", "allow_unlinked"),
+)
 def check(
-    table: Table,
-    layout: Format = "long",
-    metric: Metric = None,
-    filter_name: Filter = None,
-    repeats: Repeats = "error",
-    items: Items = None,
-    by: By = None,
-    formula: Formula = None,
-    interaction: Interaction = None,
-    clusters: Clusters = None,
+    tables: Tables,
+    call: Call,
     as_json: Json = False,
 ) -> None:
     """Say what a table holds, and whether marginal and conditional estimates are finite; exit code 1 if neither is.
@@ -105,69 +94,47 @@ def check(
     from langdiff.regression.outcomes.design import check_outcomes, clusters_of, design_items, rows_of
     from langdiff.regression.outcomes.likelihoods import Structure
 
-    outcomes = _read(table, layout, metric, filter_name, repeats, items)
-    design = design_items(outcomes.items, by, formula, interaction)
-    clusters_of(outcomes.items, clusters)  # its errors
-    rows = rows_of(outcomes, design)
+    given, table = call.given, tables.open()
+    design = design_items(table.items, given["by"], given["formula"], given["interaction"])
+    clusters_of(table.items, given["clusters"])  # its errors
+    rows = rows_of(table, design)
     found: dict[str, str] = {}
     for name, structure in {"marginal": Structure(), "conditional": Structure(levels="conditional")}.items():
         with warnings.catch_warnings(record=True) as cautions:
             warnings.simplefilter("always")
             try:
-                check_outcomes(outcomes, design, rows, structure, allow_unlinked=False)
+                check_outcomes(table, design, rows, structure, allow_unlinked=False)
                 found[name] = "; ".join(["can be fitted", *(str(caution.message) for caution in cautions)])
             except DataError as error:
                 found[name] = f"CANNOT be fitted: {error}"
-    totals = outcomes.totals().reset_index()
+    totals = table.totals().reset_index()
     if as_json:
-        document = {"outcomes": repr(outcomes), "systems": totals.to_dict(orient="records"), "models": found}
+        document = {"outcomes": repr(table), "systems": totals.to_dict(orient="records"), "models": found}
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        print_table(totals, repr(outcomes), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
+        print_table(totals, repr(table), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
         for name, words in found.items():
             typer.echo(f"{name} models: {words}")
     if all(words.startswith("CANNOT") for words in found.values()):
         raise typer.Exit(1)
 
 
-@outcomes_app.command()
+@Command(
+    outcomes,
+    "langdiff.fit_outcomes",
+    reads={"outcomes": Tables},
+)
 def fit(
     context: typer.Context,
-    table: Table,
-    layout: Format = "long",
-    metric: Metric = None,
-    filter_name: Filter = None,
-    repeats: Repeats = "error",
-    items: Items = None,
+    call: Call,
+    output: Output,
     systems: Annotated[
         Path | None,
         typer.Option(help="Attributes of systems (.csv, .tsv), systems in the first column.", callback=existing),
     ] = None,
-    model: Annotated[
-        Literal["auto", OutcomeModel],
-        typer.Option(help="Model; auto: beta-binomial if a cell has several trials, otherwise rasch."),
-    ] = "auto",
-    by: By = None,
-    formula: Formula = None,
-    interaction: Interaction = None,
-    clusters: Clusters = None,
-    errors: Annotated[
-        Literal["auto", "information", "sandwich", "bootstrap"],
-        typer.Option(help="Source of standard errors; auto: sandwich with clusters or several trials."),
-    ] = "auto",
-    resamples: Annotated[int, typer.Option(help="Number of samples of the bootstrap.", min=2)] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", min=0)] = 0,
-    allow_unlinked: Annotated[
-        bool, typer.Option("--allow-unlinked", help="Compare systems that share no item, even through others.")
-    ] = False,
     explain: Annotated[
         str | None, typer.Option(help="Formula over attributes of systems that is to explain abilities: log(size).")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Save the fit (.json), or its table (.csv, .tsv), here.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw abilities beside items here (.svg, .png, .pdf).")] = None,
-    as_json: Json = False,
 ) -> None:
     """Fit abilities of systems and difficulties of items or groups of items.
 
@@ -175,111 +142,59 @@ def fit(
     """
     import langdiff as ld
 
-    check_ending(out, FIT)
-    if plot is not None:
-        check_picture_name(plot)
-    if errors != "bootstrap":
-        refuse_given(context, ["resamples"], "is for --errors bootstrap: give it, too, or leave this out.")
-    outcomes = _read(table, layout, metric, filter_name, repeats, items)
-    if systems is not None:
-        outcomes = outcomes.with_systems(_attributes(systems))
-    result = ld.fit_outcomes(
-        outcomes,
-        model=model,
-        by=by,
-        formula=formula,
-        interaction=interaction,
-        clusters=clusters,
-        errors=errors,
-        n_resamples=resamples,
-        seed=seed,
-        allow_unlinked=allow_unlinked,
+    output.check(call.offers)
+    if call.given["errors"] != "bootstrap":
+        refuse_given(context, ["n_resamples"], "is for --errors bootstrap: give it, too, or leave this out.")
+    table = call.read("outcomes")
+    result = call(
+        outcomes=table if systems is None else table.with_systems(read_attributes(systems, distinct=True)),
     )
-    explained = None if explain is None else ld.explain_abilities(result, explain)
-    if out is not None and out.suffix == ".json":
-        result.save(out)
-    elif out is not None:
-        write_frame(result.to_frame(), out)
-    if plot is not None:
-        save_picture(result.plot if model != "conditional" else result.abilities.plot, plot)
-    if as_json:
-        frame = result.to_frame()
-        if explained is not None:
-            import pandas as pd
-
-            terms = explained.to_frame().rename_axis("name").reset_index().assign(parameter="explained")
-            frame = pd.concat([frame, terms], ignore_index=True)
-        print_json(frame)
+    draw = result.abilities.plot if call.given["model"] == "conditional" else result.plot
+    if explain is None:
+        output.show(result, draw=draw)
         return
-    typer.echo(result.summary())
-    if explained is not None:
-        typer.echo(f"\n{explained.summary()}")
+    explained = ld.explain_abilities(result, explain)
+    output.write(result, draw=draw)
+    if output.as_json:
+        import pandas as pd
+
+        terms = explained.to_frame().rename_axis("name").reset_index().assign(parameter="explained")
+        print_json(pd.concat([result.to_frame(), terms], ignore_index=True))
+    else:
+        typer.echo(f"{result.summary()}\n\n{explained.summary()}")
 
 
-@outcomes_app.command()
-def sample(
-    table: Table,
-    layout: Format = "long",
-    metric: Metric = None,
-    filter_name: Filter = None,
-    repeats: Repeats = "error",
-    items: Items = None,
-    model: Annotated[
-        Literal["auto", SampledModel],
-        typer.Option(help="Model; auto: beta-binomial if a cell has several trials, otherwise rasch."),
-    ] = "auto",
-    by: By = None,
-    formula: Formula = None,
-    clusters: Clusters = None,
-    cell_noise: Annotated[bool, typer.Option("--cell-noise", help="Give each cell a normal effect.")] = False,
-    chains: Annotated[int, typer.Option(help="Number of Markov chains.")] = 4,
-    iter_warmup: Annotated[int, typer.Option(help="Draws of each chain to adapt with, not kept.")] = 500,
-    iter_sampling: Annotated[int, typer.Option(help="Draws of each chain to keep.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of all chains.", min=0)] = 0,
-    engine: Annotated[
-        Literal["auto", "cmdstan", "pystan"], typer.Option(help="auto: CmdStan where installed, else PyStan.")
-    ] = "auto",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")] = None,
-    as_json: Json = False,
-) -> None:
+@Command(
+    outcomes,
+    "langdiff.sample_outcomes",
+    reads={"outcomes": Tables},
+    without=("priors", "inits"),
+)
+def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """Draw abilities and difficulties from their posterior with Stan, for small or separated tables.
 
     Example: langdiff outcomes sample parsers.csv --by construction --clusters document
     """
-    import langdiff as ld
-    from langdiff.cli.stan import check_netcdf, show_draws
-    from langdiff.regression import Sampler
-
-    if out is not None:
-        check_netcdf(out)
-    idata = ld.sample_outcomes(
-        _read(table, layout, metric, filter_name, repeats, items),
-        model=model,
-        by=by,
-        formula=formula,
-        clusters=clusters,
-        cell_noise=cell_noise,
-        sampler=Sampler(engine=engine, chains=chains, iter_warmup=iter_warmup, iter_sampling=iter_sampling),
-        seed=seed,
-    )
-    digits = {"mean": "{:+.3f}", "sd": "{:.3f}", "low": "{:+.3f}", "high": "{:+.3f}", "r_hat": "{:.3f}"}
-    show_draws(idata, out, as_json, digits | dict.fromkeys(("ess_bulk", "ess_tail", "ess_sd"), "{:,.0f}"))
+    formats = dict.fromkeys(("mean", "low", "high"), "{:+.3f}") | {"sd": "{:.3f}"}
+    show_draws(call, out, as_json, formats)
 
 
-@outcomes_app.command()
+@dataclass(frozen=True)
+class MaybeTables(Tables):
+    """Outcomes, if any are given."""
+
+    table: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Table, or logs of an evaluation; none with --rates.", metavar="TABLE…", callback=existing),
+    ] = None  # type: ignore[assignment]
+
+
+@Command(outcomes)
 def predict(
     fitted: Annotated[
         Path, typer.Option("--fit", help="Fit that `langdiff outcomes fit --out` saved.", callback=existing)
     ],
-    table: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Table, or logs of an evaluation; none with --rates.", metavar="TABLE…", callback=existing),
-    ] = None,
-    layout: Format = "long",
-    metric: Metric = None,
-    filter_name: Filter = None,
-    repeats: Repeats = "error",
-    items: Items = None,
+    tables: MaybeTables,
     rates: Annotated[
         bool, typer.Option("--rates", help="Print expected rates over all items of the fit instead.")
     ] = False,
@@ -290,22 +205,319 @@ def predict(
     Example: langdiff outcomes predict parsers.csv --fit fit.json --json
     """
     import langdiff as ld
-    from langdiff.errors import ConfigError
 
-    if rates and (table or items is not None):
+    if rates and (tables.table or tables.items is not None):
         raise ConfigError("--rates are over the items of the fit; leave TABLE and --items out.")
-    if not rates and not table:
+    if not rates and not tables.table:
         raise ConfigError("no TABLE was given; only --rates need none.")
     result = ld.read_outcome_fit(fitted)
     if rates:
         frame = result.expected_rates().reset_index()
         title = "Expected rates, had every system met every item"
     else:
-        outcomes = _read(table or [], layout, metric, filter_name, repeats, items)
-        predicted = result.predict(outcomes)
+        predicted = result.predict(tables.open())
         frame = predicted.rename_axis(index="item").reset_index()
         title = f"Expected rates given the outcomes of each item, by {result!r}"
     if as_json:
         print_json(frame)
     else:
         print_table(frame, title, dict.fromkeys(map(str, frame.columns[1:]), "{:.3f}"))
+
+
+def _existing_rules(given: list[str] | None) -> list[str] | None:
+    for option in given or []:
+        _, file = split_name(option)
+        try:
+            existing(file or None)
+        except DataError:
+            from langdiff.constructions.rules import Scheme
+
+            if file not in (shipped := get_args(Scheme)):
+                raise ConfigError(
+                    f"--rules {option}: no such file; rules of the package are {' and '.join(shipped)}."
+                ) from None
+    return given
+
+
+Gold = Annotated[
+    str,
+    typer.Argument(help="File of targets, or 'constructed' or 'mined' for the sets of the package.", metavar="GOLD"),
+]
+Sentences = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--sentences",
+        help="File of sentences; for 'mined', CoNLL-U files of the treebanks (repeat).",
+        callback=existing,
+    ),
+]
+Parsers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parser",
+        metavar="NAME=FILE",
+        callback=existing_after_name,
+        help="Output of a parser (repeat); the ending says its shape: .gr, .stanford, .triples, .conllu.",
+    ),
+]
+RuleFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rules",
+        metavar="[NAME=]FILE",
+        help="Rules of all parsers or of one (repeat); 'ud' (default), 'clearnlp'.",
+        callback=_existing_rules,
+    ),
+]
+Enhanced = Annotated[
+    list[str] | None, typer.Option("--enhanced", metavar="NAME", help="Parser whose enhanced graph is read (repeat).")
+]
+Tokens = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tokens",
+        metavar="NAME=FILE",
+        help="Words of a parser that divides sentences in another way.",
+        callback=existing_after_name,
+    ),
+]
+PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
+
+
+@Command(constructions)
+def evaluate(
+    gold: Gold,
+    parser: Parsers = None,
+    sentences: Sentences = None,
+    rules: RuleFiles = None,
+    enhanced: Enhanced = None,
+    tokens: Tokens = None,
+    by: Annotated[
+        Literal["type", "phenomenon", "parser", "distance", "target", "coverage"],
+        typer.Option(help="What each row is; coverage: parser and treebank, with numbers of sentences not parsed."),
+    ] = "type",
+    missing: Annotated[
+        Literal["raise", "skip", "wrong"],
+        typer.Option(
+            help="Treebanks of which a parser has parsed nothing: an error, left out for all parsers, or all wrong."
+        ),
+    ] = "raise",
+    plot: Plot = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write right and wrong, targets × parsers (.csv, .tsv, .parquet)."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Recall of target dependencies with 95 % Wilson intervals.
+
+    Example: langdiff constructions evaluate gold.tsv --sentences sentences.tsv --parser mine=mine.conllu
+    """
+    from langdiff.constructions import evaluate as judge
+
+    if not parser:
+        raise ConfigError("give the output of a parser: --parser NAME=FILE.")
+    if plot is not None:
+        check_picture_name(plot)
+    targets = _read_gold(gold, sentences)
+    parses = _read_parsers(parser, targets, enhanced or [], tokens or [])
+    own_rules = _read_rules(rules or ["ud"], [system.name for system in parses])
+    scores = judge(targets, parses, own_rules, missing=missing)
+    if plot is not None:
+        save_picture(scores.plot, plot)
+    if out is not None:
+        scores.outcomes().save(out)
+    tables: dict[str, Callable[[], pd.DataFrame]] = {
+        "type": scores.to_frame,
+        "phenomenon": scores.by_phenomenon,
+        "parser": scores.by_parser,
+        "distance": scores.by_distance,
+        "target": lambda: scores.judgements,
+        "coverage": lambda: scores.coverage,
+    }
+    if as_json:
+        print_json(tables[by]())
+    elif by == "type":
+        typer.echo(scores.summary())
+    else:
+        print_table(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
+
+
+@Command(constructions)
+def mine(
+    files: Annotated[
+        list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz).", metavar="FILE…", callback=existing)
+    ],
+    phenomenon: Annotated[
+        list[str] | None, typer.Option("--phenomenon", help="Code of a phenomenon (repeat); by default all ten.")
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
+    ] = None,
+    per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the random choice.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting (.tsv).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Candidates of phenomena in treebanks: how frequent they are, and a random sample for vetting.
+
+    Example: langdiff constructions mine en_ewt.conllu.gz --phenomenon control --seed 1 --out control.tsv
+    """
+    from langdiff.constructions import mine_candidates
+
+    check_ending(out, (".tsv",))
+    candidates = mine_candidates(files, phenomena=phenomenon, queries=queries)
+    if out is not None:
+        candidates.sample(per_phenomenon, seed=seed).save(out)
+        typer.echo(f"Write yes, no or edit into the first column of {out}; then: check {out} --vetted", err=True)
+    frame = candidates.frequencies()
+    if as_json:
+        print_json(frame)
+    else:
+        title = f"Sentences with candidates, of {candidates.n_sentences:,}"
+        print_table(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
+
+
+@Command(constructions, name="check")
+def check_gold(
+    gold: Gold,
+    sentences: Sentences = None,
+    second: Annotated[
+        Path | None,
+        typer.Option(help="Targets that another annotator gave the same sentences, to compare.", callback=existing),
+    ] = None,
+    rules: RuleFiles = None,
+    parser: Parsers = None,
+    vetted: Annotated[bool, typer.Option("--vetted", help="The file is one of candidates with decisions.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for targets.tsv and sentences.tsv of what was accepted.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check files of targets, sentences, rules and parsers; count what was vetted; compare two annotators.
+
+    Example: langdiff constructions check gold.tsv --sentences sentences.tsv --second other.tsv
+    """
+    from langdiff.constructions import compare_annotators, read_gold, read_vetted
+    from langdiff.constructions.evaluation import warn_about, warn_of_missing_parses
+
+    if out is not None and not vetted:
+        raise ConfigError("--out writes what was accepted by vetting: give --vetted, too.")
+    if vetted:
+        given = {"--sentences": sentences, "--second": second, "--rules": rules, "--parser": parser}
+        if unused := [option for option, value in given.items() if value]:
+            raise ConfigError(
+                f"--vetted counts decisions and would not use {', '.join(unused)}. Leave these options out."
+            )
+        decided = read_vetted(gold)
+        if out is not None:
+            decided.gold.save(out / "targets.tsv", out / "sentences.tsv")
+        _show(decided.to_frame(), repr(decided), as_json)
+        return
+    targets = _read_gold(gold, sentences)
+    parses = _read_parsers(parser or [], targets, [], [])
+    rules_of = _read_rules(rules or ["ud"], [system.name for system in parses] or ["all parsers"])
+    for own in {own.name: own for own in rules_of.values()}.values():
+        typer.echo(repr(own), err=True)
+    for system in parses:
+        warn_about(targets, system, rules_of[system.name])
+        warn_of_missing_parses(targets, system)
+        typer.echo(repr(system), err=True)
+    if second is not None:
+        agreement = compare_annotators(targets, read_gold(second, targets.sentences))
+        _show(agreement.to_frame(), agreement.summary(), as_json, whole=True)
+        return
+    _show(targets.distances(), targets.summary(), as_json, whole=True)
+
+
+def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = False) -> None:
+    if as_json:
+        print_json(frame)
+    elif whole:
+        typer.echo(text)
+    else:
+        print_table(frame, text, {})
+
+
+def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
+    from langdiff.constructions import constructed_gold, mined_gold, read_gold
+
+    if gold == "constructed":
+        if sentences:
+            raise ConfigError("the constructed set has its own sentences; leave --sentences out.")
+        return constructed_gold()
+    if not sentences:
+        what = "the CoNLL-U files of the treebanks" if gold == "mined" else "the file of sentences"
+        raise ConfigError(f"targets of {gold} need {what}: --sentences FILE.")
+    if gold == "mined":
+        return mined_gold(sentences)
+    if len(sentences) > 1:
+        raise ConfigError("give one file of sentences; only 'mined' takes several.")
+    return read_gold(gold, sentences[0])
+
+
+def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], tokens: list[str]) -> "list[Parses]":
+    from langdiff.constructions import read_parses
+
+    files: dict[str, list[str]] = {}
+    for option in options:
+        name, file = _named(option, "--parser")
+        files.setdefault(name, []).append(file)
+    words: dict[str, str] = {}
+    for option in tokens:
+        name, file = _named(option, "--tokens")
+        if name in words:
+            raise ConfigError(f"--tokens {option}: a second file for {name!r}; give one.")
+        words[name] = file
+    if unknown := [name for name in (*enhanced, *words) if name not in files]:
+        raise ConfigError(f"{unknown[0]!r} is not a parser; parsers are {', '.join(files)}.")
+    parses = []
+    for name, own in files.items():
+        shape: Any = _shape(own[0])
+        parses.append(
+            read_parses(
+                own,
+                shape,
+                name=name,
+                graph="enhanced" if name in enhanced else "basic",
+                tokens=words.get(name),
+                items=gold.sentences if shape == "conllu" else None,  # a treebank has many more
+            )
+        )
+    return parses
+
+
+def _shape(file: str) -> str:
+    endings = Path(file).suffixes
+    for shape in ("gr", "stanford", "triples", "conllu"):
+        if f".{shape}" in endings:
+            return shape
+    raise ConfigError(f"{file}: the ending says the shape of the lines; use .gr, .stanford, .triples or .conllu.")
+
+
+def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
+    from langdiff.constructions import default_rules, read_rules
+    from langdiff.constructions.rules import Scheme
+
+    found: dict[str, Rules] = {}
+    seen = set()
+    for option in sorted(options, key=lambda text: "=" in text):  # rules of one parser override those of all
+        name, file = _named(option, "--rules") if "=" in option else ("", option)
+        if name and name not in names:
+            raise ConfigError(f"--rules {option}: {name!r} is not a parser; parsers are {', '.join(names)}.")
+        if name in seen:
+            raise ConfigError(f"--rules {option}: second rules for {repr(name) if name else 'all parsers'}; give one.")
+        seen.add(name)
+        shipped = get_args(Scheme)
+        own = default_rules(cast(Any, file)) if file in shipped else read_rules(file)
+        found |= dict.fromkeys([name] if name else names, own)
+    for name in names:
+        found.setdefault(name, default_rules())
+    return found
+
+
+def _named(option: str, what: str) -> tuple[str, str]:
+    name, file = split_name(option)
+    if not (name and file):
+        raise ConfigError(f"{what} {option}: write NAME=FILE.")
+    return name, file

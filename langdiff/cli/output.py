@@ -1,11 +1,13 @@
 """How commands print: data on stdout, a table for people or JSON for machines."""
 
+import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -15,8 +17,57 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-TABLE = (".csv", ".tsv")
-FIT = (".json (the fit)", ".csv", ".tsv (its table)")
+TABLE = (".csv", ".tsv", ".parquet")
+RESULT = (".json (the result)", ".csv", ".tsv", ".parquet (its table)")
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the table here (.csv, .tsv, .parquet).")]
+Saved = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Save the result (.json), or its table (.csv, .tsv, .parquet), here."),
+]
+Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the result here (.svg, .png, .pdf).")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a result goes: a file, a picture, and stdout as text or JSON."""
+
+    out: Saved = None
+    plot: Plot = None
+    as_json: Json = False
+
+    @classmethod
+    def options(cls, offers: Collection[str]) -> Iterator[inspect.Parameter]:
+        """Yield the options for a result whose class defines these names."""
+        for one in inspect.signature(cls).parameters.values():
+            if one.name == "out" and "save" not in offers:
+                yield one.replace(annotation=Out)
+            elif one.name != "plot" or "plot" in offers:
+                yield one
+
+    def check(self, offers: Collection[str]) -> None:
+        """Refuse, before any work is done, names of files that a result with these methods is not written to."""
+        saved = "save" in offers
+        check_ending(self.out, RESULT if saved else TABLE, "file" if saved else "table")
+        if self.plot is not None:
+            check_picture_name(self.plot)
+
+    def show(self, result: Any, *, draw: "Callable[[], Axes] | None" = None) -> None:
+        """Write what is asked for, and print the result."""
+        self.write(result, draw=draw)
+        if self.as_json:
+            print_json(flat(result.to_frame()))
+        else:
+            typer.echo(result.summary())
+
+    def write(self, result: Any, *, draw: "Callable[[], Axes] | None" = None) -> None:
+        """Write the file and the picture that are asked for."""
+        if self.out is not None and self.out.suffix == ".json":
+            result.save(self.out)
+        elif self.out is not None:
+            write_frame(flat(result.to_frame()), self.out)
+        if self.plot is not None:
+            save_picture(draw or result.plot, self.plot)
 
 
 class EscapedStream:
@@ -99,6 +150,13 @@ def print_json(frame: "pd.DataFrame") -> None:
     typer.echo(frame.to_json(orient="records", double_precision=15, force_ascii=False, indent=2))
 
 
+def flat(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame whose index, if it has one of names, is its first column."""
+    import pandas as pd
+
+    return frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+
+
 def print_tables(frames: "dict[str, pd.DataFrame]") -> None:
     """Print several frames as one object, each as a list of records."""
     import json
@@ -133,7 +191,7 @@ def check_ending(path: Path | None, kinds: Sequence[str], what: str = "file") ->
 
 
 def write_frame(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a frame without its index, with tabs if the name ends in .tsv, otherwise with commas; all digits are kept.
+    """Write a frame without its index, in the format that the ending of the name says; all digits are kept.
 
     Raises
     ------
@@ -143,6 +201,11 @@ def write_frame(frame: "pd.DataFrame", path: Path) -> None:
     from langdiff.base.cells import guarded
     from langdiff.base.io import atomic_path
 
+    if path.suffix == ".parquet":
+        from langdiff.tables.long_tables import write_table_file
+
+        write_table_file(frame, path)
+        return
     with atomic_path(path) as temporary:
         guarded(frame).to_csv(temporary, index=False, sep="\t" if path.suffix == ".tsv" else ",")
 

@@ -1,4 +1,4 @@
-"""`langdiff parallelism`: statistics, splits, ranks, passages and pictures of annotated parallelisms."""
+"""Rhetorical parallelism: statistics, splits, ranks, pictures, scores, agreement of annotators, taggers."""
 
 from collections import Counter
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff.cli.given import refuse_given
-from langdiff.cli.output import check_picture_name, print_json, print_table, save_picture
-from langdiff.cli.parallelism_scores import named_paths
-from langdiff.cli.paths import existing, existing_named
+from langdiff.cli.commands import Call, Command
+from langdiff.cli.options import existing, existing_named, named_paths, refuse_given
+from langdiff.cli.output import Json, check_picture_name, print_json, print_table, save_picture
+from langdiff.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,29 +17,24 @@ if TYPE_CHECKING:
 
     from langdiff.parallelism import Document
 
-parallelism_app = typer.Typer(
+parallelism = typer.Typer(
     name="parallelism", help="Measure, split, show and detect rhetorical parallelism.", no_args_is_help=True
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Format = Literal["auto", "brat", "text-xml", "word-xml", "essay-xml", "tsv"]
-FormatOption = Annotated[Format, typer.Option(help="Format of the documents; by default the files say it.")]
-Predicted = Annotated[bool, typer.Option("--predicted", help="Take parallelisms of one branch, as predictions have.")]
-Corpus = Annotated[Literal["ASP", "PSE-I"], typer.Option(help="Corpus of the published scores.")]
+READ = "langdiff.parallelism.read_parallelisms"
+Published = Annotated[Literal["ASP", "PSE-I"], typer.Option(help="Corpus of the published scores.")]
 Metric = Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option(help="Metric of the published scores.")]
-SHARES = dict.fromkeys(["inner_share", "outer_share", "share", "statistic", "p_value"], "{:.4f}")
+FORMATS = dict.fromkeys(["precision", "recall", "f", "macro_f", "overlap", "position"], "{:.4f}")
+FORMATS |= dict.fromkeys(["mbawo", "epm", "loss", "validation", "optimization"], "{:.4f}") | {"seconds": "{:.1f}"}
+FORMATS |= dict.fromkeys(["matched", "hypothesis_size", "reference_size"], "{:,}")
+FORMATS |= dict.fromkeys(["inner_share", "outer_share", "share", "statistic", "p_value"], "{:.4f}")
 
 
-@parallelism_app.command()
+@Command(parallelism, READ, kinds={"source": list[Path]}, renamed={"source": "documents"})
 def stats(
-    documents: Annotated[
-        list[Path], typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…", callback=existing)
-    ],
+    call: Call,
     table: Annotated[
         Literal["statistics", "pairs"], typer.Option(help="Counts and means, or every pair of parallel branches.")
     ] = "statistics",
-    format: FormatOption = "auto",
-    predicted: Predicted = False,
     as_json: Json = False,
 ) -> None:
     """Count documents, parallelisms and branches, and measure how many words branches share.
@@ -48,7 +43,7 @@ def stats(
     """
     from langdiff import parallelism
 
-    found = _read(documents, format, predicted=predicted)
+    found = call()
     result = parallelism.parallelism_statistics(found)
     frame = result.to_frame() if table == "statistics" else result.pairs
     if as_json:
@@ -58,11 +53,12 @@ def stats(
         typer.echo(", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items())) + " document(s)")
         typer.echo(result.summary())
     else:
-        print_table(frame, "Pairs of parallel branches", {"overlap": "{:.4f}"})
+        print_table(frame, "Pairs of parallel branches", FORMATS)
 
 
-@parallelism_app.command()
+@Command(parallelism, READ, without=("source", "predicted"))
 def split(
+    call: Call,
     documents: Annotated[
         list[Path] | None,
         typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…", callback=existing),
@@ -78,7 +74,6 @@ def split(
         Literal["documents", "parts", "tests"],
         typer.Option(help="Part of each document, shares of the parts, or Welch's t-tests between parts."),
     ] = "parts",
-    format: FormatOption = "auto",
     as_json: Json = False,
 ) -> None:
     """Split documents so that every part has its share of tokens in branches and of other tokens.
@@ -86,22 +81,21 @@ def split(
     Example: langdiff parallelism split sermons/ --share training=0.8 --share test=0.2 --table documents
     """
     from langdiff import parallelism
-    from langdiff.errors import ConfigError
 
     if (counts is None) == (not documents):
         raise ConfigError("give documents, or a table of their counts (--counts).")
-    found = parallelism.tag_counts(_read(documents or [], format)) if counts is None else _read_counts(counts)
+    found = parallelism.tag_counts(call(source=documents)) if counts is None else _read_counts(counts)
     result = parallelism.split_documents(found, _shares(share))
     frame = {"documents": result.to_frame, "parts": result.parts, "tests": result.tests}[table]()
     if as_json:
         print_json(frame)
         return
-    print_table(frame, {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table], SHARES)
+    print_table(frame, {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table], FORMATS)
     errors = ", ".join(f"{name} {error:.2e}" for name, error in result.errors().items())
     typer.echo(f"Mean squared errors of the shares: {errors}", err=True)
 
 
-@parallelism_app.command()
+@Command(parallelism)
 def ranks(
     context: typer.Context,
     scores: Annotated[
@@ -111,7 +105,7 @@ def ranks(
             callback=existing,
         ),
     ] = None,
-    corpus: Corpus = "ASP",
+    corpus: Published = "ASP",
     metric: Metric = "EPM",
     table: Annotated[Literal["ranks", "pairs"], typer.Option(help="Average ranks, or every pair.")] = "ranks",
     as_json: Json = False,
@@ -133,11 +127,12 @@ def ranks(
     elif table == "ranks":
         typer.echo(result.summary())
     else:
-        print_table(frame, "Pairs of treatments (Nemenyi)", {"difference": "{:.3f}", "p_value": "{:.4f}"})
+        print_table(frame, "Pairs of treatments (Nemenyi)", FORMATS | {"difference": "{:.3f}"})
 
 
-@parallelism_app.command()
-def show(
+@Command(parallelism, READ, name="show", without=("source", "predicted"))
+def show_passage(
+    call: Call,
     document: Annotated[Path, typer.Argument(help="File of an annotated document.", callback=existing)],
     other: Annotated[
         Path | None, typer.Argument(help="File of another annotation of it, such as a prediction.", callback=existing)
@@ -154,7 +149,6 @@ def show(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Page (.html) to write, in place of text.")] = None,
-    format: FormatOption = "auto",
 ) -> None:
     """Show a passage with its branches in brackets, or in coloured boxes; of two annotations one above the other.
 
@@ -162,7 +156,6 @@ def show(
     """
     from langdiff import parallelism
     from langdiff.base.io import write_text
-    from langdiff.errors import ConfigError
 
     if out is not None and out.suffix not in (".html", ".htm"):
         raise ConfigError(f"{out}: a passage is written as .html; leave --out out for text.")
@@ -171,7 +164,7 @@ def show(
         raise ConfigError(f"{folders[0]} is a folder; show takes the file of one document.")
     if cases is not None and other is None:
         raise ConfigError("--cases is for two annotations; give the file of the other one, too.")
-    read = [next(iter(_read([path], format, predicted=place > 0).values())) for place, path in enumerate(paths)]
+    read = [next(iter(call(source=path, predicted=place > 0).values())) for place, path in enumerate(paths)]
     if len(set(names)) < 2:
         raise ConfigError(f"the two annotations have different names; got {names[0]!r} twice.")
     sides = dict(zip(names, read, strict=False))
@@ -183,9 +176,10 @@ def show(
     typer.echo(f"Passage: {out}", err=True)
 
 
-@parallelism_app.command()
+@Command(parallelism, READ, without=("source", "predicted"))
 def plot(
     context: typer.Context,
+    call: Call,
     what: Annotated[
         Literal["overlap", "schemes", "ranks"],
         typer.Argument(
@@ -200,32 +194,29 @@ def plot(
             help="For overlap: files or folders of each data set.", metavar="[NAME=]DOCUMENTS…", callback=existing_named
         ),
     ] = None,
-    corpus: Corpus = "ASP",
+    corpus: Published = "ASP",
     metric: Metric = "EPM",
-    format: FormatOption = "auto",
 ) -> None:
     """Draw the lexical overlap of branches, or published scores of tagging schemes.
 
     Example: langdiff parallelism plot overlap ASP=sermons/ PSE-I=essays/ --out overlap.svg
     """
-    from langdiff.errors import ConfigError
-
     check_picture_name(out)
     if (what == "overlap") == (not documents):
         raise ConfigError("overlap needs documents." if what == "overlap" else f"{what} takes no documents.")
     if what == "overlap":
         refuse_given(context, ["corpus", "metric"], "chooses among published scores, which overlap does not draw.")
-    save_picture(_picture(what, documents or [], corpus, metric, format), out)
+    save_picture(_picture(call, what, documents or [], corpus, metric), out)
     typer.echo(f"Picture: {out}", err=True)
 
 
-def _picture(what: str, documents: list[str], corpus: str, metric: str, format: Format) -> Any:
+def _picture(call: Call, what: str, documents: list[str], corpus: str, metric: str) -> Any:
     from langdiff import parallelism, plots
     from langdiff.datasets import bothwell2023
 
     if what == "overlap":
         named = named_paths(documents)
-        pairs = {name: parallelism.parallelism_statistics(_read([path], format)).pairs for name, path in named}
+        pairs = {name: parallelism.parallelism_statistics(call(source=path)).pairs for name, path in named}
         return lambda: plots.plot_lexical_overlap(pairs)
     figures = bothwell2023()
     if what == "ranks":
@@ -240,12 +231,6 @@ def _picture(what: str, documents: list[str], corpus: str, metric: str, format: 
     return draw
 
 
-def _read(paths: list[Path], format: Format, *, predicted: bool = False) -> "dict[str, Document]":
-    from langdiff.parallelism import read_parallelisms
-
-    return read_parallelisms(paths, format=None if format == "auto" else format, predicted=predicted)
-
-
 def _shares(given: list[str] | None) -> dict[str, float] | None:
     """Return parts and shares.
 
@@ -254,8 +239,6 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
     ConfigError
         If one is not a name and a number, or two have one name.
     """
-    from langdiff.errors import ConfigError
-
     shares: dict[str, float] = {}
     for pair in given or []:
         name, _, number = pair.partition("=")
@@ -269,7 +252,6 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
 
 
 def _read_counts(path: Path) -> "pd.DataFrame":
-    from langdiff.errors import DataError
     from langdiff.tables.long_tables import numbers_of, read_table_file
 
     table = read_table_file(path)
@@ -296,7 +278,6 @@ def _labels(path: Path, sides: "dict[str, Document]") -> dict[str, dict[int, str
         If the file cannot be read as cases, has more than one system, or none of the document.
     """
     from langdiff.base.io import parse_json, read_blocks
-    from langdiff.errors import DataError
 
     document = next(iter(sides.values())).name
     found: dict[str, dict[int, str]] = {name: {} for name in sides}
@@ -320,3 +301,140 @@ def _labels(path: Path, sides: "dict[str, Document]") -> dict[str, dict[int, str
     if document not in documents and any(side.parallelisms for side in sides.values()):
         raise DataError(f"{path}: there are no cases of document {document!r}; score it, too.")
     return found
+
+
+@Command(parallelism, "langdiff.parallelism.score_parallelisms", without=("hypotheses", "references"))
+def score(
+    context: typer.Context,
+    call: Call,
+    reference: Annotated[Path, typer.Argument(help="File or folder of the annotated documents.", callback=existing)],
+    predictions: Annotated[
+        list[str],
+        typer.Argument(
+            help="File or folder of each system's documents, as PATH or NAME=PATH.",
+            metavar="[NAME=]PREDICTION…",
+            callback=existing_named,
+        ),
+    ],
+    table: Annotated[
+        Literal["totals", "documents", "parallelisms", "errors", "cases"],
+        typer.Option(
+            help="Table to print: scores in total, by document, or credits by parallelism; numbers of errors by kind, "
+            "or the kind of each."
+        ),
+    ] = "totals",
+    metric: Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option(help="Metric of outcomes.")] = "MBAWO",
+    side: Annotated[
+        Literal["reference", "hypothesis"], typer.Option(help="Sizes of outcomes: recall or precision.")
+    ] = "reference",
+    outcomes: Annotated[
+        Path | None, typer.Option(help="Table (.csv, .tsv, .parquet) to write: credits of each system, for models.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare predicted parallelisms with annotated ones: EPM, MPBM, MBAWO and MWO, or kinds of errors.
+
+    Example: langdiff parallelism score gold/ one=tagger1/ two=tagger2/ --table errors
+    """
+    from langdiff import parallelism
+    from langdiff.tables.long_tables import table_kind
+
+    if outcomes is not None:
+        table_kind(outcomes)  # an error before any work is done
+    else:
+        refuse_given(
+            context, ["metric", "side"], "is for outcomes; tables have all metrics: give --outcomes, or leave it out."
+        )
+        if table in ("errors", "cases"):
+            refuse_given(context, ["beta"], f"weights F, which is not in the table {table}: leave it out.")
+    gold = parallelism.read_parallelisms(reference)
+    systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in named_paths(predictions)}
+    if table in ("errors", "cases"):
+        errors = parallelism.classify_errors(systems, gold)
+        print_frame(errors.to_frame() if table == "errors" else errors.cases, as_json, "Errors by kind")
+        signature = errors.signature
+    if table not in ("errors", "cases") or outcomes is not None:
+        result = call(hypotheses=systems, references=gold)
+        if outcomes is not None:
+            result.outcomes(metric, side=side).save(outcomes)
+            typer.echo(f"Outcomes: {outcomes}", err=True)
+        if table == "totals":
+            print_frame(result.to_frame(), as_json, f"Scores, F with β = {call.given['beta']:g}")
+        elif table in ("documents", "parallelisms"):
+            frame = result.documents if table == "documents" else result.parallelisms
+            print_frame(frame, as_json, f"Scores, F with β = {call.given['beta']:g}")
+        signature = result.signature
+    typer.echo(f"[{signature}]", err=True)
+
+
+@Command(
+    parallelism, "langdiff.parallelism.annotator_agreement", reads={"one": READ, "other": READ}, without=("predicted",)
+)
+def agreement(call: Call, as_json: Json = False) -> None:
+    """Measure the agreement of two annotators, with bootstrap intervals.
+
+    Example: langdiff parallelism agreement annotator-a/ annotator-b/ --no-interlocks
+    """
+    result = call()
+    if as_json:
+        print_json(result.to_frame())
+        typer.echo(f"[{result.signature}]", err=True)
+    else:
+        typer.echo(result.summary())
+
+
+@Command(parallelism, "langdiff.parallelism.tag_transitions", without=("documents", "scheme"))
+def transitions(
+    call: Call,
+    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)],
+    scheme: Annotated[list[str] | None, typer.Option(help="Tagging scheme, such as BIO-TD; may be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Count which tag follows which in tagging schemes, or draw it, the schemes side by side.
+
+    Example: langdiff parallelism transitions sermons/ --scheme BIO-TD --scheme BIOMJ-TD --out tags.svg
+    """
+    import pandas as pd
+
+    from langdiff import parallelism
+
+    if out is not None:
+        check_picture_name(out)
+    if call.given["stratum"] < 0:
+        raise ConfigError(f"--stratum must be at least 0, got {call.given['stratum']}.")
+    schemes = [parallelism.TaggingScheme.named(name) for name in scheme or ["BIO-TD", "BIOMJ-TD"]]
+    found = parallelism.read_parallelisms(documents).values()
+    tables = {one.name: call(documents=found, scheme=one) for one in schemes}
+    if out is not None:
+        save_picture(lambda: _side_by_side(tables), out)
+        typer.echo(f"Picture: {out}", err=True)
+        return
+    if as_json:
+        long = [
+            table.reset_index().melt("from", value_name="count").assign(scheme=name) for name, table in tables.items()
+        ]
+        print_json(pd.concat(long, ignore_index=True)[["scheme", "from", "to", "count"]])
+        return
+    for name, table in tables.items():
+        print_table(table.reset_index(), f"{name}: which tag (row) is followed by which", {})
+
+
+def _side_by_side(tables: "dict[str, pd.DataFrame]") -> "Axes":
+    import matplotlib.pyplot as plt
+
+    from langdiff.plots import plot_tag_transitions
+
+    _, axes = plt.subplots(1, len(tables), figsize=(5.6 * len(tables), 5.6), layout="constrained", squeeze=False)
+    for ax, (name, table) in zip(axes[0], tables.items(), strict=True):
+        plot_tag_transitions(table, ax, title=name)
+    first: Axes = axes[0, 0]
+    return first
+
+
+def print_frame(frame: "pd.DataFrame", as_json: bool, title: str) -> None:
+    """Print a frame, as a table or as JSON."""
+    if as_json:
+        print_json(frame)
+    else:
+        print_table(frame, title, FORMATS)

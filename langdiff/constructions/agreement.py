@@ -49,7 +49,7 @@ class Agreement(Result):
         return "\n".join([table, "", *self._notes()])
 
     def __repr__(self) -> str:
-        """Give the share of sentences with identical targets."""
+        """Return a line with the share of sentences with identical targets."""
         whole = self.table.iloc[-1]
         return f"Agreement: the same targets in {whole['identical']} of {whole['items']} items"
 

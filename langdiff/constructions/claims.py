@@ -45,7 +45,7 @@ class CheckedClaims(Result):
         )
 
     def __repr__(self) -> str:
-        """Give the number of claims that hold."""
+        """Return a line with the number of claims that hold."""
         return f"CheckedClaims: {int(self.table['true'].sum())} of {len(self.table)} hold"
 
 

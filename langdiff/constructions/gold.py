@@ -149,7 +149,7 @@ class GoldTargets(Result):
         write_text(Path(sentences), "\n".join([*written, ""]))
 
     def __repr__(self) -> str:
-        """Give the numbers of items, targets and phenomena."""
+        """Return a line with the numbers of items, targets and phenomena."""
         negative = sum(not target.positive for target in self.targets)
         phenomena = len({target.phenomenon for target in self.targets})
         kind = f" ({self.origin})" if self.origin else ""

@@ -70,7 +70,7 @@ class Candidates:
         table = pd.DataFrame({"sentences": counts, "percent": 100 * counts / self.n_sentences})
         return table.rename_axis("phenomenon").reset_index()
 
-    def sample(self, per_phenomenon: int, *, seed: int | np.random.Generator) -> "Candidates":
+    def sample(self, per_phenomenon: int, *, seed: int | np.random.Generator = 0) -> "Candidates":
         """Draw sentences at random, and in each one candidate of the phenomenon.
 
         Parameters
@@ -88,7 +88,7 @@ class Candidates:
         Raises
         ------
         ConfigError
-            If the number is not positive or the seed is none.
+            If the number is not positive or the seed is not one.
         """
         if per_phenomenon < 1:
             raise ConfigError(f"per_phenomenon must be at least 1, got {per_phenomenon}.")
@@ -132,7 +132,7 @@ class Candidates:
         write_text(Path(path), "\n".join([*lines, ""]))
 
     def __repr__(self) -> str:
-        """Give the numbers of candidates, phenomena and sentences."""
+        """Return a line with the numbers of candidates, phenomena and sentences."""
         return f"Candidates: {len(self.found):,} for {len(self.phenomena)} phenomena in {self.n_sentences:,} sentences"
 
 
@@ -287,7 +287,7 @@ class Vetted:
         return self.counts
 
     def __repr__(self) -> str:
-        """Give the numbers of candidates."""
+        """Return a line with the numbers of candidates."""
         return f"Vetted: {self.counts['accepted'].sum()} of {self.counts['vetted'].sum()} candidates accepted"
 
 

@@ -191,7 +191,7 @@ class Parses:
         return short_hash(self.shape, {item: list(lines) for item, lines in sorted(self.blocks.items())})
 
     def __repr__(self) -> str:
-        """Give the numbers of blocks and lines."""
+        """Return a line with the numbers of blocks and lines."""
         lines = sum(map(len, self.blocks.values()))
         return f"Parses {self.name!r} ({self.shape}): {len(self.blocks):,} items, {lines:,} dependencies"
 

@@ -49,7 +49,7 @@ _COLUMNS = (*_TEXTS, "upos", "xpos", "deprel")
 
 
 def doubtful_names(condition: str) -> Iterator[str]:
-    """Yield what is doubtful about the names in a condition of a query.
+    """Yield doubts about the names in a condition of a query.
 
     Relations and parts of speech are universal, but for subtypes; features may be a language's own, so that only
     those which are nearly universal ones are doubted.
@@ -193,7 +193,7 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
 
 
 def _warn_of_names(source: str, text: str, phenomenon: str, table: dict[str, Any]) -> None:
-    """Say which names in the conditions of a query are perhaps misspelt: they would match nothing, in silence."""
+    """Warn about names in a query that may be misspelt, since they would silently match nothing."""
     for condition in [*table["pattern"], *(one for group in table.get("without", ()) for one in group)]:
         for doubt in doubtful_names(condition):
             line = text[: max(text.find(condition), 0)].count("\n") + 1

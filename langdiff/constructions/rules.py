@@ -83,7 +83,7 @@ class Rules:
         return short_hash([[rule.phenomenon, rule.type, *rule.steps] for rule in self.rules])
 
     def __repr__(self) -> str:
-        """Give the numbers of rules and phenomena."""
+        """Return a line with the numbers of rules and phenomena."""
         return f"Rules {self.name!r}: {len(self.rules)} rules for {len({r.phenomenon for r in self.rules})} phenomena"
 
 

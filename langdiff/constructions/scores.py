@@ -150,7 +150,7 @@ class ConstructionScores(Result):
         yield CAUTION
 
     def summary(self) -> str:
-        """Return recall by column and by parser as text, and what is needed to trust it."""
+        """Return recall by column and by parser as text, with cautions and the signature."""
         parsers = self.by_parser().to_string(index=False, float_format="{:.3f}".format)
         lines = [*self._lines(), self._table().to_string(**self.printing), "", parsers]
         return "\n".join([*lines, *self._notes(), *self._signed()])
@@ -175,7 +175,7 @@ class ConstructionScores(Result):
         return plot_constructions(self.to_frame(), ax, title=self.name, **style)
 
     def __repr__(self) -> str:
-        """Give the numbers of parsers, targets and phenomena."""
+        """Return a line with the numbers of parsers, targets and phenomena."""
         targets = self.judgements["target"].nunique()
         return (
             f"ConstructionScores {self.name!r}: {len(self.parsers)} parsers, {targets:,} targets, "

@@ -91,7 +91,7 @@ class TreeComparison(Result):
         return plot_discourse_comparison(*frames, ax, **({"texts": texts} | options))
 
     def __repr__(self) -> str:
-        """Say how many nodes of the reference below the root are in the other tree."""
+        """Return a line with the number of reference nodes, below the root, that are in the other tree."""
         nodes = self._nodes(self.reference).iloc[1:]
         same = int((nodes["agreement"] == "same").sum())
         return f"TreeComparison of {self.reference.document!r}: {same:,} of {len(nodes):,} nodes are the same"
@@ -167,7 +167,7 @@ class DiscourseDifferences(Result):
         return self.table.assign(**percent)
 
     def __repr__(self) -> str:
-        """Give the number of pairs."""
+        """Return a line with the number of pairs."""
         return f"DiscourseDifferences of {len(self.table)} pair(s) of systems"
 
 

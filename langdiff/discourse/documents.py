@@ -17,7 +17,7 @@ REFERENCE = "reference"
 
 
 class Documents(dict[str, DiscourseTree]):
-    """Trees by name of the document, with what is wrong with the files of others.
+    """Trees by name of the document, with the faults in the files of others.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class DocumentsError(FaultsError):
         self.head, self.advice = head, advice
 
     def __str__(self) -> str:
-        """List all faults between the head and the advice."""
+        """Return the head, all faults and the advice."""
         lines = [str(fault) for fault in self.faults]
         if not self.head:
             return "\n".join(lines)
@@ -65,7 +65,7 @@ class DocumentsError(FaultsError):
 
 
 def checked_on_error(on_error: str) -> None:
-    """Refuse an unknown setting of what becomes of faulty documents.
+    """Check the option for the treatment of faulty documents.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _without(trees: Mapping[str, DiscourseTree], names: set[str]) -> dict[str, D
 def _unusable(
     gold: Mapping[str, DiscourseTree], systems: Mapping[str, Mapping[str, DiscourseTree]], spans: Spans, reference: str
 ) -> Iterator[Unusable]:
-    """Yield why documents cannot be compared: first faulty files, then those that one side lacks, then other EDUs."""
+    """Yield the reasons why documents cannot be compared: faulty files, documents missing on one side, other EDUs."""
     for system, trees in [(reference, gold), *systems.items()]:  # a system may have the name of the reference
         for document, faults in _faults(trees).items():
             yield from (Unusable(document, system, fault.file, fault.line, fault.fault) for fault in faults)

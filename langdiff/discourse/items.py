@@ -185,7 +185,7 @@ def checked_classes(classes: Classes) -> Classes:
 
 
 def _put(classes: dict[str, str], relation: str, to: str) -> str | None:
-    """Put a relation into a class; return what is wrong with that, None if nothing."""
+    """Add a relation to a class; return the reason if that is not possible, else None."""
     name, to = relation_class(relation.strip()), to.strip().lower()
     if not name or not to:
         return "a relation or its class is empty."

@@ -1,4 +1,4 @@
-"""Nodes of trees of Rhetorical Structure Theory in Marcu's encoding: each says what it is to its parent."""
+"""Nodes of trees of Rhetorical Structure Theory in Marcu's encoding, labelled by their role in the parent."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ NO_RELATION = "---"  # what the root carries
 
 
 class Node(NamedTuple):
-    """A discourse unit and what it is to its parent.
+    """A discourse unit and its role in its parent.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Node(NamedTuple):
         return self.first == self.last
 
     def __str__(self) -> str:
-        """Name the EDUs, for messages."""
+        """Return the EDUs as messages name them."""
         return f"EDU {self.first}" if self.is_leaf else f"EDUs {self.first}–{self.last}"
 
 
@@ -47,7 +47,7 @@ class NodeError(DataError):
         self.place, self.what = place, what
 
     def __str__(self) -> str:
-        """Say what is wrong, without the number."""
+        """Return the message, without the number."""
         return self.what
 
 

@@ -241,7 +241,7 @@ class DiscourseEvaluation(Result):
     def compare(
         self,
         *,
-        seed: int | np.random.Generator,
+        seed: int | np.random.Generator = 0,
         procedure: Procedure = "parseval",
         metric: Metric = "F",
         averaging: Averaging = "micro",
@@ -347,7 +347,7 @@ class DiscourseEvaluation(Result):
             raise ConfigError(f"averaging is micro or macro; got {averaging!r}.")
 
     def __repr__(self) -> str:
-        """Give the numbers of systems and documents, and the binarization."""
+        """Return a line with the numbers of systems and documents, and the binarization."""
         return (
             f"DiscourseEvaluation of {len(self.systems)} system(s) on {len(self.documents)} document(s), "
             f"binarization {self.binarization}"

@@ -153,12 +153,12 @@ class DiscourseTree(Result):
         return plot_discourse_tree(frame, ax, texts=tree.leaf_texts(), **options)
 
     def __repr__(self) -> str:
-        """Name the document, its EDUs and the depth of the tree."""
+        """Return a line with the document, its EDUs and the depth of the tree."""
         return f"DiscourseTree {self.document!r}: {self.n_edus:,} EDUs, depth {self.to_frame()['depth'].max():,}"
 
 
 def binarize(tree: DiscourseTree, mode: Binarization = "right") -> DiscourseTree:
-    r"""Divide nodes with more than two children by new nodes, each a nucleus of the one above.
+    r"""Return a tree whose nodes with more than two children are divided by new nodes, nuclei of those above.
 
     Several nuclei become a chain to the right, X(c₁, X′(c₂, X″(c₃, …))), whose new nodes carry the relation. A nucleus
     takes its satellites one after the other, the nearest first; what it is with them is a new nucleus ``span``.

@@ -175,7 +175,7 @@ def run_balanced(
     >>> result.words[["native_words", "translated_words"]].to_numpy().tolist()
     [[200, 200]]
     """
-    from langdiff.lm.compute import Compute, compute_where_possible
+    from langdiff.lm.compute import as_compute, compute_where_possible
 
     number = seed_number(seed)
     names = [languages] if isinstance(languages, str) else list(languages)
@@ -204,7 +204,7 @@ def run_balanced(
         codes[name] = {str(edition): code for edition, code in found.items()}
         measured = division.multitext if isinstance(division, Folds) else division.test
         _check_test_part(measured, name, sources[name], codes[name])
-    results, compute = {}, compute or Compute()
+    results, compute = {}, as_compute(compute)
     for name in names:
         surprisals, _ = compute_where_possible(
             parts[name], lm=lm, seed=number, compute=compute.inside(f"balanced-{name}")

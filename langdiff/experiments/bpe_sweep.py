@@ -14,7 +14,7 @@ from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, read_training_logs
-from langdiff.lm.compute import Compute, compute_where_possible
+from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm
 from langdiff.tables.divisions import Parts
 from langdiff.tables.long_tables import BESIDE
@@ -188,7 +188,7 @@ def sweep_merges(
     recipe = _subword_recipe(named.recipe)
     tried = _checked_ratios(recipe, ratios)
     with TemporaryDirectory(prefix="langdiff-") as temporary:  # removed when there is a cache as well
-        compute = compute or Compute()
+        compute = as_compute(compute)
         folder = compute.folder or Path(temporary)
         surprisals, rates = {}, {}
         for ratio, varied in tried.items():

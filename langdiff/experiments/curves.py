@@ -9,7 +9,7 @@ from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
-from langdiff.lm.compute import Compute, compute_where_possible
+from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import DifficultyCurve, fit_curve
@@ -111,7 +111,7 @@ def difficulty_curve(
         clusters=clusters,
         n_draws=n_draws,
         max_replaced=max_replaced,
-        compute=compute or Compute(),
+        compute=as_compute(compute),
     )
     return curve
 

@@ -11,7 +11,7 @@ from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
 from langdiff.errors import ConfigError, listing
 from langdiff.experiments.cautions import warns_caller
-from langdiff.lm.compute import Compute, compute_where_possible
+from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
@@ -219,7 +219,7 @@ def replicate(
         raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")
     if len(parts.editions) < 2:
         raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
-    compute = compute or Compute()
+    compute = as_compute(compute)
     tables = {}
     for number in numbers:
         tables[number], _ = compute_where_possible(

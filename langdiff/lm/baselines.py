@@ -84,7 +84,7 @@ def _baselines(parts: Parts, edition: str) -> dict[str, float]:
 
 
 def compare_with_baselines(tables: Iterable[Surprisals], baselines: pd.DataFrame) -> pd.DataFrame:
-    """Set the bits of language models beside their baselines.
+    """Compare the bits of language models with their baselines.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ INDEX = "model.json"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Checkpoint:
-    """What is saved of a language model.
+    """The saved parts of a language model.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ from langdiff.tables.surprisals import Surprisals
 
 @dataclass(frozen=True, kw_only=True)
 class Compute:
-    """Where language models are trained, and what is kept of them; it never changes a result.
+    """Device, workers and cache of a training; none of them changes a result.
 
     Experiments that train many models take it as one argument; `langdiff.compute_surprisals` takes the same settings
     one by one.
@@ -90,6 +90,25 @@ class Compute:
             Path of the folder, relative to the cache.
         """
         return self if self.folder is None else replace(self, cache=self.folder / name)
+
+
+def as_compute(compute: Compute | None) -> Compute:
+    """Return the settings given, by default those of `Compute`.
+
+    Raises
+    ------
+    ConfigError
+        If something else is given.
+    """
+    match compute:
+        case None:
+            return Compute()
+        case Compute():
+            return compute
+        case type():
+            raise ConfigError(f"compute is the class {compute.__name__}: write {compute.__name__}().")
+        case _:
+            raise ConfigError(f"compute is {compute!r}; give langdiff.lm.Compute, with device, cache or workers.")
 
 
 class _Scored(NamedTuple):
@@ -334,7 +353,7 @@ def _of_edition(parts: Parts, edition: str) -> Parts:
 
 
 def _column(multitext: Multitext, edition: str) -> Multitext:
-    """Return one edition without what is known of intents: `sel` would copy that for every edition."""
+    """Return one edition without `intent_info`, which `sel` would copy for every edition."""
     place = cast(int, multitext.editions.get_loc(edition))
     column = slice(place, place + 1)
     return replace(
@@ -417,7 +436,7 @@ def _provenance(records: Sequence[Provenance], folds: Folds, seed: int | None) -
 
 
 def _each_once(found: Sequence[_Scored], failed: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the cautions of all folds, those that differ in figures only once."""
+    """Return the cautions of all folds, each kind once, whatever its figures."""
     kinds: dict[tuple[str, str], str] = {}
     for scored in found:
         for edition, caution in scored.cautions:

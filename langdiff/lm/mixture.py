@@ -33,7 +33,7 @@ class Mixable(Model, Protocol):
 
     @property
     def units(self) -> Units:
-        """What is predicted."""
+        """The symbols that are predicted."""
         ...
 
     @property
@@ -76,7 +76,7 @@ class Mixture:
 
     @property
     def units(self) -> Units:
-        """What is predicted."""
+        """The symbols that are predicted."""
         return self.models[0].units
 
     @property
@@ -164,7 +164,7 @@ class Mixture:
         write_checkpoint(directory, Checkpoint(settings=settings, weights={"weights": self.weights}, subwords=None))
 
     def __repr__(self) -> str:
-        """Say what it is and how good."""
+        """Return a one-line description with the dev bits."""
         of = "" if self.name is None else f" of {self.name}"
         parts = " + ".join(
             f"{weight:.3f} {model.recipe.name}" for weight, model in zip(self.weights, self.models, strict=True)

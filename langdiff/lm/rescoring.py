@@ -336,7 +336,7 @@ def _prices(alphabet: Alphabet, text: str, ends: Integers) -> Floats:
 
 
 def _begins_word(seen: str, starts: Integers) -> Booleans:
-    """Tell whether a unit is the first that has to do with a word, or with the end, by the places where units start."""
+    """Return whether each unit is the first of a word, or of the end, by the places where units start."""
     letter = np.array([character != SPACE for character in seen])
     begun = np.cumsum(letter & ~np.append(False, letter[:-1]))
     word = np.append(begun - letter, begun[-1])  # of a space, that of the next word

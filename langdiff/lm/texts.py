@@ -84,7 +84,7 @@ def prepare_texts(
 
 
 def check_texts(texts: Sequence[str] | pd.Series, what: str) -> pd.Series:
-    """Return the texts as a Series, refusing those that cannot have a surprisal.
+    """Return the texts as a Series, refusing texts without a surprisal.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def learn_alphabet(train: Sequence[str], min_count: int | None) -> Alphabet:
 
 
 def caution_about_rates(rates: Mapping[str, float], scoring: Scoring | None = None) -> str | None:
-    """Say in which parts (keys) more than 0.1 % of the characters are outside the alphabet.
+    """Return a caution on parts (keys) of which more than 0.1 % of the characters are outside the alphabet.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ BOOTSTRAP = ("mean", "std_error", "low", "high")
 
 
 def align_conjunctions(document: Document, conjunctions: Collection[str] = CONJUNCTIONS) -> Document:
-    """Let all branches of a parallelism begin with a conjunction, or none.
+    """Align conjunctions: all branches of a parallelism begin with one, or none does.
 
     A branch has a conjunction if that is its first token or the token before it. If all branches have one, those that
     do not begin with it are extended by it; else conjunctions at the start of branches are taken off.
@@ -200,7 +200,7 @@ class AnnotatorAgreement(Result):
         return super(AnnotatorAgreement, replace(self, scores=self.scores.completed())).to_json()
 
     def __repr__(self) -> str:
-        """Give the number of documents, and F by all metrics."""
+        """Return a line with the number of documents, and F by all metrics."""
         totals = self.to_frame()
         f = ", ".join(f"{metric} {value:.3f}" for metric, value in zip(totals["metric"], totals["f"], strict=True))
         return f"AnnotatorAgreement on {self.scores.documents['document'].nunique()} document(s): F of {f}"
@@ -210,7 +210,7 @@ def annotator_agreement(
     one: Mapping[str, Document],
     other: Mapping[str, Document],
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     conjunctions: bool = True,
     interlocks: bool = True,
     n_draws: int = 1000,

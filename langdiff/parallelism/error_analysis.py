@@ -101,13 +101,13 @@ class ParallelismErrors(Result):
         yield "Cases by category: FP too much, FN too little, FM both"
 
     def __repr__(self) -> str:
-        """Give the number of cases with an error."""
+        """Return a line with the number of cases with an error."""
         wrong = int(self.cases["granularity"].notna().sum())
         return f"ParallelismErrors: {wrong:,} of {len(self.cases):,} cases in {len(self.pairs):,} document(s)"
 
 
 def classify_errors(hypotheses: Mapping[str, Documents], references: Documents) -> ParallelismErrors:
-    """Say of each predicted and each annotated parallelism what is wrong.
+    """Classify the error in each predicted and each annotated parallelism.
 
     Each predicted parallelism is matched to at most one annotated one, so that as many tokens as can be are common to
     both (the matching of MWO); of matched ones, branches are matched in the same way. Branches without a match decide:

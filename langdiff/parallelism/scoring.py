@@ -261,7 +261,7 @@ class ParallelismScores(Result):
         return super(ParallelismScores, self.completed()).to_json()
 
     def __repr__(self) -> str:
-        """Give the numbers of systems and documents, and F by MBAWO."""
+        """Return a line with the numbers of systems and documents, and F by MBAWO."""
         totals = self.to_frame()
         f = ", ".join(f"{value:.3g}" for value in totals.loc[totals["metric"] == "MBAWO", "f"])
         documents = self.documents["document"].nunique()
@@ -284,7 +284,7 @@ def with_ratios(columns: Mapping[str, Any], beta: float) -> pd.DataFrame:
 
 
 def ratio(above: Floats, below: Floats) -> Floats:
-    """Divide, with 0 where the denominator is 0.
+    """Return quotients, 0 where the denominator is 0.
 
     Examples
     --------
@@ -384,7 +384,7 @@ def score_parallelisms(
 
 
 def check_documents(hypotheses: Mapping[str, Documents], references: Documents) -> None:
-    """Refuse documents that cannot be compared, and warn of those that systems lack.
+    """Check that documents can be compared, and warn about documents that systems lack.
 
     Raises
     ------

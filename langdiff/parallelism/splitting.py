@@ -100,7 +100,7 @@ class DocumentSplit(Result):
         return "\n".join([self._table().to_string(**self.printing), *self._notes()])
 
     def __repr__(self) -> str:
-        """Give the sizes of the parts and the error."""
+        """Return a line with the sizes of the parts and the error."""
         parts = self.parts()
         sizes = ", ".join(f"{row.documents} {row.part}" for row in parts.itertuples())
         error = self.errors()["mean"]

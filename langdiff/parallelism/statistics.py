@@ -64,7 +64,7 @@ class ParallelismStatistics(Result):
     plot = Drawn("plot_lexical_overlap", lambda statistics: {"": statistics.pairs})
 
     def __repr__(self) -> str:
-        """Give the main counts."""
+        """Return a line with the main counts."""
         counts = self.table.set_index("statistic")["value"]
         names = ("documents", "parallelisms", "branches", "tokens")
         return f"ParallelismStatistics: {', '.join(f'{counts[name]:,.0f} {name}' for name in names)}"
@@ -256,7 +256,7 @@ class RankComparison(Result):
         return plot_average_ranks(self.to_frame(), self.groups(), self.critical_difference, ax, **style)
 
     def __repr__(self) -> str:
-        """Give the best treatment and the test."""
+        """Return a line with the best treatment and the test."""
         best = self.ranks.index[0]
         return (
             f"RankComparison: {len(self.ranks)} treatments, {self.n_blocks} blocks, best {best!r}, Friedman p = "

@@ -59,7 +59,7 @@ class TaggingScheme:
     link: Link
 
     def __post_init__(self) -> None:
-        """Refuse what is not a scheme."""
+        """Check that there is such a scheme."""
         for what, value, known in (("tagset", self.tagset, get_args(Tagset)), ("link", self.link, get_args(Link))):
             if value not in known:
                 raise ConfigError(f"the {what} of a tagging scheme is one of {', '.join(known)}; got {value!r}.")
@@ -255,5 +255,5 @@ def _branches(tags: Sequence[str]) -> Iterable[tuple[int, int, int]]:
 
 
 def _link(text: str) -> int:
-    """Return the number of a link; 0 for none, as for what is not a number."""
+    """Return the number of a link; 0 if there is none or it is not a number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0

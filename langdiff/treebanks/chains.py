@@ -15,7 +15,7 @@ Normalizer = Literal["columns", "rows"]
 
 
 class Siblings(NamedTuple):
-    """Who stands beside whom under the same head.
+    """Siblings: words under the same head, in text order.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def depths(parents: npt.ArrayLike) -> Integers:
 
 
 def leaves(parents: npt.ArrayLike) -> Booleans:
-    """Say of every word whether it has no children, shape (V,)."""
+    """Return whether each word has no children, shape (V,)."""
     parents = np.asarray(parents)
     leaf = np.ones(len(parents), dtype=np.bool_)
     leaf[parents[parents >= 0]] = False
@@ -141,7 +141,7 @@ def edge_keys(parents: npt.ArrayLike, labels: Integers, ancestors: int) -> tuple
 def depth_costs(
     parents: npt.ArrayLike, labels: Integers, learn: Booleans, *, ancestors: int = 2, levels: Levels = "separate"
 ) -> Floats:
-    r"""Cost of the chain from the root word to every word, in decimal digits.
+    r"""Return the cost of the chain from the root word to every word, in decimal digits.
 
     .. math:: L(v) = -\sum_{i=1}^{\ell} \log_{10} \frac{n_i(\kappa(v_i))}{N_i}
 
@@ -246,7 +246,7 @@ def cooccurrences(parents: npt.ArrayLike, deprels: npt.ArrayLike, relations: int
 
 
 def _first_of_relation(heads: npt.NDArray[np.integer], child: Integers) -> Booleans:
-    """Say of every child whether it is the first of its relation under its head."""
+    """Return whether each child is the first of its relation under its head."""
     codes = heads.astype(np.int64) * (int(child.max()) + 1) + child
     first = np.zeros(len(child), dtype=np.bool_)
     first[np.unique(codes, return_index=True)[1]] = True
@@ -261,7 +261,7 @@ def width_costs(
     *,
     normalize: Normalizer = "columns",
 ) -> Floats:
-    r"""Cost of the chain of children of every head, in decimal digits.
+    r"""Return the cost of the chain of children of every head, in decimal digits.
 
     .. math:: L = -\sum_{j=1}^{k-1} \log_{10} M_t[d_j, d_k]
 

@@ -20,7 +20,7 @@ _RANGE, _EMPTY = re.compile("([1-9][0-9]*)-([1-9][0-9]*)"), re.compile(r"[0-9]+\
 
 
 class Fault(NamedTuple):
-    """Why a sentence is not used: the line at which it begins, and what is wrong."""
+    """A sentence that is not used: the line at which it begins, and the reason."""
 
     line: int
     reason: str

@@ -56,7 +56,7 @@ def divergence(
     base: float = np.e,
     box: int | None = None,
 ) -> float:
-    r"""Divergence of `compared` from `reference`, over the bins S that occur in either.
+    r"""Return the divergence of `compared` from `reference`, over the bins S that occur in either.
 
     .. math:: D(R \| C) = \sum_{s \in S} p_s \log \frac{p_s}{q_s}, \quad
         p_s = \frac{r_s + \alpha}{\sum_{t \in S} (r_t + \alpha)}, \quad

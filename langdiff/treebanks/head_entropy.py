@@ -56,7 +56,7 @@ def head_pos_entropy(
     punctuation: bool = True,
     root: bool = True,
 ) -> HeadPosEntropy:
-    r"""Entropy of the part of speech of a token's head, given the token's type.
+    r"""Measure the entropy of the part of speech of a token's head, given the token's type.
 
     .. math:: \mathrm{HPE}(w) = -\sum_{p} P(p \mid w) \log_2 P(p \mid w)
 
@@ -136,7 +136,7 @@ class HeadPairs:
                 self._counts[form.lower() if self._lowercase else form, tree.upos[head - 1] if head else ROOT] += 1
 
     def entropy(self) -> HeadPosEntropy:
-        """Summarize what was counted.
+        """Return the distribution of head-POS entropy in the trees counted.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class HeadPairs:
 
 
 def _summarized(types: np.ndarray, counts: np.ndarray, over: Over) -> HeadPosEntropy:
-    """Summarize counts of (type, head POS) pairs, given the type of each."""
+    """Return the distribution of head-POS entropy for counts of (type, head POS) pairs, given the type of each."""
     totals = np.bincount(types, weights=counts)
     share = counts / totals[types]
     entropy = np.bincount(types, weights=-share * np.log2(share)) + 0.0  # no -0.0

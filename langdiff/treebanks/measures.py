@@ -44,7 +44,7 @@ class DependencyLength:
 
 
 def dependency_length(source: TreeSource, *, heads: Heads = "content", punctuation: bool = False) -> DependencyLength:
-    """Mean distance of words from their heads, root words excluded.
+    """Measure the mean distance of words from their heads, root words excluded.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Distances:
             self._count += 1
 
     def length(self) -> DependencyLength:
-        """Summarize what was measured.
+        """Return the mean distance in the trees measured.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class TreebankMeasures(Result):
         return "\n".join([self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
-        """Give the numbers of treebanks and words."""
+        """Return a line with the numbers of treebanks and words."""
         return f"TreebankMeasures of {len(self.table)} treebanks, {self.table['words'].sum():,} words"
 
 
@@ -268,7 +268,7 @@ def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | N
 
 
 def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:
-    """Name paths without names after their files.
+    """Return treebanks by name; a path gets that of its file.
 
     Raises
     ------

@@ -93,7 +93,7 @@ class TreebankComparison(Result):
         return [names[place] for place in leaves_list(self._linkage())]
 
     def groups(self, n_groups: int) -> pd.Series:
-        """Divide the treebanks into groups: average linkage on the mean divergence of both directions.
+        """Return groups of treebanks by average linkage on the mean divergence of both directions.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class TreebankComparison(Result):
     plot = Drawn("plot_divergences")
 
     def __repr__(self) -> str:
-        """Name the treebanks, the divergence and what was equalized."""
+        """Return a line with the treebanks, the divergence and the quantity equalized."""
         kind = "" if not self.equalize else f", equal {self.equalize}"
         return f"TreebankComparison of {', '.join(self.profiles)} ({self.settings.divergence}{kind})"
 
@@ -171,7 +171,7 @@ def compare_treebanks(
     n_repeats: int = 5,
     noise: bool = True,
     punctuation: bool = True,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> TreebankComparison:
     """Compute the divergence of the syntax of every treebank from that of every other, and of its own halves.
@@ -196,8 +196,8 @@ def compare_treebanks(
         Whether to compare random halves of each treebank (or of its subsamples) as well.
     punctuation : bool
         Whether trees keep words whose relation is ``punct``. It applies to files; a `Treebank` stays as it was read.
-    seed : int or numpy.random.Generator, optional
-        Seed of the random subsamples and of the random halves; required unless `equalize` is None and `noise` false.
+    seed : int or numpy.random.Generator
+        Seed of the random subsamples and of the random halves, where there are any.
     progress : bool, optional
         Draw a bar on stderr; by default only on a terminal.
 
@@ -210,7 +210,8 @@ def compare_treebanks(
     ------
     ConfigError
         If there are fewer than two treebanks, two have the same name, `equalize` is unknown, `n_repeats` is
-        below 1, or subsamples or halves are wanted without a seed; or if ``rescale`` meets an infinite divergence.
+        below 1, or subsamples or halves are wanted and the seed is not one; or if ``rescale`` meets an infinite
+        divergence.
     DataError
         If a treebank cannot be read, or a treebank or subsample that is to be divided into halves has one sentence.
 
@@ -282,7 +283,7 @@ def compare_treebanks(
 def _opened(
     treebanks: Mapping[str, Treebank | Paths] | Iterable[Treebank | str | Path], punctuation: bool
 ) -> list[Treebank]:
-    """Read what is not read yet; check that there are two treebanks, of different names."""
+    """Read treebanks given as files; check that there are two or more, of different names."""
     if isinstance(treebanks, (str, os.PathLike)):
         raise ConfigError(f"a comparison needs at least two treebanks; got {str(treebanks)!r}.")
     sources = treebanks.items() if isinstance(treebanks, Mapping) else ((None, source) for source in treebanks)

@@ -29,7 +29,7 @@ def perturb(
     rate: float,
     *,
     kind: Perturbation = "relations",
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
 ) -> Treebank:
     """Return a copy in which some words, each chosen with probability `rate`, are changed.
 
@@ -43,8 +43,8 @@ def perturb(
         Kind of change. Give chosen words other than root words a relation at random, as frequent as in the treebank
         (so perhaps their own); or attach them to a random word of the sentence that is not below them; or let all
         chosen words of a sentence change places at random, each keeping its label and its head.
-    seed : int or numpy.random.Generator, optional
-        Seed of the words that are chosen and of what becomes of them; required if `rate` is above 0.
+    seed : int or numpy.random.Generator
+        Seed of the words that are chosen and of what becomes of them.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def perturb(
     Raises
     ------
     ConfigError
-        If `rate` is out of range, `kind` is unknown, or `rate` is above 0 without a seed.
+        If `rate` is out of range or `kind` is unknown.
 
     Examples
     --------
@@ -65,8 +65,6 @@ def perturb(
     array([-1,  0], dtype=int32)
     """
     _check_change(kind, rate)
-    if rate == 0 and seed is None:
-        return treebank
     rng = generator(seed, "words to change")
     chosen = rng.random(treebank.words) < rate
     if kind == "order":
@@ -103,7 +101,7 @@ def _reattached(treebank: Treebank, words: Integers, rng: np.random.Generator) -
 
 
 def _is_above(word: int, other: int, parents: Codes) -> bool:
-    """Say whether `other` is `word` or below it."""
+    """Return whether `other` is `word` or below it."""
     while other >= 0:
         if other == word:
             return True
@@ -152,7 +150,7 @@ class PerturbationCurve(Result):
     plot = Drawn("plot_perturbation")
 
     def __repr__(self) -> str:
-        """Name the treebank, the kinds and the number of rates."""
+        """Return a line with the treebank, the kinds and the number of rates."""
         kinds, rates = self.table["kind"].unique(), self.table["rate"].nunique()
         return f"PerturbationCurve of {self.treebank!r}: {', '.join(kinds)} at {rates} rates"
 
@@ -164,7 +162,7 @@ def perturbation_curve(
     kinds: Perturbation | Sequence[Perturbation] = KINDS,
     settings: SimilaritySettings | None = None,
     n_repeats: int = 3,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> PerturbationCurve:
     """Measure how divergence from a treebank grows with the share of its words that are changed.

@@ -112,7 +112,7 @@ class TreebankProfile(Result):
     plot = Drawn("plot_treebank_profile")
 
     def __repr__(self) -> str:
-        """Name the treebank and give its size."""
+        """Return a line with the name of the treebank and its size."""
         return f"TreebankProfile of {self.name!r}: {self.sizes['sentences']:,} sentences, {self.sizes['words']:,} words"
 
 
@@ -174,7 +174,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
 
 
 def _labelled(counts: Counts, metric: Metric, treebank: Treebank) -> pd.Series:
-    """Put the names of bins on counts."""
+    """Return counts with the names of their bins."""
     index: pd.Index
     if metric == "size":
         index = pd.MultiIndex.from_arrays(np.divmod(counts.bins.astype(np.int64), ROW), names=["depth", "length"])

@@ -59,7 +59,7 @@ class Tree:
     def without_punctuation(self) -> "Tree":
         """Return the tree without words whose relation is ``punct``; their children go to their heads.
 
-        A root word stays whatever it is, so that something is left of every sentence. Positions are
+        The root is kept even if it is punctuation, so that no sentence becomes empty. Positions are
         counted anew.
         """
         kept = [word for word, head in enumerate(self.heads, start=1) if head == 0 or not self.is_punctuation(word)]
@@ -75,7 +75,7 @@ class Tree:
         )
 
     def is_punctuation(self, word: int) -> bool:
-        """Say whether the relation of a word, numbered from 1, is ``punct`` or a subtype of it."""
+        """Return whether the relation of a word, numbered from 1, is ``punct`` or a subtype of it."""
         return self.deprels[word - 1].partition(":")[0] == "punct"
 
     def _kept_head(self, word: int, places: dict[int, int]) -> int:
@@ -86,7 +86,7 @@ class Tree:
 
 
 def _fault(heads: Sequence[int]) -> str | None:
-    """Say what keeps heads from being those of a tree, if anything does."""
+    """Return the reason why heads are not those of a tree; None if they are."""
     if not heads:
         return "it has no words"
     roots = [word for word, head in enumerate(heads, start=1) if head == 0]
@@ -114,7 +114,7 @@ def _cycle(heads: Sequence[int]) -> str | None:
 
 
 def with_function_heads(tree: Tree) -> Tree:
-    """Make adpositions and subordinators the heads of what they introduce.
+    """Convert a tree so that adpositions and subordinators are heads of the words they introduce.
 
     A word whose relation is ``case`` or ``mark`` and whose part of speech is ADP or SCONJ takes the place
     of its head, which becomes its dependent; every other word stays where it is attached. Of several under

@@ -159,7 +159,7 @@ class Treebank:
         )
 
     def __repr__(self) -> str:
-        """Give the numbers of sentences, words and relations."""
+        """Return a line with the numbers of sentences, words and relations."""
         relations = len(np.unique(self.deprels))
         return f"Treebank {self.name!r}: {self.sentences:,} sentences, {self.words:,} words, {relations} relations"
 

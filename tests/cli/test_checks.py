@@ -60,21 +60,21 @@ def test_model_3_alone_takes_the_scale(langdiff, table):
 
 
 def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
-    options = ["--model", "1", "--model", "2", "--k", 4, "--seed", 7]
+    options = ["--model", "1", "--model", "2", "--n-folds", 4, "--seed", 7]
     done = langdiff("cross-validate", table, *options, "--out", tmp_path / "models.csv")
     assert (done.code, done.err) == (0, "")
     found = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], n_folds=4, seed=7)
     assert done.out.strip() == found.summary()
     written = pd.read_csv(tmp_path / "models.csv", dtype={"model": str}).set_index("model")
     pd.testing.assert_frame_equal(written, found.to_frame(), rtol=ROUNDING, check_index_type=False)
-    unrestricted = json.loads(langdiff("cross-validate", table, *options, "--unrestricted", "--json").out)
+    unrestricted = json.loads(langdiff("cross-validate", table, *options, "--no-restricted", "--json").out)
     full = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], n_folds=4, restricted=False, seed=7).to_frame()
     assert [row["model"] for row in unrestricted] == list(full.index)
     assert unrestricted[0]["log_density"] == pytest.approx(full["log_density"].iloc[0], abs=ROUNDING)
 
 
 def test_cross_validate_by_document(langdiff, table, documents):
-    options = ["--model", "1", "--k", 3, "--seed", 1]
+    options = ["--model", "1", "--n-folds", 3, "--seed", 1]
     done = langdiff("cross-validate", table, *options, "--clusters", "document", "--intent-info", documents)
     assert done.code == 0
     surprisals = ld.read_surprisals(table, intent_info=documents)
@@ -88,7 +88,7 @@ def test_cross_validate_by_document(langdiff, table, documents):
     ("command", "options", "message"),
     [
         ("compare", ["--model", "1", "--model", "1"], "--model: '1' named twice"),
-        ("cross-validate", ["--out", "models.xlsx"], "models.xlsx: unknown kind of table '.xlsx'"),
+        ("cross-validate", ["--out", "models.xlsx"], "models.xlsx: unknown kind of file '.xlsx'"),
         (
             "cross-validate",
             ["--clusters", "document"],

@@ -64,7 +64,7 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     table = ld.read_surprisals(path)
     editions = tmp_path / "editions.csv"
     editions.write_text("edition,side\n" + "\n".join(f"{e},{'ab'[k % 2]}" for k, e in enumerate(table.editions)))
-    arguments = ["--edition-info", editions, "--groups", "side", "--bootstrap", "5", "--seed", "3", "--restricted"]
+    arguments = ["--edition-info", editions, "--groups", "side", "--n-resamples", "5", "--seed", "3", "--restricted"]
     done = langdiff("fit", path, "--json", *arguments)
     assert done.code == 0, done.err
     groups = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}

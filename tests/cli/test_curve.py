@@ -27,7 +27,7 @@ def tables(tmp_path_factory):
 
 @pytest.mark.slow
 def test_curve_writes_tables_and_pictures(langdiff, corpus, tmp_path):
-    arguments = ["curve", corpus, "--sizes", "30,60,120", "--lm", "kneser-ney-3", "--out", tmp_path]
+    arguments = ["curve", corpus, "--train-sizes", "30,60,120", "--lm", "kneser-ney-3", "--out", tmp_path]
     done = langdiff(*arguments, "--json")
     assert done.code == 0, done.err
     printed = pd.DataFrame(json.loads(done.out))
@@ -44,14 +44,14 @@ def test_curve_writes_tables_and_pictures(langdiff, corpus, tmp_path):
 
 
 def test_curve_of_folds_measures_every_intent(langdiff, corpus, tmp_path):
-    sizes = ["--sizes", "30,60", "--lm", "kneser-ney-2", "--folds", "3"]
+    sizes = ["--train-sizes", "30,60", "--lm", "kneser-ney-2", "--folds", "3"]
     done = langdiff("curve", corpus, *sizes, "--out", tmp_path, "--json")
     assert done.code == 0, done.err
     assert ld.read_curve(tmp_path / "curve.json").n_intents == 200
 
 
 def test_sizes_must_be_numbers(langdiff, corpus, tmp_path):
-    done = langdiff("curve", corpus, "--sizes", "30,many", "--out", tmp_path)
+    done = langdiff("curve", corpus, "--train-sizes", "30,many", "--out", tmp_path)
     assert done.code == 1
     assert "write whole numbers with commas between" in done.err
 

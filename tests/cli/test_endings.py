@@ -9,7 +9,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import DataError
 
-PARTS = ("json", "csv", "tsv")
+PARTS = ("json", "csv", "tsv", "parquet")
 
 
 @pytest.fixture
@@ -25,7 +25,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def written(path):
-    """Return the names and numbers of a table of text, to the last digit."""
+    """Return the names and numbers of a table, those of text to the last digit."""
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
     with path.open(newline="", encoding="utf-8") as file:
         head, *rows = csv.reader(file, delimiter={".csv": ",", ".tsv": "\t"}[path.suffix])
     frame = pd.DataFrame(rows, columns=head)
@@ -69,8 +71,8 @@ def test_other_tables_have_tabs_or_commas(langdiff, folder):
         assert written(out).shape[1] > 1
 
 
-TABLE = "use .csv or .tsv."
-FIT = "use .json (the fit), .csv or .tsv (its table)."
+TABLE = "use .csv, .tsv or .parquet."
+FIT = "use .json (the result), .csv, .tsv or .parquet (its table)."
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ FIT = "use .json (the fit), .csv or .tsv (its table)."
     [
         (["fit", "bits.csv", "--out", "x.cvs"], f"x.cvs: unknown kind of file '.cvs'; {FIT}"),
         (["fit", "bits.csv", "--out", "x"], f"x: unknown kind of file ''; {FIT}"),
-        (["fit", "bits.csv", "--out", "x.parquet"], f"x.parquet: unknown kind of file '.parquet'; {FIT}"),
+        (["fit", "bits.csv", "--out", "x.feather"], f"x.feather: unknown kind of file '.feather'; {FIT}"),
         (["outcomes", "fit", "answers.csv", "--out", "x.nc"], f"x.nc: unknown kind of file '.nc'; {FIT}"),
         (["compare", "bits.csv", "--out", "x.json"], f"x.json: unknown kind of table '.json'; {TABLE}"),
         (["short-form", "bits.csv", "-k", "9", "--out", "x.json"], f"unknown kind of table '.json'; {TABLE}"),
@@ -89,7 +91,7 @@ FIT = "use .json (the fit), .csv or .tsv (its table)."
         (["outcomes", "sample", "answers.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF"),
         (["constructions", "mine", "bits.csv", "--out", "x.csv"], "unknown kind of file '.csv'; use .tsv."),
         (
-            ["simulate", "--intents", "9", "--editions", "3", "--out", "y.csv", "--truth", "x.csv"],
+            ["simulate", "--n-intents", "9", "--n-editions", "3", "--out", "y.csv", "--truth", "x.csv"],
             "x.csv: unknown kind of file '.csv'; use .json.",
         ),
     ],

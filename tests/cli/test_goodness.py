@@ -7,7 +7,20 @@ import langdiff as ld
 
 def test_the_command_writes_table_and_picture_and_goes_on(langdiff, tmp_path):
     ld.simulate(60, 5, seed=3).surprisals.save(tmp_path / "bits.csv")
-    arguments = ["goodness", tmp_path / "bits.csv", "--model", "1", "--model", "2", "--subsets", "2", "--sizes", "both"]
+    arguments = [
+        "goodness",
+        tmp_path / "bits.csv",
+        "--model",
+        "1",
+        "--model",
+        "2",
+        "--n-subsets",
+        "2",
+        "--sizes",
+        "map",
+        "--sizes",
+        "posterior",
+    ]
     arguments += ["--out", tmp_path / "out"]
     done = langdiff(*arguments)
     assert done.code == 0, done.err

@@ -38,7 +38,7 @@ def test_tokenizers_from_files(langdiff, corpus, tmp_path):
     model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     model.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "lr=0.1.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
-    base = ["parity", corpus, "--format", "moses", "--reference", "eng", "--bootstrap", "0"]
+    base = ["parity", corpus, "--format", "moses", "--reference", "eng", "--n-resamples", "0"]
     done = langdiff(
         *base,
         "--json",
@@ -74,7 +74,7 @@ def test_a_log_becomes_a_page(langdiff, tmp_path, monkeypatch):
 def test_refusals(langdiff, corpus, tmp_path):
     assert langdiff("parity", corpus).code == 2
     assert "no such edition" in langdiff("parity", corpus, "--format", "moses", "--reference", "x").err
-    assert "use .csv or .tsv" in langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
+    assert "use .csv, .tsv or .parquet" in langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).touch()
     twice = langdiff("parity", tmp_path / "a.csv", "--surprisals", tmp_path / "b.csv", "--reference", "eng")
@@ -84,5 +84,5 @@ def test_refusals(langdiff, corpus, tmp_path):
     named = ["--tokenizer", f"x={tmp_path}/n.csv"] * 2
     assert (
         "second tokenizer named x"
-        in langdiff("parity", corpus, "--format", "moses", "--reference", "eng", "--bootstrap", "0", *named).err
+        in langdiff("parity", corpus, "--format", "moses", "--reference", "eng", "--n-resamples", "0", *named).err
     )

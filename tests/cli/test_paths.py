@@ -6,28 +6,30 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from typer.main import get_command
 
 from langdiff.cli.app import app
-from langdiff.cli.paths import existing, existing_after_name, existing_named, split_name
+from langdiff.cli.commands import Late
+from langdiff.cli.options import existing, existing_after_name, existing_named, split_name
 from langdiff.errors import DataError
 
-WRITTEN = {"out", "plot", "report", "truth", "cache", "outcomes"}
+WRITTEN = {"out", "plot", "report", "truth", "cache", "outcomes", "resume"}
 
 
-def _parameters(group, name="langdiff"):
+def _parameters(command, name="langdiff"):
     """Yield command, parameter, types and the argument or option of Typer."""
-    for command in group.registered_commands:
-        for each in inspect.signature(command.callback).parameters.values():
+    for inner in getattr(command, "commands", {}).values():
+        yield from _parameters(inner, f"{name} {inner.name}")
+    if isinstance(command, Late):
+        for each in inspect.signature(command.function).parameters.values():
             kind, *more = get_args(each.annotation) or (None,)
-            yield f"{name} {command.name or command.callback.__name__}", each.name, {kind, *get_args(kind)}, more
-    for inner in group.registered_groups:
-        yield from _parameters(inner.typer_instance, f"{name} {inner.name or inner.typer_instance.info.name}")
+            yield name, each.name, {kind, *get_args(kind)}, more
 
 
 def test_every_path_that_is_read_is_checked_when_options_are():
     paths = {
         (command, name): more[0].callback
-        for command, name, kinds, more in _parameters(app)
+        for command, name, kinds, more in _parameters(get_command(app))
         if kinds & {Path, list[Path]} and name not in WRITTEN
     }
     assert len(paths) > 60
@@ -66,7 +68,7 @@ def test_so_is_a_missing_file_that_has_a_name(langdiff, tmp_path, monkeypatch, a
 def test_every_option_with_a_name_and_a_path_is_checked():
     named = {
         (command, name): more[0].callback
-        for command, name, _, more in _parameters(app)
+        for command, name, _, more in _parameters(get_command(app))
         if more and re.search(r"NAME=\]?(FILE|PATH|PREDICTION|DOCUMENTS)", more[0].metavar or "")
     }
     assert len(named) >= 8

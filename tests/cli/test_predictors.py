@@ -52,7 +52,7 @@ def test_sources_by_folder(langdiff, corpus, tmp_path):
     ]:
         (tmp_path / name).mkdir()
         (tmp_path / name / file).write_text(text)
-    done = langdiff("predictors", corpus, "--lexicon", tmp_path / "lexicons", "--treebanks", tmp_path / "treebanks")
+    done = langdiff("predictors", corpus, "--lexicons", tmp_path / "lexicons", "--treebanks", tmp_path / "treebanks")
     assert done.code == 0, done.err
     assert table(done.out)["mcc"].dropna().to_dict() == {"eng-a": 2}
     assert table(done.out)["dependency_length"].dropna().to_dict() == {"deu-a": 1}

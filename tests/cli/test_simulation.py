@@ -8,7 +8,7 @@ from langdiff.regression import Blunders
 
 
 def test_simulate_writes_what_the_api_draws(langdiff, tmp_path):
-    settings = ["--intents", 40, "--editions", 3, "--model", "3", "--sigma", 1.1, "--laplace-scale", 0.2]
+    settings = ["--n-intents", 40, "--n-editions", 3, "--model", "3", "--sigma", 1.1, "--laplace-scale", 0.2]
     settings += ["--missing", 0.3, "--mechanism", "MNAR", "--seed", 5]
     done = langdiff("simulate", *settings, "--out", tmp_path / "drawn.csv", "--truth", tmp_path / "truth.json")
     assert (done.code, done.err) == (0, "")
@@ -32,7 +32,7 @@ def test_simulate_writes_what_the_api_draws(langdiff, tmp_path):
 )
 def test_bad_settings_are_one_line(langdiff, tmp_path, monkeypatch, settings, message):
     monkeypatch.chdir(tmp_path)
-    done = langdiff("simulate", "--intents", 5, "--editions", 2, *settings)
+    done = langdiff("simulate", "--n-intents", 5, "--n-editions", 2, *settings)
     assert done.code == 1
     assert message in done.err
     assert done.err.count("\n") == 1

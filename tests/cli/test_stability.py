@@ -12,7 +12,7 @@ def bits(tmp_path):
 
 
 def test_stability_prints_and_draws(langdiff, bits, tmp_path):
-    arguments = ["stability", bits, "--size", "40", "--size", "20", "--repeats", "2"]
+    arguments = ["stability", bits, "--size", "40", "--size", "20", "--n-repeats", "2"]
     done = langdiff(*arguments, "--plot", tmp_path / "stability.svg")
     assert done.code == 0, done.err
     assert "IntentStability: 3 editions, 20, 40 of 80 intents, 2 repeats" in done.out
@@ -22,7 +22,7 @@ def test_stability_prints_and_draws(langdiff, bits, tmp_path):
 
 
 def test_deletion_prints_and_draws(langdiff, bits, tmp_path):
-    arguments = ["deletion", bits, "--rate", "0.2", "--repeats", "2", "--mechanism", "MNAR"]
+    arguments = ["deletion", bits, "--rate", "0.2", "--n-repeats", "2", "--mechanism", "MNAR"]
     done = langdiff(*arguments, "--plot", tmp_path / "deletion.svg")
     assert done.code == 0, done.err
     assert "DeletionBias: 1 mechanism(s) × 1 rate(s) × 2 repeat(s)" in done.out

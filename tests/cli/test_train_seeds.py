@@ -21,7 +21,7 @@ def corpus(tmp_path_factory):
 
 
 def test_several_seeds_show_their_spread_and_can_be_scored(langdiff, corpus, tmp_path):
-    done = langdiff("train", corpus, "--out", tmp_path, "--lm", "char-tiny", "--seeds", 2, "--json")
+    done = langdiff("train", corpus, "--out", tmp_path, "--lm", "char-tiny", "--n-seeds", 2, "--json")
     assert done.code == 0, done.err
     printed = pd.DataFrame(json.loads(done.out)).set_index("edition")
     tables = {path: ld.read_surprisals(path) for path in tmp_path.glob("surprisals-char-tiny-seed-*.csv")}
@@ -47,11 +47,11 @@ def test_one_seed_draws_its_learning_curves_and_n_grams_have_none(langdiff, corp
 
 
 def test_the_spread_of_one_edition_is_refused_before_training(langdiff, corpus, tmp_path):
-    done = langdiff("train", corpus, "--out", tmp_path, "--lm", "char-tiny", "--seeds", 2, "--edition", "eng")
+    done = langdiff("train", corpus, "--out", tmp_path, "--lm", "char-tiny", "--n-seeds", 2, "--edition", "eng")
     assert (done.code, done.out) == (1, "")
     assert "at least two editions" in done.err
     assert not list(tmp_path.glob("seed-*"))
 
 
 def test_no_seeds_at_all(langdiff, corpus, tmp_path):
-    assert langdiff("train", corpus, "--out", tmp_path, "--seeds", 0).code == 2
+    assert langdiff("train", corpus, "--out", tmp_path, "--n-seeds", 0).code == 2

@@ -49,7 +49,7 @@ def test_measures_over_types(langdiff, tmp_path):
 
 def test_compare(langdiff, files, tmp_path):
     out = tmp_path / "maps"
-    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--repeats", 2, "--cluster")
+    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2, "--cluster")
     assert done.code == 0, done.err
     frame = pd.DataFrame(json.loads(done.out)).astype({"std": float})
     assert frame["metric"].unique().tolist() == ["size", "depth", "width", "length", "matrix", "mean"]
@@ -66,7 +66,7 @@ def test_every_option_arrives(langdiff, files):
     options = (
         "--size-bin 0.5 --label deprel --levels context --ancestors 1 --statistics reference --adjacent --width-by rows"
         " --divergence js --alpha 0.1 --base 2 --rescale --no-punctuation --strip-subtypes --equalize tokens"
-        " --repeats 2 --seed 3 --no-noise"
+        " --n-repeats 2 --seed 3 --no-noise"
     )
     done = langdiff("treebanks", "compare", *files, *options.split())
     assert done.code == 0, done.err

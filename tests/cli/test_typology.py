@@ -75,7 +75,6 @@ def test_a_saved_fit_is_read(langdiff, tmp_path):
     [
         (["--predictor", "word_typs"], "did you mean 'word_types'"),
         (["--given", "nothing"], "unknown predictor 'nothing'"),
-        (["--test", "t"], "unknown test(s) 't'"),
         (["--categorical", "nothing"], "no column 'nothing'"),
         (["--plot", "out.doc"], "unknown kind of picture"),
     ],
@@ -84,6 +83,12 @@ def test_bad_options_are_one_line(langdiff, tables, arguments, message):
     done = langdiff("correlate", tables / "difficulties.csv", tables / "predictors.tsv", *arguments)
     assert (done.code, done.out) == (1, "")
     assert message in done.err
+
+
+def test_an_unknown_test_is_a_usage_error(langdiff, tables):
+    done = langdiff("correlate", tables / "difficulties.csv", tables / "predictors.tsv", "--test", "t")
+    assert (done.code, done.out) == (2, "")
+    assert "'t' is not one of 'pearson', 'spearman'" in done.err
 
 
 def test_options_that_no_test_uses_are_refused_in_the_words_of_the_command(langdiff, tables, tmp_path):
@@ -95,7 +100,7 @@ def test_options_that_no_test_uses_are_refused_in_the_words_of_the_command(langd
         ),
         (["-t", "mixed", "--interval", "bootstrap"], "--interval bootstrap is for the correlations 'pearson', "),
         (["--seed", "0"], "--seed is for --test permutation or --interval bootstrap"),
-        (["--unit", "edition"], "with --unit edition, name --test mixed alone; or keep --unit language."),
+        (["--level", "edition"], "with --level edition, name --test mixed alone; or keep --level language."),
     ):
         done = langdiff(
             "correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-p", "word_types", *options

@@ -22,7 +22,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-PARITY = "parity texts --format moses --reference eng --bootstrap 0"
+PARITY = "parity texts --format moses --reference eng --n-resamples 0"
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,13 @@ PARITY = "parity texts --format moses --reference eng --bootstrap 0"
         ),
         ("cross-validate bits.csv --model 1 --model 2 --laplace-scale 2", "--laplace-scale is for model 3"),
         ("goodness bits.csv --model 1 --model 2 --laplace-scale 2 --out good", "--laplace-scale is for model 3"),
-        ("simulate --intents 9 --editions 3 --out x.csv --mechanism MNAR", "--mechanism is what makes cells missing"),
+        (
+            "simulate --n-intents 9 --n-editions 3 --out x.csv --mechanism MNAR",
+            "--mechanism is what makes cells missing",
+        ),
         (f"{PARITY} --model 1", "--model is for bits, and CORPUS is texts: give --surprisals"),
         (f"{PARITY} --unit nats", "--unit is for bits, and CORPUS is texts: give --surprisals"),
-        (f"{PARITY} --seed 1", "--seed is of the bootstrap, which --bootstrap 0 leaves out"),
+        (f"{PARITY} --seed 1", "--seed is of the bootstrap, which --n-resamples 0 leaves out"),
         ("parity bits.csv --reference e1 -e e2", "--edition: for texts, and bits.csv is read as a table of surprisals"),
         ("discourse evaluate gold.spans p=gold.spans --metric S", "--metric is for --table differences, similarity or"),
         ("discourse evaluate gold.spans p=gold.spans --averaging macro", "--averaging is for --table differences or"),
@@ -53,7 +56,7 @@ PARITY = "parity texts --format moses --reference eng --bootstrap 0"
             "--beta weights F, which is not in the table",
         ),
         ("parallelism plot overlap scores.csv --out x.svg --metric EPM", "--metric chooses among published scores"),
-        ("outcomes fit cells.csv --resamples 50", "--resamples is for --errors bootstrap: give it, too"),
+        ("outcomes fit cells.csv --n-resamples 50", "--n-resamples is for --errors bootstrap: give it, too"),
     ],
 )
 def test_it_is_one_line_that_names_the_option(langdiff, files, command, message):
@@ -65,7 +68,7 @@ def test_it_is_one_line_that_names_the_option(langdiff, files, command, message)
 
 
 def test_a_table_of_texts_has_a_parity(langdiff, files):
-    options = ["--format", "table", "--reference", "eng", "--bootstrap", "0", "-e", "eng", "-e", "deu"]
+    options = ["--format", "table", "--reference", "eng", "--n-resamples", "0", "-e", "eng", "-e", "deu"]
     done = langdiff("parity", "texts.csv", *options)
     assert done.code == 0, done.err
     assert done.out.startswith("Parity of 2 editions with eng")

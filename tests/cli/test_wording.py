@@ -40,7 +40,7 @@ def test_errors_of_files_and_numbers_say_what_to_do(langdiff, tmp_path):
     ld.simulate(60, 4, seed=1).surprisals.save(table)
     for arguments, told in (
         (["fit", tmp_path / "latin.csv"], "it is not UTF-8 (the byte 0xfc at 8). Save it as UTF-8"),
-        (["short-form", table, "--intents", "60"], "--intents 60: must be from 2 to 59."),
+        (["short-form", table, "--n-items", "60"], "--n-items 60: must be from 2 to 59."),
         (["fit", table, "--out", table / "x" / "fit.json"], f"({table} is a file, not a folder)."),
     ):
         done = langdiff(*arguments)
@@ -59,8 +59,8 @@ def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
     assert done.code == 0
     assert "warning: model 2 did not converge in 1 iterations" in done.err
     assert "Raise --max-iterations (now 1)" in done.err
-    done = langdiff("fit", tmp_path / "s.csv", "--bootstrap", "30", "--errors", "jackknife")
-    assert "--bootstrap 30 contradicts --errors jackknife" in done.err
+    done = langdiff("fit", tmp_path / "s.csv", "--n-resamples", "30", "--errors", "jackknife")
+    assert "--n-resamples 30 contradicts --errors jackknife" in done.err
 
 
 def test_brackets_in_help_are_shown():

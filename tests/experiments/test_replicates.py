@@ -128,9 +128,11 @@ def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, mo
         ({"n_seeds": 1}, "n_seeds must be at least 2"),
         ({"seed": -1}, "seed"),
         ({"model": "3"}, "fits models '1', '2', '2L', '2C', not '3'"),
+        ({"compute": Compute}, r"compute is the class Compute: write Compute\(\)\."),
+        ({"compute": "cuda"}, r"compute is 'cuda'; give langdiff\.lm\.Compute, with device"),
     ],
 )
 def test_settings_that_cannot_be_used(parts, options, message, monkeypatch):
     monkeypatch.setattr("langdiff.experiments.replicates.compute_where_possible", None)  # nothing is trained before
     with pytest.raises(ConfigError, match=message):
-        replicate(parts, lm=RECIPE, compute=Compute(progress=False), **({"seed": 0} | options))
+        replicate(parts, lm=RECIPE, **({"seed": 0, "compute": Compute(progress=False)} | options))

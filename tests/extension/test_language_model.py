@@ -136,6 +136,18 @@ def test_another_recipe_of_the_name_is_another_model(parts, tmp_path):
         read_models(tmp_path, parts.editions, lm="uniform")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Other(Uniform):
+    kind: ClassVar[str] = "other"
+
+
+def test_another_kind_with_the_same_settings_is_another_model(parts, tmp_path):
+    compute(parts, Uniform(name="mine", min_count=1), cache=tmp_path)
+    own = {path: path.read_text() for path in tmp_path.glob("*/mine/key.json")}
+    compute(parts, Other(name="mine", min_count=1), cache=tmp_path)
+    assert all(path.read_text() != text for path, text in own.items())
+
+
 def test_folds_and_experiments_know_it(multitext, tmp_path):
     folds = ld.split_into_folds(multitext, 2)
     assert len(compute(folds).bits) == len(multitext.intents)

@@ -138,7 +138,7 @@ class DisReader:
         self._open.pop()
 
     def _fill(self) -> None:
-        """Make the nodes from what their brackets hold."""
+        """Fill in the nodes from the contents of their brackets."""
         draft = self._draft
         for place, row in enumerate(self._rows):
             spans = [row.attributes[name] for name in ("span", "leaf") if name in row.attributes]

@@ -68,7 +68,7 @@ class Draft:
         return fault(self.file, line, what)
 
     def _collapse(self) -> None:
-        """Let a node that is the only child vanish; its children become those of its parent."""
+        """Remove a node that is an only child; its children become those of its parent."""
         gone = set()
         for own in self.children:
             while len(own) == 1:

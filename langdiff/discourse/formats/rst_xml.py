@@ -133,7 +133,7 @@ class _Events(XmlEvents):
 
 
 def _link(events: _Events) -> _Element:
-    """Tell every element its nuclei and satellites; return the root."""
+    """Link every element to its nuclei and satellites; return the root."""
     roots = []
     for element in events.elements.values():
         if not element.parent:
@@ -193,7 +193,7 @@ def _extent(spans: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _nodes(events: _Events, root: _Element) -> Draft:
-    """Make a node of every element with satellites, of every group of several nuclei, and of every segment."""
+    """Add a node for every element with satellites, every group of several nuclei, and every segment."""
     draft = events.draft
     waiting: list[tuple[_Element, Part, str, str, int | None]] = [(root, "full", ROOT, NO_RELATION, None)]
     while waiting:
@@ -244,7 +244,7 @@ def write_rst_xml(tree: DiscourseTree) -> str:
 
 @dataclass
 class _Row:
-    """A segment or a group to write; what is above it is known later."""
+    """A segment or a group to write, whose parent is known later."""
 
     name: str
     kind: str  # "segment", "span" or "multinuc"
@@ -275,7 +275,7 @@ class _Writer:
                 self._kinds.setdefault(node.relation, set()).add("rst" if satellites else "multinuc")
 
     def add(self, place: int) -> None:
-        """Make the row of a node whose children have theirs."""
+        """Add the row of a node whose children have theirs."""
         node, own = self._tree.nodes[place], self._tree.children[place]
         nuclei = [child for child in own if self._tree.nodes[child].nuclearity == NUCLEUS]
         if not own:
@@ -292,7 +292,7 @@ class _Writer:
             )
 
     def _with_satellites(self, nucleus: int, satellites: list[int]) -> _Row:
-        """Hang satellites on the row of their nucleus; return the row that then stands for all."""
+        """Attach satellites to the row of their nucleus; return the row that then stands for all."""
         nodes = self._tree.nodes
         if nodes[nucleus].relation.lower() != SPAN:
             raise DataError(

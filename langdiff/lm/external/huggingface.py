@@ -262,7 +262,7 @@ class HuggingFaceLM:
 
     @cached_property
     def _word_begins(self) -> Tensor:
-        """Tokens after which the one before ended a word: those that begin with a space, and the end."""
+        """Tokens that show that the one before ended a word: all that begin with a space, and the end."""
         names = self.tokenizer.get_vocab()
         begins = {number for name, number in names.items() if name.startswith(SPACES)}
         return torch.tensor(sorted({self._end} | {number for number in begins if number < self._vocabulary_size}))
@@ -409,7 +409,7 @@ class HuggingFaceLM:
         return full_hash(digest.hexdigest(), self.model.config.to_json_string(use_diff=False), tokenizer, windows)
 
     def __repr__(self) -> str:
-        """Say what it is and how it reads."""
+        """Return a one-line description."""
         window = f"windows of {self.max_length:,}, {self.overlap:,} in common" if self.max_length else "no limit"
         precision = "" if self._dtype == torch.float32 else f", {str(self._dtype).removeprefix('torch.')}"
         return f"HuggingFaceLM {self.name}: {self._vocabulary_size:,} tokens, {window}{precision}"

@@ -205,7 +205,7 @@ def cached(
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:
-    """Return what is in a file, or None if it is missing, damaged or of something else: it is made again."""
+    """Return the content of a file, or None if it is missing, damaged or of something else: it is made again."""
     try:
         document = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -78,7 +78,7 @@ class Patience:
 
 
 def is_dask(executor: Executor) -> TypeGuard["ClientExecutor"]:
-    """Say whether an executor is that of a Dask client, without importing Dask for it."""
+    """Return whether an executor is that of a Dask client, without importing Dask for it."""
     cfexecutor = sys.modules.get("distributed.cfexecutor")
     return cfexecutor is not None and isinstance(executor, cfexecutor.ClientExecutor)
 
@@ -218,7 +218,7 @@ class _Submissions:
         future.add_done_callback(lambda done: self._ended.put((edition, done)))
 
     def next_ended(self) -> "tuple[str, Future[Any]] | None":
-        """Submit what is due, and wait a moment for a job to end.
+        """Submit the jobs that are due, and wait a moment for one to end.
 
         Raises
         ------

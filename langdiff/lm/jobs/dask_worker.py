@@ -114,7 +114,7 @@ class Busy:
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """What all jobs of a call have in common beside their intents.
+    """Settings that all jobs of a call share, in addition to their intents.
 
     Attributes
     ----------

@@ -113,7 +113,7 @@ def make_ready(folder: Path, key: dict[str, Any]) -> None:
 
 
 def table_names(scoring: Scoring) -> tuple[str, str]:
-    """Return the names of a table and of the file with what it depends on."""
+    """Return the names of a table and of the file with its key."""
     return f"{_STEM}{scoring.ending}.parquet", f"{_STEM}{scoring.ending}.json"
 
 
@@ -148,7 +148,7 @@ def write_table(folder: Path, scoring: Scoring, key: Mapping[str, Any], frame: p
 
 
 def remove_tables(kept: Checksums, damaged: Iterable[str]) -> Checksums:
-    """Remove the tables that damaged files belong to, and record what is left.
+    """Remove the tables that damaged files belong to, and record the other files.
 
     Raises
     ------

@@ -35,6 +35,7 @@ from langdiff.lm.jobs.folder import (
 )
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
 from langdiff.lm.language_model import (
+    KINDS,
     LanguageModelRecipe,
     Model,
     Report,
@@ -135,7 +136,7 @@ class ReplacedError(DataError):
 
 
 def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | None:
-    """Say which editions have more characters replaced than allowed, and what to do; None if there are none."""
+    """Return an error for editions with more characters replaced than allowed; None if there are none."""
     high = {edition: rate for edition, rate in rates.items() if rate > max_replaced}
     if not high:
         return None
@@ -165,7 +166,7 @@ def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device
 
 
 def run_job(job: Job, report: Report = report_nothing) -> JobResult:
-    """Give the surprisals of a job: from its folder, by the model that is there, or by training.
+    """Return the surprisals of a job: from its folder, by the model that is there, or by training.
 
     A training that was interrupted goes on from its last finished epoch.
 
@@ -284,6 +285,8 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
             **_versions(job.recipe.libraries()),
         },
     }
+    if type(job.recipe).__module__ not in KINDS:  # those of this package are told apart by their fields
+        key["kind"] = job.recipe.kind
     return cast(dict[str, Any], json.loads(json.dumps(key)))  # no tuples
 
 

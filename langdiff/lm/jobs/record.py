@@ -68,7 +68,7 @@ def hash_texts(texts: pd.Series) -> str:
 
 
 def preparation_of(*multitexts: Multitext) -> str:
-    """Return what is done to the texts of multitexts when they are read.
+    """Return the functions that are applied to the texts of multitexts when they are read, by name.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _of_records(
 def provenance_of_models(
     models: Iterable[object], name: str, multitext: Multitext, scored: Mapping[str, str]
 ) -> Provenance:
-    """Return what is known of a table that models of any kind scored; see `langdiff.surprisals_of`."""
+    """Return the record of a table that models of any kind scored; see `langdiff.surprisals_of`."""
     models = list(models)
     versions, known = {"langdiff": __version__}, [each for each in map(recipe_of, models) if each is not None]
     recipe, scoring, seed = name, None, None

@@ -61,7 +61,7 @@ class NgramFeatures:
 
     @classmethod
     def out_of_fold(cls, intents: Sequence[Ids], vocabulary_size: int, orders: Sequence[int]) -> "NgramFeatures":
-        """Return what is said of training intents, of each by n-grams of the other nine tenths.
+        """Return the features of training intents, each by n-grams of the other nine tenths.
 
         From n-grams that have seen an intent a network would learn to trust what they have memorized.
         """
@@ -111,12 +111,12 @@ class Ngrams(NamedTuple):
         return cls(KneserNey.fit(intents, vocabulary_size, order=order), symbols, lengths)
 
     def arrays(self) -> dict[str, npt.NDArray[np.int32]]:
-        """Return what is saved beside the weights of the network."""
+        """Return the arrays that are saved with the weights of the network."""
         return {"ngrams.symbols": self.symbols, "ngrams.lengths": self.lengths}
 
     @classmethod
     def take(cls, weights: dict[str, npt.NDArray[Any]], vocabulary_size: int, order: int) -> "Ngrams":
-        """Take the text out of what was saved, and count again.
+        """Remove the text from the saved arrays, and count its n-grams again.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Ngrams(NamedTuple):
 
 
 class Residual(Network):
-    r"""Network, the base class beside this one, whose logits are added to log-probabilities of n-grams.
+    r"""Network whose logits are added to log-probabilities of n-grams; the second base class says which network.
 
     .. math:: \ell_t = W h_t + b + \sum_k a_k(h_t, f_t) \ln p_k(\cdot \mid \text{history})
 

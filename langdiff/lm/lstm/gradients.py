@@ -152,7 +152,7 @@ def _joined(losses: Sequence[BatchLoss]) -> BatchLoss:
 
 
 def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe") -> BatchLoss:
-    """Add the gradients of a piece, which weighs what it weighs in the whole, to those of the weights.
+    """Add the gradients of a piece, weighted by its share of the batch, to those of the weights.
 
     The softmax goes in slices, forward and backward at once, so that its memory does not grow with
     the batch; the gradients are the same.
@@ -223,7 +223,7 @@ def has_bf16(device: str) -> bool:
 
 
 def _step_in_bf16(device: str) -> None:
-    """Take the gradients of one small batch, as training in bfloat16 does."""
+    """Compute the gradients of one small batch, as training in bfloat16 does."""
     sizes = {"embedding_size": _TRIED, "hidden_size": _TRIED, "layers": 1}
     network = AWDLSTM(_TRIED, **sizes, generator=torch_generator(generator(0))).to(device)
     symbols = torch.zeros(2, _TRIED, dtype=torch.int64, device=device)

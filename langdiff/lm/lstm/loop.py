@@ -30,7 +30,7 @@ DECAY = 0.1  # factor of the learning rate after each of the recipe's decay epoc
 
 @dataclass(frozen=True)
 class Randomness:
-    """Independent streams of random numbers for what is random in training."""
+    """Independent streams of random numbers for initial weights, dropout and batches."""
 
     initial: torch.Generator
     dropout: torch.Generator
@@ -38,7 +38,7 @@ class Randomness:
 
     @classmethod
     def from_seed(cls, seed: int, device: torch.device) -> "Randomness":
-        """Make them; `device` is that of the dropout masks."""
+        """Derive them from one seed; `device` is that of the dropout masks."""
         initial, dropout, batches = generator(seed).spawn(3)
         return cls(torch_generator(initial), torch_generator(dropout, device), batches)
 
@@ -140,7 +140,7 @@ class EpochLoop:
         return len(self.history) >= self.recipe.epochs or without_gain >= self.recipe.patience
 
     def scored_weights(self) -> AbstractContextManager[None]:
-        """Give the network, inside the block, the weights that count: the average if there is one."""
+        """Put, inside the block, the weights that count into the network: the average if there is one."""
         if self._average is None or not self._average.steps:
             return nullcontext()
         return self._average.applied_to(self.network)
@@ -252,7 +252,7 @@ class EpochLoop:
         return TrainingState(epoch=len(self.history), settings=settings, tensors=tensors)
 
     def restore(self, state: TrainingState) -> None:
-        """Go back to a state that `state` gave, of a loop made with the same arguments."""
+        """Restore a state that `state` gave, of a loop made with the same arguments."""
         device = self.network.embedding.device
 
         def part(prefix: str) -> dict[str, Tensor]:
@@ -273,7 +273,7 @@ class EpochLoop:
 
 
 def make_optimizer(network: Network, recipe: "Recipe") -> torch.optim.Optimizer:
-    """Make the optimizer of a recipe."""
+    """Return the optimizer of a recipe."""
     weights, rate, decay = network.parameters(), recipe.learning_rate, recipe.weight_decay
     match recipe.optimizer:
         case "adamw":
@@ -317,7 +317,7 @@ def learning_rate(recipe: "Recipe", epochs: float) -> float:
 
 
 def stopped_improving(dev_bits: Sequence[float], interval: int) -> bool:
-    """Say whether the last epoch is worse than the best of all before it but the last `interval`.
+    """Return whether the last epoch is worse than the best of all before it but the last `interval`.
 
     The non-monotonic trigger of NT-ASGD (Merity, Keskar & Socher 2018, algorithm 1).
 
@@ -385,7 +385,7 @@ class WeightAverage:
 
     @contextmanager
     def applied_to(self, network: nn.Module) -> Iterator[None]:
-        """Give the network the mean weights inside the block, and its own ones back after it."""
+        """Put the mean weights into the network inside the block, and its own ones back after it."""
         own = {name: weights.detach().clone() for name, weights in network.named_parameters()}
         network.load_state_dict(self.weights)
         try:

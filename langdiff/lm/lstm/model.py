@@ -1,4 +1,4 @@
-"""A trained language model: what scores texts, and what is saved."""
+"""A trained network with its units: it scores texts, and is saved and read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -201,7 +201,7 @@ class LanguageModel:
         )
 
     def __repr__(self) -> str:
-        """Say what it is and how good."""
+        """Return a one-line description with the dev bits."""
         of = "" if self.name is None else f" of {self.name}"
         return (
             f"LanguageModel {self.recipe.name}{of}: {self.units.size:,} units, "
@@ -278,7 +278,7 @@ def read_network(recipe: "Recipe", directory: Path, device: str) -> LanguageMode
 
 
 def build_network(recipe: "Recipe", units: Units, generator: torch.Generator | None = None) -> Network:
-    """Make the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
+    """Return the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
     settings: dict[str, Any] = {name: getattr(recipe, name) for name in _OF_NETWORK} | {"generator": generator}
     if recipe.ngram_orders:
         settings["orders"] = recipe.ngram_orders
@@ -313,7 +313,7 @@ def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: "Recipe") -> t
 
 
 def load_units(recipe: "Recipe", alphabet: Alphabet, model: bytes | None) -> Units:
-    """Make units again from what their `model` was.
+    """Restore units from their `model`.
 
     Raises
     ------

@@ -105,7 +105,7 @@ class Network(nn.Module, ABC):
 
     @abstractmethod
     def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
-        """Draw the masks of a pass over so many intents, always in the same order; none while evaluating."""
+        """Draw the masks of a pass over a batch of intents, always in the same order; none while evaluating."""
 
     def logits(self, output: Tensor, features: "Features | None" = None) -> Tensor:  # noqa: ARG002
         """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size).
@@ -226,7 +226,7 @@ class AWDLSTM(Network):
         return Activations(x, raw, ends)
 
     def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
-        """Draw the masks of a pass over so many intents, always in the same order; none while evaluating."""
+        """Draw the masks of a pass over a batch of intents, always in the same order; none while evaluating."""
         *_, last = layers = self._layers()
         embedding = self.mask(self.dropout_embedding, generator, len(self.embedding), 1)
         locked = [self.mask(self.dropout_input, generator, 1, batch_size, self.embedding.shape[1])]
@@ -376,7 +376,7 @@ class Transformer(Network):
         state: State | None = None,
         masks: Masks | None = None,
     ) -> Activations:
-        """Run over a batch of shape (T, B); parameters as for `AWDLSTM.forward`, but there is no state.
+        """Run over a batch of shape (T, B); parameters as for `AWDLSTM.forward`, but without a state.
 
         Raises
         ------
@@ -398,7 +398,7 @@ class Transformer(Network):
         return Activations(dropped(raw, masks.locked[-1]), raw, [])
 
     def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
-        """Draw the masks of a pass over so many intents, always in the same order; none while evaluating."""
+        """Draw the masks of a pass over a batch of intents, always in the same order; none while evaluating."""
         size = self.embedding.shape[1]
         embedding = self.mask(self.dropout_embedding, generator, len(self.embedding), 1)
         rates = [self.dropout_input, *([self.dropout_hidden] * 2 * len(self.blocks)), self.dropout_output]

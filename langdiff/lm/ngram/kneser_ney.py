@@ -171,7 +171,7 @@ class KneserNey:
         return np.split(self._bits(intents, others), ends[:-1]) if intents else []
 
     def _bits(self, intents: Sequence[Ids], others: Ids | None = None) -> Floats:
-        """Return the bits of all symbols, intent by intent, each with its end symbol; or of others in their place."""
+        """Return the surprisal of each symbol, ends included, or of the `others` in the same contexts."""
         symbols, place = lay_out(intents, self.vocabulary_size - 1)
         asked = [symbols] if others is None else [np.full_like(symbols, other) for other in others]
         total = sum(self._probabilities(symbols, place, each) for each in asked)
@@ -179,7 +179,7 @@ class KneserNey:
         return bits
 
     def _probabilities(self, symbols: Ids, place: Ids, asked: Ids) -> Floats:
-        """Return the probability of what is asked for in place of each symbol; without meaning at a start."""
+        """Return the probability of `asked` in the context of each symbol; it has no meaning at a start."""
         lowest, *others = self.levels
         probability: Floats = lowest.direct[asked] + lowest.backoff[0] / self.vocabulary_size
         ending = symbols  # index of the k-gram that ends at each position, -1 if it was never seen; now k = 1

@@ -122,7 +122,7 @@ class KneserNeyModel:
 
     @property
     def units(self) -> CharacterUnits:
-        """What is predicted."""
+        """The characters that are predicted."""
         return CharacterUnits(self.alphabet)
 
     @property
@@ -155,7 +155,7 @@ class KneserNeyModel:
         write_checkpoint(Path(directory), Checkpoint(settings=settings, weights=counts, subwords=None))
 
     def __repr__(self) -> str:
-        """Say what it is and how good."""
+        """Return a one-line description with the dev bits."""
         of = "" if self.name is None else f" of {self.name}"
         grams = sum(len(grams.keys) for grams in self.ngrams.grams)
         return (

@@ -137,7 +137,7 @@ class Alphabet:
         return frozenset(self.characters)
 
     def apply(self, text: str) -> str:
-        """Replace white space by a space and what is outside the alphabet by the replacement symbol.
+        """Replace white space by a space and characters outside the alphabet by the replacement symbol.
 
         Parameters
         ----------

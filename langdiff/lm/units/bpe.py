@@ -156,7 +156,7 @@ class BPEUnits:
 
 
 def caution_about_words(texts: Sequence[str]) -> str | None:
-    """Say so if the script seems not to separate words, as merges per word then mean little."""
+    """Return a caution if the script seems not to separate words, as merges per word then mean little."""
     words = [len(word) for text in texts for word in text.split()]
     if not words or np.mean(words) <= LONGEST_WORDS:
         return None
@@ -168,7 +168,7 @@ def caution_about_words(texts: Sequence[str]) -> str | None:
 
 
 def caution_about_merges(texts: Sequence[str], merges: int, ratio: float) -> str | None:
-    """Say so if there were fewer merges to learn than a recipe asks for."""
+    """Return a caution if there were fewer merges to learn than a recipe asks for."""
     wanted = int(ratio * len({word for text in texts for word in text.split()}))
     if merges >= wanted:
         return None
@@ -198,7 +198,7 @@ def merges_wanted(texts: Sequence[str], alphabet: Alphabet, ratio: float) -> int
 
 
 def stand_ins(alphabet: Alphabet) -> list[str]:
-    """Give private-use characters that no string over the alphabet has."""
+    """Return private-use characters that no string over the alphabet has."""
     free = (chr(code) for code in range(0xE000, 0xF900) if chr(code) not in alphabet.symbols)
     return list(islice(free, 1 + len(_RESERVED)))
 

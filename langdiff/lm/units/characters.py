@@ -24,7 +24,7 @@ class Units(Protocol):
 
     @property
     def model(self) -> bytes | None:
-        """What must be saved beside the alphabet to have the same units again."""
+        """Bytes to save with the alphabet, from which the same units are made again."""
         ...
 
     @property
@@ -135,7 +135,7 @@ def refuse_outside(text: str, alphabet: Alphabet) -> None:
 
 @dataclass(frozen=True)
 class ByteUnits(CharacterUnits):
-    """The bytes of a string in UTF-8, those that the alphabet needs.
+    """The bytes of strings over the alphabet in UTF-8.
 
     A string has one sequence of bytes, so that its probability is that of the sequence: nothing is
     summed over. What the model gives to sequences that are not UTF-8 is lost; it learns to give little.

@@ -147,7 +147,7 @@ class SubwordNMTUnits(StringUnits):
 
 
 def _escapes(alphabet: Alphabet) -> dict[int, str]:
-    """Give a stand-in for what could be taken for the end of a word."""
+    """Return a stand-in for text that could be taken for the end of a word."""
     return {ord(_END[0]): stand_ins(alphabet)[0]}
 
 

@@ -69,7 +69,7 @@ class TokenList:
         self.tokens.append(token)
 
     def end_section(self, name: str) -> None:
-        """End a section that began where the last one ended; one without tokens is left out."""
+        """Add the section that began where the last one ended; one without tokens is left out."""
         start = self.sections[-1].end if self.sections else 0
         if len(self.tokens) > start:
             self.sections.append(Section(name, start, len(self.tokens)))

@@ -1,4 +1,4 @@
-"""Stand-off annotation of brat: a text, and beside it a file of branches and of relations between them."""
+"""Stand-off annotation of brat: a text, and a file of its branches and of relations between them."""
 
 import re
 import warnings
@@ -34,7 +34,7 @@ class _Entity:
 
 
 def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
-    """Return the document of an annotation (``.ann``) and the text (``.txt``) beside it.
+    """Read the document of an annotation (``.ann``) and of the text (``.txt``) in the same folder.
 
     Raises
     ------

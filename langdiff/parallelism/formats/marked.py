@@ -96,7 +96,7 @@ def check_plain(document: Document) -> None:
 
 @dataclass
 class MarkedText:
-    """Words of a text, and what is said about its branches.
+    """Words of a text, and warnings about its branches.
 
     Attributes
     ----------

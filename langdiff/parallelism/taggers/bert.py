@@ -92,7 +92,7 @@ class _FastTokenizer:
         self.specials, self.size, self._tokenizer = Specials(*ids), len(tokenizer), tokenizer
 
     def cut(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
-        """As for `Cutter`."""
+        """Return the subwords of words, as for `Cutter`."""
         found = self._tokenizer(list(words), is_split_into_words=True, add_special_tokens=False, verbose=False)
         return found.input_ids, found.word_ids()
 
@@ -114,7 +114,7 @@ class _WordPiece:
         self.specials, self.size = Specials(*(vocabulary[token] for token in _SPECIAL[1:4])), len(pieces)
 
     def cut(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
-        """As for `Cutter`."""
+        """Return the subwords of words, as for `Cutter`."""
         found = self._tokenizer.encode(list(words), is_pretokenized=True, add_special_tokens=False)
         return found.ids, found.word_ids
 
@@ -162,7 +162,7 @@ class Tensor2TensorSubwords:
         self.specials, self.size = Specials(1, 2, 3), len(lines) + len(_SPECIAL)
 
     def cut(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
-        """As for `Cutter`."""
+        """Return the subwords of words, as for `Cutter`."""
         cut = [self._cut(word) for word in words]
         return [i for ids in cut for i in ids], [number for number, ids in enumerate(cut) for _ in ids]
 
@@ -249,7 +249,7 @@ class FrozenBert:
         return other
 
     def keep_encoded(self, keep: bool) -> None:
-        """Keep the vectors of the subwords of every section in memory, so that it is encoded once; or let them go."""
+        """Set whether vectors of subwords are kept in memory, so that each section is encoded once."""
         self._encoded = {} if keep else None
 
     def prepare(self, sections: Sequence[Sequence[str]]) -> list[Inputs]:

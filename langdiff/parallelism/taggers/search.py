@@ -76,7 +76,7 @@ def draw_settings(
     scheme: str,
     n_trials: int = N_TRIALS,
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     width: int | None = None,
     lemmatize: bool | None = None,
 ) -> list[TaggerSettings]:
@@ -170,7 +170,7 @@ class TaggerSearch(Result):
         return f"{self!r}\n{self._table().to_string(**self.printing)}"
 
     def __repr__(self) -> str:
-        """Say how many trials there are, and the best."""
+        """Return a line with the number of trials, and the best."""
         row = self.trials[self.trials["best"]].iloc[0]
         return (
             f"TaggerSearch of {len(self.trials)} trials: the best is trial {row['trial']}, "
@@ -185,7 +185,7 @@ def search_taggers(
     model: str,
     scheme: str,
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     n_trials: int = N_TRIALS,
     lemmatize: bool | None = None,
     vectors: str | Path | None = None,

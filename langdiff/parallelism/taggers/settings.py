@@ -106,7 +106,7 @@ class TaggerSettings(BaseModel):
 
     @model_validator(mode="after")
     def _fits(self) -> "TaggerSettings":
-        """Ask for what the embedding and the encoder need, and for nothing else."""
+        """Check that the settings are those of the embedding and the encoder, and no others."""
         needed = {
             "input_size": self.embedding in LEARNED,
             "blending": self.embedding in SUBWORDS,
@@ -140,7 +140,7 @@ class TaggerSettings(BaseModel):
 
 
 def check_sizes(settings: TaggerSettings, width: int) -> None:
-    """Refuse an encoder that does not fit the width of its input.
+    """Check that the encoder fits the width of its input.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def check_sizes(settings: TaggerSettings, width: int) -> None:
 
 
 def make_settings(**values: Any) -> TaggerSettings:
-    """Return settings; what is wrong with them is said in one line.
+    """Return settings, after a check whose error is one line.
 
     Parameters
     ----------

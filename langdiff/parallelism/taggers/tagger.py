@@ -186,7 +186,7 @@ class Tagger(Result):
         save_tagger(self, directory)
 
     def __repr__(self) -> str:
-        """Say what it is."""
+        """Return a line with the kind of tagger and its size."""
         n_weights = sum(weights.numel() for weights in self.network.parameters())
         return f"Tagger {self.settings.model} {self.settings.scheme}: {len(self.tags)} tags, {n_weights:,} weights"
 

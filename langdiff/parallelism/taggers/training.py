@@ -111,7 +111,7 @@ def train_tagger(
     validation: Documents,
     settings: TaggerSettings,
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     vectors: str | Path | None = None,
     bert: str | Path | None = None,
     lemmatizer: str | Lemmatizer = "la",
@@ -326,7 +326,7 @@ class _Run:
         )
 
     def _steps(self, rng: np.random.Generator) -> float:
-        """Take one step per section; return the sum of the losses in nats."""
+        """Train one step per section; return the sum of the losses in nats."""
         device = next(self.network.parameters()).device
         self.network.train()
         nats = 0.0

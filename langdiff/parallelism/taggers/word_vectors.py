@@ -272,7 +272,7 @@ class _Bytes:
         return self.take(found - self._at + 1)[:-1]
 
     def skip(self, byte: bytes) -> None:
-        """Take the next byte if it has some value."""
+        """Skip the next byte if it has some value."""
         if self._at == len(self._rest):
             try:
                 self._more()

@@ -7,54 +7,51 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff.cli.output import print_json, print_table, save_picture
-from langdiff.cli.paths import existing
+from langdiff.cli.commands import Call, Command
+from langdiff.cli.options import existing
+from langdiff.cli.output import Json, save_picture
+from langdiff.cli.parallelism import print_frame
+from langdiff.errors import ConfigError, DataError, OutputError, listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.parallelism import Document, Tagger, TaggerSettings
 
+app = typer.Typer()
+MANIFEST = "manifest.json"
 Parts = Annotated[
     Path,
     typer.Option(
         "--parts", help="Table (.csv, .tsv) with columns document and part; see parallelism split.", callback=existing
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tagger, its learning curve and a manifest.")]
-Vectors = Annotated[
-    Path | None, typer.Option(help="File of word2vec (text, or binary if called *.bin).", callback=existing)
-]
-Bert = Annotated[
-    Path | None, typer.Option(help="Folder of a BERT with its tokenizer; nothing is downloaded.", callback=existing)
-]
-Language = Annotated[str, typer.Option("--language", help="Language of the lemmata, for settings that use them.")]
-Epochs = Annotated[int, typer.Option(help="Epochs at most.", min=1)]
-Seed = Annotated[int, typer.Option(help="Seed.", min=0)]
-Device = Annotated[str, typer.Option(help="cpu, cuda or auto.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-
-MANIFEST = "manifest.json"
-FRACTIONS = dict.fromkeys(["mbawo", "epm", "loss", "validation", "optimization"], "{:.4f}") | {"seconds": "{:.1f}"}
+Tagged = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tagger, its learning curve and a manifest.")]
+Documents = Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)]
+TRAINING = {"lemmatizer": "Language of the lemmata, for settings that use them.", "max_epochs": "Epochs at most."}
+TRAINING |= {"vectors": "File of word2vec (text, or binary if called *.bin)."}
+TRAINING |= {"bert": "Folder of a BERT with its tokenizer; nothing is downloaded."}
 
 
+@Command(
+    app,
+    "langdiff.parallelism.train_tagger",
+    name="train",
+    renamed={"lemmatizer": "language", "max_epochs": "epochs"},
+    help={**TRAINING, "patience": "Epochs without one that is kept."},
+    without=("training", "validation", "settings", "resume"),
+)
 def train(
-    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)],
+    documents: Documents,
     parts: Parts,
-    out: Out,
+    out: Tagged,
+    call: Call,
     published: Annotated[
         str | None, typer.Option(help="Published settings, such as ASP/learned-word/BIO-TD.", metavar="KEY")
     ] = None,
     settings: Annotated[
         Path | None, typer.Option(help="File of settings of one's own (.toml).", callback=existing)
     ] = None,
-    vectors: Vectors = None,
-    bert: Bert = None,
-    language: Language = "la",
-    epochs: Epochs = 200,
-    patience: Annotated[int, typer.Option(help="Epochs without one that is kept.", min=1)] = 25,
-    device: Device = "cpu",
-    seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Train a tagger on the part called training; the part called validation decides when to stop.
@@ -63,94 +60,66 @@ def train(
 
     Example: langdiff parallelism train sermons/ --parts parts.csv --published ASP/learned-word/BIO-TD --out tagger
     """
-    from langdiff.parallelism import train_tagger
-
     chosen = _settings(published, settings)
     divided = _divided(documents, parts, "training", "validation")
-    record = {"settings": chosen.model_dump(exclude_none=True), "published": published, "seed": seed}
-    record |= {"epochs": epochs, "patience": patience, "device": device}
+    record = {"settings": chosen.model_dump(exclude_none=True), "published": published, "seed": call.given["seed"]}
+    record |= {"epochs": call.given["max_epochs"], "patience": call.given["patience"], "device": call.given["device"]}
     with _folder(out, record, divided) as write:
-        tagger = train_tagger(
-            divided["training"],
-            divided["validation"],
-            chosen,
-            seed=seed,
-            vectors=vectors,
-            bert=bert,
-            lemmatizer=language,
-            max_epochs=epochs,
-            patience=patience,
-            device=device,
-            resume=out,
-        )
+        tagger = call(**divided, settings=chosen, resume=out)
         write(tagger, tagger.to_frame())
     typer.echo(f"{tagger.summary()}\nTagger: {out}", err=True)
-    _print(tagger.to_frame(), as_json, "Epochs")
+    print_frame(tagger.to_frame(), as_json, "Epochs")
 
 
+@Command(
+    app,
+    "langdiff.parallelism.search_taggers",
+    name="search",
+    renamed={"lemmatizer": "language", "max_epochs": "epochs", "lemmatize": "lemmata"},
+    help=TRAINING,
+    kinds={"model": Literal["learned-word", "word2vec", "learned-subword", "bert", "bert-bilstm", "bert-transformer"]},
+    without=("training", "validation", "optimization", "scheme", "resume"),
+)
 def search(
-    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)],
+    documents: Documents,
     parts: Parts,
-    out: Out,
-    model: Annotated[
-        Literal["learned-word", "word2vec", "learned-subword", "bert", "bert-bilstm", "bert-transformer"],
-        typer.Option(help="Kind of tagger."),
-    ],
+    out: Tagged,
+    call: Call,
     scheme: Annotated[str, typer.Option(help="Tagging scheme.")] = "BIOMJ-TD",
-    trials: Annotated[int, typer.Option(help="Number of random settings.", min=1)] = 8,
-    lemmata: Annotated[
-        bool | None, typer.Option("--lemmata/--no-lemmata", help="Instead of what the published space says.")
-    ] = None,
-    vectors: Vectors = None,
-    bert: Bert = None,
-    language: Language = "la",
-    epochs: Epochs = 200,
-    device: Device = "cpu",
-    seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Train taggers with random settings; keep the one that is best on the part called optimization.
 
     Example: langdiff parallelism search sermons/ --parts parts.csv --model learned-word --scheme BIO-TD --out search
     """
-    from langdiff.parallelism import search_taggers
-
+    given = call.given
     divided = _divided(documents, parts, "training", "validation", "optimization")
-    record = {"model": model, "scheme": scheme, "trials": trials, "lemmata": lemmata, "seed": seed}
-    with _folder(out, record | {"epochs": epochs, "device": device}, divided) as write:
-        found = search_taggers(
-            divided["training"],
-            divided["validation"],
-            divided["optimization"],
-            model,
-            scheme,
-            seed=seed,
-            n_trials=trials,
-            lemmatize=lemmata,
-            vectors=vectors,
-            bert=bert,
-            lemmatizer=language,
-            max_epochs=epochs,
-            device=device,
-            resume=out / "trials",
-        )
+    record = {"model": given["model"], "scheme": scheme, "trials": given["n_trials"], "lemmata": given["lemmatize"]}
+    record |= {"seed": given["seed"], "epochs": given["max_epochs"], "device": given["device"]}
+    with _folder(out, record, divided) as write:
+        found = call(**divided, scheme=scheme, resume=out / "trials")
         write(found.best, found.to_frame())
     typer.echo(f"{found!r}\nTagger: {out}", err=True)
-    _print(found.to_frame(), as_json, "Trials")
+    print_frame(found.to_frame(), as_json, "Trials")
 
 
+@Command(
+    app,
+    "langdiff.parallelism.read_tagger",
+    name="predict",
+    help=TRAINING,
+    without=("directory", "lemmatizer"),
+)
 def predict(
     tagger: Annotated[Path, typer.Argument(help="Folder that train or search has written.", callback=existing)],
     documents: Annotated[
         Path, typer.Argument(help="File or folder of documents; their annotation is not looked at.", callback=existing)
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents with predicted parallelisms.")],
+    call: Call,
     format: Annotated[
         Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"], typer.Option(help="Format to write.")
     ] = "word-xml",
-    vectors: Vectors = None,
-    bert: Bert = None,
-    device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """Find parallelisms in documents and write them, for parallelism score and parallelism show.
@@ -159,24 +128,19 @@ def predict(
     """
     import pandas as pd
 
-    from langdiff.parallelism import read_parallelisms, read_tagger, write_parallelisms
+    from langdiff.parallelism import read_parallelisms, write_parallelisms
 
-    found = read_tagger(tagger / "model", vectors=vectors, bert=bert, device=device)
+    found = call(directory=tagger / "model")
     predicted = found.predict(read_parallelisms(documents, predicted=True))
     write_parallelisms(predicted, out, format=format)
     counts = [
         (name, len(one.tokens), len(one.parallelisms), sum(len(each.branches) for each in one.parallelisms))
         for name, one in predicted.items()
     ]
-    _print(pd.DataFrame(counts, columns=["document", "tokens", "parallelisms", "branches"]), as_json, "Predictions")
+    print_frame(
+        pd.DataFrame(counts, columns=["document", "tokens", "parallelisms", "branches"]), as_json, "Predictions"
+    )
     typer.echo(f"Predictions: {out}", err=True)
-
-
-def _print(frame: "pd.DataFrame", as_json: bool, title: str) -> None:
-    if as_json:
-        print_json(frame)
-    else:
-        print_table(frame, title, FRACTIONS)
 
 
 def _settings(published: str | None, path: Path | None) -> "TaggerSettings":
@@ -189,7 +153,6 @@ def _settings(published: str | None, path: Path | None) -> "TaggerSettings":
     """
     import tomllib
 
-    from langdiff.errors import ConfigError
     from langdiff.parallelism import published_settings
     from langdiff.parallelism.taggers.settings import make_settings
 
@@ -213,7 +176,6 @@ def _divided(documents: Path, parts: Path, *wanted: str) -> dict[str, dict[str, 
         If the table lacks a column or has a document twice, or a part has no documents.
     """
     from langdiff.base.io import read_table
-    from langdiff.errors import DataError, listing
     from langdiff.parallelism import read_parallelisms
 
     header, rows = read_table(parts, "\t" if parts.suffix == ".tsv" else ",")
@@ -250,7 +212,6 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
     from langdiff.base.cells import guarded
     from langdiff.base.io import locked, write_json, write_text
     from langdiff.base.signature import short_hash
-    from langdiff.errors import OutputError
     from langdiff.lm.lstm.resume import is_state, remove_states
     from langdiff.run.directory import environment
 

@@ -1,5 +1,6 @@
-"""`langdiff demo`, `run` and `report`: all stages at once; `status`, `verify` and `clean`: what a run left."""
+"""`langdiff demo`, `run` and `report`: all stages at once; `status`, `verify`, `clean`: what a run left; `doctor`."""
 
+import json
 import logging
 from contextlib import suppress
 from pathlib import Path
@@ -7,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langdiff.cli.output import print_json, print_table
-from langdiff.cli.paths import existing
+from langdiff.cli.commands import Command
+from langdiff.cli.installed import Finding, findings
+from langdiff.cli.options import existing
+from langdiff.cli.output import Json, print_json, print_table
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -18,12 +21,13 @@ if TYPE_CHECKING:
     from langdiff.run import Experiment
     from langdiff.run.result import RunResult
 
-Out = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
+app = typer.Typer()
+RunOut = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
 Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN", callback=existing)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
-def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
+@Command(app)
+def demo(out: RunOut = Path("runs/demo"), as_json: Json = False) -> None:
     """Estimate the difficulties of eight synthetic languages, whose true difficulties are known.
 
     Takes a few minutes on two cores. Example: langdiff demo --out runs/demo
@@ -33,6 +37,7 @@ def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
     _run(demo_experiment(), out, as_json)
 
 
+@Command(app)
 def run(
     experiment: Annotated[
         Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml", callback=existing)
@@ -72,6 +77,7 @@ def run(
         _run(settings, out, as_json, executor)
 
 
+@Command(app)
 def report(
     directory: Annotated[Path, typer.Argument(help="Directory of a finished run.", metavar="RUN", callback=existing)],
     as_json: Json = False,
@@ -87,6 +93,7 @@ def report(
     _show(result, as_json)
 
 
+@Command(app)
 def status(directory: Directory, as_json: Json = False) -> None:
     """Show how far the language models of a run are, also while it is going.
 
@@ -121,6 +128,7 @@ def _left(table: "pd.DataFrame") -> str:
     return "Left of training, for one worker: " + "; ".join(known + [f"{lm}, not known yet" for lm in unknown])
 
 
+@Command(app)
 def baselines(directory: Directory, as_json: Json = False) -> None:
     """Show by how much the networks of a run are below n-grams and compressors, edition by edition.
 
@@ -147,6 +155,7 @@ def baselines(directory: Directory, as_json: Json = False) -> None:
     print_table(table.rename(columns=spaced), title, looks)
 
 
+@Command(app)
 def verify(directory: Directory, as_json: Json = False) -> None:
     """Check that the files of a run, or of a folder of language models, are as they were written.
 
@@ -171,6 +180,7 @@ def verify(directory: Directory, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+@Command(app)
 def clean(
     directory: Directory,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
@@ -192,6 +202,38 @@ def clean(
         print_table(table, title, {"bytes": "{:,}"})
     else:
         typer.echo("nothing to remove")
+
+
+@Command(app)
+def doctor(
+    as_json: Json = False,
+) -> None:
+    """Show what is installed: packages, device, solvers, Stan, extras.
+
+    Example: langdiff doctor
+    """
+    found = findings()
+    if as_json:
+        typer.echo(json.dumps([{"what": w, "ok": ok, "detail": d} for w, ok, d in found], indent=2))
+        return
+    try:
+        _print_table(found)
+    except ImportError:  # rich is one of what may be missing
+        for what, ok, detail in found:
+            typer.echo(f"{what}: {'yes' if ok else 'no'}, {detail}")
+
+
+def _print_table(found: list[Finding]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="langdiff doctor", title_justify="left")
+    for name in ("what", "", "detail"):
+        table.add_column(name, overflow="fold")
+    for what, ok, detail in found:
+        table.add_row(what, Text("yes", "green") if ok else Text("no", "yellow"), Text(detail))
+    Console().print(table)
 
 
 def _run(settings: "Experiment", out: Path, as_json: bool, executor: "Executor | None" = None) -> None:

@@ -1,0 +1,350 @@
+"""Commands made from public functions: their parameters become options, read from the source when they are needed.
+
+The body of a command is a function. Its parameters are options as Typer reads them; classes of options that several
+commands share; or a `Call`, which stands for the options that the public function of the command has.
+"""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field, is_dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
+
+import typer
+from typer.core import TyperCommand
+from typer.main import get_command
+
+from langdiff.cli.options import existing, read_frame
+from langdiff.cli.output import Output
+from langdiff.cli.signatures import Parameter, signature_of, summary_of
+from langdiff.errors import ConfigError, option
+
+Body = Callable[..., None]
+Reader = str | type | Callable[[Any, "Call"], Any]
+WRITTEN = {"cache", "resume"}  # paths that a function does not only read
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command, declared; calling it with a body adds it to a group.
+
+    Attributes
+    ----------
+    app : Typer
+        Group that gets the command.
+    function : str
+        Public function, such as ``"langdiff.fit"``, that a `Call` in the body stands for.
+    name : str
+        Name of the command; by default that of the body, or of the function if the body is `show`.
+    reads : mapping
+        How parameters are read: by a public function of a path, or of another value, whose other parameters become
+        options, too; by a class of options with a method ``open``; or by a function of the value and the `Call`.
+    settings : mapping
+        Parameters of other public functions that the function passes on to them.
+    renamed : mapping
+        Other names of options by parameter, such as ``{"tests": "test -t"}``.
+    help : mapping
+        What options are, where the sentence of the docstring does not do.
+    kinds : mapping
+        Types of options, where the annotation has others.
+    without : tuple of str
+        Parameters that have no option.
+    needs : mapping
+        Options of which one at least must be given, by the table whose columns they name.
+    check : callable, optional
+        Function of the `Call` that refuses options before anything is read.
+    panels : mapping
+        Headings of the help under which options stand apart.
+    also : str
+        Further paragraphs of the help.
+    examples : tuple of str
+        Command lines.
+    """
+
+    app: typer.Typer
+    function: str = ""
+    _: KW_ONLY
+    name: str = ""
+    reads: Mapping[str, Reader] = field(default_factory=dict)
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, Any] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    check: Callable[["Call"], None] | None = None
+    panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    also: str = ""
+    examples: tuple[str, ...] = ()
+
+    def __call__(self, body: Body) -> Body:
+        """Add the command to its group."""
+        name = self.name or (self.function.rpartition(".")[2] if body is show else body.__name__)
+
+        def declared() -> None: ...
+
+        declared.command, declared.body = self, body  # type: ignore[attr-defined]
+        self.app.command(name.replace("_", "-"), cls=Late)(declared)
+        return body
+
+    def describe(self, body: Body) -> str:
+        """Return the help: the docstring of the body, or what the function says of itself."""
+        if body is not show:
+            return inspect.getdoc(body) or ""
+        examples = (f"Example: {example}" for example in self.examples)
+        return "\n\n".join(filter(None, [summary_of(self.function), self.also, *examples]))
+
+    def callback(self, body: Body) -> Body:
+        """Return the function that Typer calls, with the signature that it makes options of."""
+        own = inspect.signature(body).parameters
+        parts = {name: {one.name: one for one in self._expanded(each)} for name, each in own.items()}
+
+        def call(**given: Any) -> None:
+            arguments = {}
+            for name, options in parts.items():
+                kind = own[name].annotation
+                values = {option: given[option] for option in options}
+                arguments[name] = (
+                    Call(self, given) if kind is Call else kind(**values) if is_block(kind) else given[name]
+                )
+            body(**arguments)
+
+        found = {name: one for options in reversed(parts.values()) for name, one in options.items()}
+        order = dict.fromkeys(name for options in parts.values() for name in options)
+        signature = inspect.Signature([found[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in order])
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        call.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+        return call
+
+    def _expanded(self, own: inspect.Parameter) -> Iterator[inspect.Parameter]:
+        """Yield the options that a parameter of the body stands for."""
+        if own.annotation is Call:
+            yield from self._options()
+        elif own.annotation is Output:
+            yield from Output.options(signature_of(self.function).offers if self.function else frozenset())
+        elif is_block(own.annotation):
+            yield from inspect.signature(own.annotation).parameters.values()
+        else:
+            yield own
+
+    def _options(self) -> Iterator[inspect.Parameter]:
+        for one in signature_of(self.function).parameters.values():
+            reader = self.reads.get(one.name)
+            if one.name in self.without:
+                continue
+            if isinstance(reader, type):
+                yield from inspect.signature(reader).parameters.values()
+            elif reader is not None:
+                path, *others = signature_of(reader).parameters.values() if isinstance(reader, str) else [one]
+                is_path = one.is_table or one.kind in (None, Path)
+                told = path.help if one.default is ... else one.help
+                yield self._option(replace(one, kind=Path, help=told) if is_path else one)
+                yield from (self._option(each) for each in others if each.name not in self.without)
+            elif (one.kind and not _is_usual(one)) or one.name in self.kinds:
+                yield self._option(one)
+            for name, each in self.fields(one).items():
+                yield self._option(replace(each, name=name))
+        for function, names in self.settings.items():
+            yield from (self._option(signature_of(function).parameters[name]) for name in names)
+
+    def fields(self, one: Parameter) -> dict[str, Parameter]:
+        """Return the fields of a parameter's classes of options by the names that they have here."""
+        found = {}
+        for each in () if one.name in self.kinds else one.classes:
+            for name, value in signature_of(each).parameters.items():
+                if value.kind and name not in self.without:
+                    found[self.renamed.get(f"{one.name}.{name}", name)] = value
+        return found
+
+    def _option(self, one: Parameter) -> inspect.Parameter:
+        """Return what Typer makes an option or an argument of."""
+        kind, default, callback = self.kinds.get(one.name, one.kind), one.default, None
+        help = self.help.get(one.name, one.help)
+        if get_origin(kind) is list and get_origin(get_args(kind)[0]) is Literal:
+            choices, kind = get_args(get_args(kind)[0]), list[str]  # Typer knows no list of Literals
+            callback, help = _one_of(choices), f"{help.removesuffix('.')}: {', '.join(choices)}."
+        if get_origin(kind) is list:
+            help = f"{help.removesuffix('.')} (repeat for more)."
+        if kind in (Path, list[Path]) and one.name not in WRITTEN:
+            callback = existing
+        name, *short = self.renamed.get(one.name, _singular(one.name) if get_origin(kind) is list else one.name).split()
+        if one.name == "seed" and default in (None, ...):
+            default = 0
+        info: Any
+        if default is ... and callback is existing:
+            info = typer.Argument(help=help, metavar=name.upper() + "..." * (kind != Path), callback=callback)
+        else:
+            written = f"--{name}" if kind is not bool or default is False else f"--{name}/--no-{name}"
+            least = 0 if one.name == "seed" else None
+            panel = next((panel for panel, names in self.panels.items() if one.name in names), None)
+            written = written.replace("_", "-")
+            info = typer.Option(written, *short, help=help, callback=callback, rich_help_panel=panel, min=least)
+        if isinstance(default, tuple):
+            default = list(default) or None
+        return inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if default is ... else default,
+            annotation=Annotated[kind | None if default is None else kind, info],
+        )
+
+
+class Call:
+    """The function of a command, with the values of its options; calling it reads what is to be read.
+
+    Parameters
+    ----------
+    command : Command
+        The command.
+    given : mapping
+        Values of the options by parameter.
+    """
+
+    def __init__(self, command: Command, given: Mapping[str, Any]) -> None:
+        self.command = command
+        self.given = given
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """Names that the class of the function's result defines."""
+        return signature_of(self.command.function).offers
+
+    def __call__(self, **more: Any) -> Any:
+        """Call the function; arguments given here count more than options."""
+        self._refuse_tables()
+        if self.command.check is not None:
+            self.command.check(self)
+        return load(self.command.function)(**(self.arguments(*more) | more))
+
+    def arguments(self, *without: str) -> dict[str, Any]:
+        """Return the arguments that options give the function, without those named."""
+        names = [name for name in signature_of(self.command.function).parameters if name not in self.command.without]
+        names += [name for names in self.command.settings.values() for name in names]
+        found = {name: self.read(name) for name in names if name not in without}
+        return {
+            name: value
+            for name, value in found.items()
+            if value is not None and not (isinstance(value, list) and not value)
+        }
+
+    def read(self, name: str) -> Any:
+        """Return an argument: what an option names, read, or its value."""
+        reader, value = self.command.reads.get(name), self.given.get(name)
+        if isinstance(reader, type):
+            return reader(**{each: self.given[each] for each in inspect.signature(reader).parameters}).open()
+        if isinstance(reader, str):
+            others = [each for each in list(signature_of(reader).parameters)[1:] if each in self.given]
+            return None if value is None else load(reader)(value, **{each: self.given[each] for each in others})
+        if reader is not None:
+            return None if value is None else reader(value, self)
+        parameter = signature_of(self.command.function).parameters.get(name)
+        if parameter is not None and self.command.fields(parameter):
+            return self._object(parameter, value)
+        return read_frame(value) if parameter is not None and parameter.is_table and value is not None else value
+
+    def _refuse_tables(self) -> None:
+        """Refuse tables of which no column is named."""
+        told = {one.name: one.default for one in signature_of(self.command.function).parameters.values()}
+        for table, users in self.command.needs.items():
+            users = tuple(name for name in users if name in self.given)
+            if self.given[table] is not None and all(self.given[name] in (None, told.get(name)) for name in users):
+                *most, last = map(option, users)
+                names = f"{', '.join(most)} and {last}" if most else last
+                raise ConfigError(
+                    f"{option(table)} is the table for {names}: name one of its columns, or leave it out."
+                )
+
+    def _object(self, one: Parameter, value: str | None) -> Any:
+        """Return the name of a choice, or an object if options of it were given, which alone choose it."""
+        given = {
+            name: self.given[name]
+            for name, each in self.command.fields(one).items()
+            if self.given[name] not in (None, each.default)
+        }
+        if not given:
+            return value
+        for each in one.classes:
+            own = {self.command.renamed.get(f"{one.name}.{name}", name): name for name in signature_of(each).parameters}
+            if given.keys() <= own.keys() and value in (None, each.rpartition(":")[2].lower()):
+                return load(each)(**{own[name]: chosen for name, chosen in given.items()})
+        *most, last = map(option, given)
+        both = f"{', '.join(most)} and {last} do" if most else f"{last} does"
+        raise ConfigError(f"{both} not go with {option(one.name, value)}: leave one of them out.")
+
+
+class Late(TyperCommand):
+    """A command whose options and help are found when they are asked for."""
+
+    @cached_property
+    def function(self) -> Body:
+        """The function that is called, with its options as parameters."""
+        declared: Any = self.callback
+        called: Body = declared.command.callback(declared.body)
+        return called
+
+    @cached_property
+    def _made(self) -> TyperCommand:
+        single = typer.Typer(add_completion=False)
+        single.command(self.name)(self.function)
+        made: Any = get_command(single)
+        return cast(TyperCommand, made)
+
+    @property
+    def params(self) -> list[Any]:
+        """Options and arguments."""
+        return self._made.params
+
+    @params.setter
+    def params(self, _: list[Any]) -> None: ...
+
+    @property
+    def help(self) -> str:
+        """What the command does, and how it is called."""
+        declared: Any = self.callback
+        return str(declared.command.describe(declared.body))
+
+    @help.setter
+    def help(self, _: str) -> None: ...
+
+    def invoke(self, ctx: Any) -> Any:
+        """Call the body."""
+        return self._made.invoke(ctx)
+
+
+def show(call: Call, output: Output) -> None:
+    """Call the function and print its result: the usual body of a command."""
+    output.check(call.offers)
+    output.show(call())
+
+
+def load(name: str) -> Any:
+    """Import a function, such as ``"langdiff.fit"``, or a class, as ``"module:name"``."""
+    module, _, attribute = name.rpartition(":" if ":" in name else ".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def is_block(kind: Any) -> bool:
+    """Whether a parameter of a body stands for options that several commands share."""
+    return isinstance(kind, type) and is_dataclass(kind)
+
+
+def _one_of(choices: tuple[str, ...]) -> Callable[[list[str] | None], list[str] | None]:
+    def check(given: list[str] | None) -> list[str] | None:
+        for name in given or ():
+            if name not in choices:
+                raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, choices))}.")
+        return given
+
+    return check
+
+
+def _is_usual(one: Parameter) -> bool:
+    """Return whether fields of classes say all of a parameter, since its only other value is the default."""
+    return bool(one.classes) and get_origin(one.kind) is Literal and get_args(one.kind) == (one.default,)
+
+
+def _singular(name: str) -> str:
+    """Return the name of an option that is repeated."""
+    return f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")

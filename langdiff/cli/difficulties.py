@@ -1,0 +1,348 @@
+"""From bits to difficulties: fits, comparisons of models, what fewer or missing data do, samples of the posterior."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langdiff.cli.commands import Call, Command, show
+from langdiff.cli.options import (
+    Verify,
+    existing,
+    is_given,
+    read_attributes,
+    refuse_given,
+)
+from langdiff.cli.output import (
+    TABLE,
+    Json,
+    Out,
+    Output,
+    check_ending,
+    print_json,
+    print_table,
+    save_picture,
+    write_frame,
+)
+from langdiff.errors import ConfigError, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+app = typer.Typer()
+LONG = {"intent": "intent_column", "edition": "edition_column", "bits": "bits_column"}
+SURPRISALS = {"surprisals": "langdiff.read_surprisals"}
+MODEL = {"model": "langdiff.regression.variants.find_variant"}
+SCALE = {"laplace_scale": "Scale b of model 3, nats."}
+MODELS = {"models": "langdiff.regression.variants.find_variants"}
+COMPARED = {
+    "cells": "{:,}",
+    "log_likelihood": "{:,.1f}",
+    "log_likelihood_bits": "{:,.1f}",
+    "parameters": "{:,}",
+    "sigma": "{:.4f}",
+    "correlation": "{:.4f}",
+    "largest_difference": "{:.4f}",
+}
+COLUMNS = ("clusters", "strata", "size_formula")  # that a table of intents may have
+
+
+def _editions(path: Path, call: Call) -> "pd.DataFrame":
+    """Read a table of editions; its columns of numbers are text unless a formula needs them."""
+    return read_attributes(path, numbers=call.given["formula"] is not None)
+
+
+Command(
+    app,
+    "langdiff.fit",
+    reads={**SURPRISALS, **MODEL, "edition_info": _editions},
+    renamed={**LONG, "bootstrap": "n_resamples"},
+    needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
+    examples=(
+        "langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg",
+        "langdiff fit scores.csv --intent-column doc_id --edition-column lang --bits-column logprob --unit nats",
+    ),
+)(show)
+Command(
+    app,
+    "langdiff.cross_validate",
+    reads={**SURPRISALS, **MODELS},
+    help=SCALE,
+    renamed=LONG,
+    needs={"intent_info": COLUMNS},
+    also="With --clusters, all cells that a cluster has in an edition are held out together.",
+    examples=(
+        "langdiff cross-validate surprisals.csv --model 1 --model 2 --n-folds 10 --seed 1",
+        "langdiff cross-validate news.csv --clusters document --intent-info documents.csv",
+    ),
+)(show)
+Command(
+    app,
+    "langdiff.regression.compare_folds",
+    reads=SURPRISALS,
+    renamed=LONG,
+    settings={"langdiff.fit": ("model", "restricted")},
+    examples=("langdiff compare-folds models/surprisals-char-residual.csv --clusters document",),
+)(show)
+
+
+@Command(
+    app,
+    "langdiff.short_form",
+    reads={**SURPRISALS, "judge": "langdiff.read_surprisals"},
+    renamed={**LONG, "n_items": "n_items -k"},
+)
+def short_form(call: Call, output: Output) -> None:
+    """Choose a few intents that stand for all, on half of the editions, and judge them on the others.
+
+    Example: langdiff short-form models/surprisals-char-residual.csv --n-items 50 --out short.csv
+    """
+    output.check(call.offers)
+    form = call()
+    output.show(form)
+    if output.as_json:
+        typer.echo(form.summary(), err=True)
+
+
+@Command(app, "langdiff.experiments.intent_stability", reads=SURPRISALS, renamed=LONG)
+def stability(call: Call, output: Output) -> None:
+    """Fit difficulties to nested random subsets of the intents, to see how stable they are.
+
+    Example: langdiff stability surprisals.csv --size 100 --size 400 --plot stability.svg
+    """
+    output.check(call.offers)
+    output.show(call(sizes=sorted(call.given["sizes"] or ()) or None))
+
+
+@Command(app, "langdiff.experiments.deletion_bias", reads=SURPRISALS, renamed=LONG, without=("truth",))
+def deletion(call: Call, output: Output) -> None:
+    """Delete cells of a complete table, and show how far difficulties move: by chance, by bits, by their own residuals.
+
+    Example: langdiff deletion complete.csv --rate .2 --rate .5 --plot deletion.svg
+    """
+    output.check(call.offers)
+    output.show(call(rates=sorted(call.given["rates"])))
+
+
+@Command(
+    app,
+    "langdiff.cross_validate",
+    reads={**SURPRISALS, **MODELS},
+    help=SCALE,
+    renamed=LONG,
+    without=("n_folds", "restricted", "clusters", "seed", "progress"),
+)
+def compare(
+    context: typer.Context,
+    call: Call,
+    restricted: Annotated[
+        bool, typer.Option("--restricted", help="Maximize the restricted likelihood, which models 2, 2L and 2C have.")
+    ] = False,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Fit several models to a table of surprisals, and put the fits side by side.
+
+    A higher likelihood does not prove a model better, since every intent has a size of its own;
+    `langdiff cross-validate` is the fair comparison.
+
+    Restricted and unrestricted likelihoods do not compare: with --restricted the models are 2 and 2L by default.
+
+    Example: langdiff compare surprisals.csv --model 1 --model 2
+    """
+    import langdiff as ld
+    from langdiff.regression.variants import names_with
+
+    check_ending(out, TABLE, "table")
+    named = call.given["models"]
+    if twice := [name for name in dict.fromkeys(named) if named.count(name) > 1]:
+        raise ConfigError(f"--model: {listing(twice)} named twice. Name each model once.")
+    models = call.read("models")
+    others = [variant.name for variant in models if not variant.restrictable]
+    if restricted and not is_given(context, "models"):
+        models = [variant for variant in models if variant.restrictable]
+    elif restricted and others:
+        raise ConfigError(
+            f"--restricted: no restricted likelihood of model(s) {listing(others)}, and restricted and unrestricted "
+            f"ones do not compare. Leave --restricted out, or name models of {names_with('restrictable')}."
+        )
+    table = call.read("surprisals")
+    fits = {variant.name: ld.fit(table, model=variant, restricted=restricted) for variant in models}
+    frame = ld.compare(fits).drop(columns="model").rename_axis("model").reset_index()
+    if out is not None:
+        write_frame(frame, out)
+    if as_json:
+        print_json(frame)
+        return
+    name = call.given["surprisals"].name
+    print_table(
+        frame,
+        f"Fits of {name}; correlation and difference of difficulties are those with model {models[0].name}",
+        COMPARED,
+    )
+    for fit in fits.values():
+        typer.echo(f"[{fit.signature}]")
+
+
+@Command(
+    app,
+    "langdiff.goodness",
+    reads={**SURPRISALS, **MODELS},
+    help=SCALE,
+    renamed={**LONG, "n": "sizes"},
+    without=("cache",),
+)
+def goodness(
+    call: Call,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for results, goodness.csv and goodness.svg; goes on there.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Compare models by intents that were held out of their fit, over subsets of the data: Figure 6 of the paper.
+
+    Every result is stored when it is there: after an interruption, the same command goes on.
+
+    Example: langdiff goodness surprisals.csv --model 1 --model 2 --sizes map --sizes posterior --out goodness
+    """
+    found = call(cache=out)
+    write_frame(found.results, out / "goodness.csv")
+    save_picture(found.plot, out / "goodness.svg")
+    Output(as_json=as_json).show(found)
+
+
+@Command(app, "langdiff.simulate", reads=MODEL, without=("difficulties", "intent_sizes"))
+def simulate(
+    context: typer.Context,
+    call: Call,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Write the surprisals to this table (.csv, .tsv, .parquet).")
+    ],
+    truth: Annotated[Path | None, typer.Option(help="Write the true parameters here (.json).")] = None,
+) -> None:
+    """Draw surprisals whose true difficulties are known, and print these.
+
+    Example: langdiff simulate --n-intents 500 --n-editions 8 --missing 0.2 --out drawn.csv --truth truth.json
+    """
+    from langdiff.tables.long_tables import table_kind
+
+    if not call.given["missing"]:
+        refuse_given(
+            context, ["mechanism"], "is what makes cells missing: give their share, --missing, or leave it out."
+        )
+    table_kind(out)  # an error before any work is done
+    check_ending(truth, (".json",))
+    known = call()
+    known.surprisals.save(out)
+    if truth is not None:
+        known.save(truth)
+    frame = known.difficulty.rename_axis("edition").reset_index()
+    print_table(frame, repr(known.surprisals), {"difficulty": "{:+.4f}"})
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables of surprisals of the same cells, by several language models."""
+
+    surprisals: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of surprisals (.csv, .tsv, .parquet), one per language model.",
+            metavar="SURPRISALS...",
+            callback=existing,
+        ),
+    ]
+    verify: Verify = True
+
+    def open(self) -> dict[str, Any]:
+        """Read the tables, by the names of their files."""
+        import langdiff as ld
+
+        return {path.stem: ld.read_surprisals(path, verify=self.verify) for path in self.surprisals}
+
+
+@Command(app, "langdiff.generalizability", name="reliability", reads={"surprisals": Tables}, without=("facets",))
+def reliability(
+    call: Call,
+    output: Output,
+    target: Annotated[float, typer.Option(help="Reliability G that the number of intents is asked for.")] = 0.95,
+) -> None:
+    """Say how much of ln bits varies by edition, intent and language model, and how many intents difficulties need.
+
+    Example: langdiff reliability models/surprisals-char-residual.csv --target 0.95
+    """
+    found = call()
+    output.show(found)
+    typer.echo(f"Intents for a reliability of {target:g}: {found.intents_for(target):,.0f}", err=output.as_json)
+
+
+@Command(app, "langdiff.flag_outliers", reads={"surprisals_by_lm": Tables}, renamed={"q": "q -q"})
+def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
+    """Name the translations that, by two or more language models, need more or fewer bits than they should.
+
+    The tables have the same cells, with 10 editions and 20 intents or more.
+
+    Example: langdiff flag-outliers models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv -o cells.csv
+    """
+    check_ending(out, TABLE, "table")
+    found = call()
+    if out is not None:
+        write_frame(found, out)
+    flagged = found[found["flagged"]]
+    if as_json:
+        print_json(flagged)
+    else:
+        typer.echo(found.head(max(len(flagged), 10)).round(4).to_string(index=False))
+    rate = call.given["q"]
+    typer.echo(f"{len(flagged):,} of {len(found):,} cells are flagged at a false discovery rate of {rate:g}.", err=True)
+
+
+Draws = Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")]
+
+
+@Command(app, "langdiff.sample", reads={**SURPRISALS, **MODEL}, renamed=LONG, without=("priors",))
+def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
+    """Draw from the posterior of difficulties with Stan.
+
+    Example: langdiff sample surprisals.csv --out posterior.nc
+    """
+    show_draws(call, out, as_json, dict.fromkeys(("difficulty", "low", "high"), "{:+.4f}") | {"percent": "{:+.1f}"})
+
+
+def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, str]) -> None:
+    """Sample, save the draws if asked to, and print the table of the posterior under what is said of the chains."""
+    from langdiff.base.io import atomic_path
+    from langdiff.regression.stan.draws import diagnose, posterior_table
+
+    if out is not None and out.suffix != ".nc":
+        raise ConfigError(f"{out}: draws are saved as NetCDF; use a name that ends in .nc.")
+    idata = call()
+    if out is not None:
+        with atomic_path(out) as temporary:
+            idata.to_netcdf(str(temporary))
+    table = posterior_table(idata).reset_index()
+    if as_json:
+        print_json(table)
+        return
+    formats = (
+        {"sd": "{:.4f}", "r_hat": "{:.3f}"} | dict.fromkeys(("ess_bulk", "ess_tail", "ess_sd"), "{:,.0f}") | formats
+    )
+    print_table(table, f"{diagnose(idata).summary()}\n[{idata['posterior'].attrs['signature']}]", formats)
+
+
+@Command(app)
+def install_stan(
+    version: Annotated[str | None, typer.Option(help="Release, such as 2.35.0; by default the latest.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for CmdStan; by default CmdStanPy's own.")
+    ] = None,
+    cores: Annotated[int, typer.Option(help="Number of processes to build with.")] = 2,
+) -> None:
+    """Download and build CmdStan, the faster of the two engines of `langdiff sample`.
+
+    Example: langdiff install-stan
+    """
+    from langdiff.regression.stan.engines import install_cmdstan
+
+    typer.echo(str(install_cmdstan(version=version, folder=out, cores=cores)))

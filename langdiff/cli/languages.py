@@ -1,0 +1,492 @@
+"""Of languages and their texts: predictors, correlations, spread, parity, translationese, published figures."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from langdiff.cli.commands import Call, Command, load
+from langdiff.cli.options import (
+    Corpus,
+    Texts,
+    existing,
+    existing_after_name,
+    is_given,
+    read_frame,
+    refuse_given,
+    split_name,
+)
+from langdiff.cli.output import (
+    Json,
+    Output,
+    Plot,
+    check_ending,
+    check_picture_name,
+    print_json,
+    print_table,
+    save_picture,
+)
+from langdiff.cli.texts import COMPUTING, computing
+from langdiff.errors import ConfigError, DataError, LangdiffError, listing, option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.parity.counting import TokenSource
+    from langdiff.regression import DifficultyFit
+    from langdiff.tables.effect_sources import EffectsLike
+    from langdiff.tables.multitext import Multitext
+    from langdiff.tables.surprisals import Surprisals
+
+app = typer.Typer()
+TABLES = (".csv", ".tsv", ".parquet")
+RESAMPLES = "bootstrap"
+FAMILIES = ("language", "family")  # columns whose numbers are names
+
+
+@Command(
+    app,
+    "langdiff.predictors",
+    reads={"multitext": Texts},
+    without=("tokenized",),
+)
+def predictors(
+    context: typer.Context,
+    call: Call,
+    all_intents: Annotated[
+        bool, typer.Option("--all-intents", help="Count each edition's own intents, not those shared by all.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Print predictors of difficulty, editions × predictors, as tab-separated values; what is missing on stderr.
+
+    Example: langdiff predictors bible/ --wals wals/ --feature 26A > predictors.tsv
+    """
+    if is_given(context, "features") and call.given["wals"] is None:
+        raise ConfigError("--feature names features of WALS: give its folder, --wals DIR, too.")
+    multitext = call.read("multitext")
+    result = call(multitext=multitext if all_intents else _shared(multitext), tokenized=not call.given["tokenize"])
+    table = result.to_frame().reset_index()
+    if as_json:
+        print_json(table)
+    else:
+        typer.echo(table.to_csv(sep="\t", index=False, float_format="%.15g"), nl=False)
+    typer.echo(result.summary(), err=True)
+
+
+def _shared(multitext: "Multitext") -> "Multitext":
+    shared = multitext.dropna()
+    if not len(shared):
+        raise DataError(
+            "no intent is in all editions. Choose editions with `langdiff select` or --edition, or count what each "
+            "has with --all-intents, where their sizes cannot be compared."
+        )
+    typer.echo(f"{multitext!r}; shared by all: {len(shared):,} intents", err=True)
+    return shared
+
+
+def _editions(path: Path, _: Call) -> "pd.DataFrame":
+    return read_frame(path, FAMILIES)
+
+
+@Command(
+    app,
+    "langdiff.correlate",
+    reads={
+        "difficulties": lambda path, _: read_difficulties(path),
+        "edition_info": _editions,
+        "coordinates": _editions,
+    },
+    renamed={"tests": "test -t", "only": "predictor -p", "unit": "level"},
+)
+def correlate(
+    context: typer.Context,
+    call: Call,
+    output: Output,
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="Numbers in this column are names of categories (repeat for more).")
+    ] = None,
+) -> None:
+    """Test predictors against the difficulties of languages, adjusted for the number of tests.
+
+    Places for area are in columns latitude and longitude of --edition-info, or else those of Glottolog.
+
+    Example: langdiff correlate fit.json predictors.tsv --edition-info editions.csv --tree glottolog/
+    """
+    output.check(call.offers)
+    if call.given["interval"] != "bootstrap" and "permutation" not in (call.given["tests"] or []):
+        refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
+    result = call(predictors=read_frame(call.given["predictors"], categorical or (), of_predictors=True))
+    only = call.given["only"] or []
+    output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
+
+
+@Command(
+    app,
+    "langdiff.experiments.spread_within_languages",
+    reads={"edition_info": _editions},
+    renamed={"source": "difficulties"},
+    kinds={"edition_info": Path},
+)
+def spread(
+    call: Call,
+    output: Output,
+    column: Annotated[
+        str | None, typer.Option(help="Language model, a column of a table of several; by default the first.")
+    ] = None,
+) -> None:
+    """Compare how far difficulties spread within languages and between them.
+
+    Example: langdiff spread fit.json editions.csv --plot spread.svg
+    """
+    output.check(call.offers)
+    output.show(call(source=_column(call.given["source"], column)))
+
+
+def _column(path: Path, column: str | None) -> "EffectsLike":
+    """Read a fit, or one column of a table of difficulties."""
+    import pandas as pd
+
+    given = read_difficulties(path)
+    if not isinstance(given, pd.DataFrame):
+        if column is not None:
+            raise ConfigError("--column is for a table; a fit is of one language model.")
+        return given
+    chosen = column or given.columns[0]
+    if chosen not in given:
+        raise ConfigError(f"--column {chosen}: {path} has {listing(given.columns)}.")
+    return given[chosen]
+
+
+def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
+    """Read a fit, or a table of difficulties by language model."""
+    import pandas as pd
+
+    from langdiff.base.numbers import exact_numbers
+    from langdiff.regression import read_fit
+
+    if path.suffix == ".json":
+        return read_fit(path)
+    frame = read_frame(path)
+    columns = ["difficulty"] if "difficulty" in frame else list(frame)
+    words = [name for name in columns if frame[name].dtype.kind != "f"]
+    if words:
+        cells = frame[words[0]].dropna()
+        row, cell = next((row, cell) for row, cell in cells.items() if pd.isna(exact_numbers(pd.Series([cell]))[0]))
+        raise DataError(
+            f"{path}: column {words[0]!r} is not of numbers, such as {cell!r} for {row!r}; difficulties are in nats, "
+            "one column per model."
+        )
+    return frame[columns]
+
+
+@Command(
+    app,
+    "langdiff.measure_parity",
+    reads={"source": Corpus},
+    settings={"langdiff.read_surprisals": ("unit", "verify")},
+    renamed={"bootstrap": "n_resamples"},
+    without=("surprisals", "tokenizers"),
+)
+def parity(
+    context: typer.Context,
+    call: Call,
+    output: Output,
+    surprisals: Annotated[
+        Path | None, typer.Option(help="Table of surprisals or log-probabilities beside the texts.", callback=existing)
+    ] = None,
+    tokenizer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE",
+            callback=existing_after_name,
+            help="Tokenizer: folder of Hugging Face, tokenizer.json, SentencePiece's .model, tiktoken:ENCODING, or a "
+            "table of counts (repeat).",
+        ),
+    ] = None,
+    measure: Annotated[str | None, typer.Option(help="Measure to draw, such as token_premium_NAME.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with tables and pictures here (.html).")] = None,
+) -> None:
+    """Compare bytes, characters, tokens and bits of the same content with those of one edition.
+
+    CORPUS is texts, counted as they are, or one table of surprisals or log-probabilities (.csv, .tsv, .parquet). A
+    table of texts is read with --format table.
+
+    Example: langdiff parity flores200/ --reference eng_Latn --tokenizer gpt2=tokenizers/gpt2 --plot premiums.svg
+
+    Example: langdiff parity scores.csv --unit nats --reference eng --report parity.html
+    """
+    if output.plot is None and measure is not None:
+        raise ConfigError("--measure names what is drawn: give --plot as well.")
+    output.check(call.offers)
+    check_ending(report, (".html",), "page")
+    source, bits = _sources(call, surprisals)
+    if bits is None:
+        reason = "is for bits, and CORPUS is texts: give --surprisals beside them, or leave it out."
+        refuse_given(context, ["model", "unit"], reason)
+    if not call.given[RESAMPLES]:
+        refuse_given(context, ["seed"], f"is of the bootstrap, which {option(RESAMPLES, '0')} leaves out.")
+    beside = None if bits is source else bits
+    arguments = call.arguments("source", "unit", "verify")
+    result = load("langdiff.measure_parity")(
+        source, **arguments, surprisals=beside, tokenizers=_tokenizers(tokenizer or []) or None
+    )
+    output.show(result, draw=lambda: result.plot(measure))
+    if report is not None:
+        from langdiff.run.parity_report import write_parity_report
+
+        write_parity_report(result, report, fit=result.fit)
+        typer.echo(f"Report: {report}", err=True)
+
+
+def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisals, Surprisals | None]":
+    """Return what is compared, and the bits if there are some."""
+    import langdiff as ld
+
+    corpus = Corpus(**{each.name: call.given[each.name] for each in fields(Corpus)})
+    reading = {"unit": call.given["unit"], "verify": call.given["verify"]}
+    given = [Path(name) for name in corpus.corpus]
+    if len(given) == 1 and given[0].suffix in TABLES and corpus.format != "table":
+        if surprisals is not None:
+            raise ConfigError(
+                "two tables of surprisals: give texts as CORPUS (with --format table if they are a table), or leave "
+                "--surprisals out."
+            )
+        if options := corpus.options():
+            raise ConfigError(
+                f"{', '.join(options)}: for texts, and {given[0]} is read as a table of surprisals. Leave it out, "
+                "or for a table of texts give --format table."
+            )
+        table = ld.read_surprisals(given[0], **reading)
+        return table, table
+    bits = None if surprisals is None else ld.read_surprisals(surprisals, **reading)
+    return corpus.open(nfc=False), bits
+
+
+def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
+    from langdiff.parity.tokenizers import read_tokenizer
+    from langdiff.tables.long_tables import numbers_of, read_table_file
+
+    found: dict[str, TokenSource] = {}
+    for pair in options:
+        name, file = split_name(pair)
+        if not (name and file):
+            raise ConfigError(f"--tokenizer {pair}: write NAME=FILE, such as gpt2=tokenizers/gpt2.")
+        if name in found:
+            raise ConfigError(f"--tokenizer {pair}: a second tokenizer named {name}; give each a name of its own.")
+        path = Path(file)
+        if path.suffix in TABLES:
+            frame = read_table_file(path)
+            frame = frame.set_index(frame.columns[0])
+            found[name] = frame.apply(lambda column, path=path: numbers_of(column, path))
+        else:
+            found[name] = read_tokenizer(file)
+    return found
+
+
+@Command(app)
+def reproduce(
+    paper: Annotated[
+        str,
+        typer.Option(
+            help="mielke2019, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020; or all of them."
+        ),
+    ] = "mielke2019",
+    rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw MCC against difficulty here (.svg, .png, .pdf).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for Figures 3 to 5, Tables 1 to 4 and index.md.")
+    ] = None,
+    format: Annotated[Literal["svg", "png", "pdf"], typer.Option(help="Format of the figures of --out.")] = "svg",
+    as_json: Json = False,
+) -> None:
+    """Recompute claims of Mielke et al. (2019), or of later papers, from published figures, and show which agree.
+
+    Where the paper's text and its own figures differ, both are shown. The exit code is 1 only if this package
+    gets a figure wrong.
+
+    Example: langdiff reproduce --out paper
+
+    Example: langdiff reproduce --paper all
+    """
+    import langdiff as ld
+
+    if paper != "mielke2019":
+        if rows or plot is not None or out is not None:
+            raise ConfigError("--all, --plot and --out are for --paper mielke2019.")
+        _reproduce_papers(paper, as_json)
+        return
+    if plot is not None:
+        check_picture_name(plot)
+    result = ld.reproduce()
+    if plot is not None:
+        save_picture(result.plot, plot)
+    if out is not None:
+        files = result.save(out, kind=format)
+        typer.echo(f"{len(files)} figures and tables, described in {out / 'index.md'}", err=True)
+    if as_json:
+        print_json(result.to_frame())
+    else:
+        print_table(result.claims, "Claims of the paper, published and recomputed", {})
+        if rows:
+            reference = result.reference.assign(
+                **{name: result.reference[name].map("{:.12g}".format) for name in ("expected", "recomputed")}
+            )
+            print_table(reference, "Reference figures computed with SciPy only, and by this package", {})
+        print_table(result.counts().reset_index(), "Numbers of figures that agree", {})
+    typer.echo(repr(result), err=True)
+    if not result.exact:
+        raise LangdiffError(
+            "some reference figures were not met: the installed SciPy or this package computes otherwise."
+        )
+
+
+def _reproduce_papers(paper: str, as_json: bool) -> None:
+    """Print one table of the claims of a later paper, or of all papers."""
+    import pandas as pd
+
+    import langdiff as ld
+    from langdiff.experiments import reproduce_paper
+    from langdiff.experiments.later_papers import PAPERS
+
+    results = [reproduce_paper(name) for name in ([paper] if paper != "all" else sorted(PAPERS))]
+    tables = [result.claims for result in results]
+    if paper == "all":
+        tables.insert(0, ld.reproduce().claims.drop(columns="where").assign(paper="mielke2019"))
+    table = pd.concat(tables, ignore_index=True)[list(results[0].claims)]
+    if as_json:
+        print_json(table)
+    else:
+        print_table(table, "Claims of papers, published and recomputed", {})
+    for result in results:
+        typer.echo(repr(result), err=True)
+
+
+PANEL = "With --balanced"
+TRAINING = ("lm", "by", "budget_words", "reference", "groups", "folds", "seed")
+ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
+
+
+@Command(
+    app,
+    "langdiff.run_balanced",
+    settings={
+        "langdiff.experiments.translationese": ("languages", "min_native"),
+        "langdiff.fit": ("model", "restricted", "clusters"),
+        "langdiff.read_surprisals": ("unit", "verify"),
+        "langdiff.read_multitext": ("format",),
+    },
+    renamed={"languages": "language -l"},
+    kinds={"lm": str},
+    without=("multitext", "languages", "original_language", "edition_info", "cache"),
+    panels={PANEL: ONLY_BALANCED},
+)
+def translationese(
+    context: typer.Context,
+    table: Annotated[
+        str,
+        typer.Argument(
+            help="Surprisals (.csv, .tsv, .parquet): long, or intents × editions. With --balanced the corpus: a file, "
+            "directory or pattern in quotes.",
+            metavar="SURPRISALS",
+            callback=existing,
+        ),
+    ],
+    call: Call,
+    origins: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Table (.csv, .tsv) with intents in its first column and a column original_language, as `langdiff "
+            "corpora origins` writes it; not needed where surprisals or corpus know it.",
+            metavar="[ORIGINS]",
+            callback=existing,
+        ),
+    ] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Surprisals of the same intents by another language model (repeat): differences by bits per "
+            "character, and those of lengths.",
+            metavar="SURPRISALS",
+        ),
+    ] = None,
+    plot: Plot = None,
+    as_json: Json = False,
+    balanced: Annotated[
+        bool,
+        typer.Option(
+            "--balanced",
+            help="Train language models on as much native as translated text, for one --language at a time.",
+        ),
+    ] = False,
+    tokenize: Annotated[
+        bool,
+        typer.Option(
+            "--tokenize/--as-is",
+            help="Split punctuation off reversibly, or take the text as it is.",
+            rich_help_panel=PANEL,
+        ),
+    ] = True,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for language models.", rich_help_panel=PANEL)
+    ] = None,
+) -> None:
+    """Estimate how much harder native texts are than translated ones, by edition.
+
+    Example: langdiff translationese surprisals.csv origins.csv --min-native 1 --clusters document --plot native.svg
+
+    Example: langdiff translationese tiny.csv --beside small.csv --beside kneser-ney-10.csv --min-native 1
+
+    Example: langdiff translationese europarl/ --format moses --balanced -l en -l fr --reference en --folds 5
+    """
+    import langdiff as ld
+    from langdiff.corpora.tokenizer import prepare_text
+    from langdiff.experiments import translationese_by_model
+
+    given = call.given
+    unused = ("min_native", "unit", "verify", "beside") if balanced else ONLY_BALANCED
+    refuse_given(context, unused, f"is of no use {'with' if balanced else 'without'} --balanced: leave it out.")
+    if balanced and not given["languages"]:
+        raise ConfigError("--balanced needs the languages to balance: name each with --language.")
+    output = Output(plot=plot, as_json=as_json)
+    output.check(call.offers)
+    known = None if origins is None else _read_origins(origins, balanced)
+    fitting = {name: given[name] for name in ("model", "restricted", "clusters")}
+    if balanced:
+        multitext = ld.read_multitext(table, format=given["format"])
+        training = {name: given[name] for name in TRAINING} | fitting
+        output.show(
+            ld.run_balanced(
+                prepare_text(multitext, "reversible" if tokenize else "as-is"),
+                given["languages"],
+                original_language=known,
+                compute=computing(call, out),
+                **training,
+            )
+        )
+        return
+    tables = [ld.read_surprisals(path, unit=given["unit"], verify=given["verify"]) for path in (table, *(beside or []))]
+    fitting |= {"languages": given["languages"] or None, "min_native": given["min_native"]}
+    if beside:
+        output.show(translationese_by_model(tables, known, **fitting))
+    else:
+        output.show(ld.translationese(tables[0], known, **fitting))
+
+
+def _read_origins(path: Path, balanced: bool) -> "pd.Series":
+    """Read the second argument, which may have been meant for something else: say how that is written."""
+    from langdiff.experiments import read_origins
+
+    try:
+        return read_origins(path)
+    except DataError as error:
+        if not path.is_dir() and "no column 'original_language'" not in str(error):
+            raise
+        meant = (
+            "The corpus of --balanced is one argument: name several files by their folder, or by a pattern in quotes, "
+            f"'{path if path.is_dir() else path.parent}/*'."
+            if balanced
+            else f"Surprisals by another language model are named by an option: --beside {path}."
+        )
+        raise DataError(f"{error} {meant}") from error

@@ -1,0 +1,377 @@
+"""Options that several commands share: files to be read, corpora and their division, tables of surprisals."""
+
+import glob
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import typer
+
+from langdiff.base.types import AnyFormat, OnError, Ranges
+from langdiff.errors import ConfigError, DataError, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.base.types import Tokenization
+    from langdiff.tables.divisions import Folds, Parts
+    from langdiff.tables.multitext import Multitext
+
+Given = TypeVar("Given", bound=str | Path | list[str] | list[Path] | None)
+
+
+NO_VALUE = {"", "NA", "NaN", "nan"}
+CODES = {"language"}  # nan is Min Nan Chinese there
+NOT_TESTED = ("language", "family", "genus")
+
+
+def existing(given: Given) -> Given:
+    """Refuse paths that do not exist; a pattern may match none, which is told where it is read.
+
+    Parameters
+    ----------
+    given : str, Path, list of these, or None
+        What an argument or option names.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or folder.
+    """
+    for path in given if isinstance(given, list) else [given]:
+        if path is None or glob.has_magic(str(path)):
+            continue
+        try:
+            Path(path).expanduser().lstat()
+        except FileNotFoundError:
+            raise DataError(f"{path}: no such file or directory.") from None
+        except OSError:  # told where it is read
+            continue
+    return given
+
+
+def split_name(given: str) -> tuple[str, str]:
+    """Return the name and the path of NAME=PATH; an empty name where there is none.
+
+    The name ends at the first equals sign: paths may have more of them, names none. So a path with an equals sign
+    needs a name before it.
+
+    Examples
+    --------
+    >>> split_name("small=runs/lr=0.1/out.conllu"), split_name("out.conllu")
+    (('small', 'runs/lr=0.1/out.conllu'), ('', 'out.conllu'))
+    """
+    name, equals, path = given.partition("=")
+    return (name, path) if name and equals else ("", given)
+
+
+def named_paths(arguments: list[str]) -> list[tuple[str, Path]]:
+    """Return names and paths of several sets, each given as PATH or NAME=PATH.
+
+    Raises
+    ------
+    ConfigError
+        If two have one name.
+    """
+    pairs = []
+    for name, path in map(split_name, arguments):
+        pairs.append((name or Path(path).name or path, Path(path)))
+    names = [name for name, _ in pairs]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ConfigError(f"{twice[0]!r} is the name of two sets of documents; give names: NAME={pairs[-1][1]}.")
+    return pairs
+
+
+def existing_named(given: list[str] | None) -> list[str] | None:
+    """Refuse NAME=PATH or PATH where there is no such path.
+
+    Parameters
+    ----------
+    given : list of str or None
+        What the argument names.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or folder.
+    """
+    for each in given or []:
+        name, path = split_name(each)
+        try:
+            existing(path)
+        except DataError as error:
+            if name and Path(each).exists():
+                raise DataError(
+                    f"{each}: read as the name {name!r} and the path {path}, which does not exist. Give a name before "
+                    f"a path that contains '=': NAME={each}."
+                ) from error
+            raise
+    return given
+
+
+def existing_after_name(given: list[str] | None) -> list[str] | None:
+    """Refuse NAME=FILE where there is no such file; an option in another form is told where it is read.
+
+    Parameters
+    ----------
+    given : list of str or None
+        What the options name; ``tiktoken:ENCODING`` is no file.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or folder.
+    """
+    for each in given or []:
+        name, path = split_name(each)
+        if name and path and not path.startswith("tiktoken:"):
+            existing(path)
+    return given
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """Tell whether an option was written, whatever its value."""
+    return getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"
+
+
+def refuse_given(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Refuse options that were written, whatever their value, and that would not be used.
+
+    Parameters
+    ----------
+    context : Context
+        Context of the command.
+    names : iterable of str
+        Names of its parameters.
+    reason : str
+        End of the message that begins with the option.
+
+    Raises
+    ------
+    ConfigError
+        If one was written; the message names the first.
+    """
+    for name in names:
+        if is_given(context, name):
+            option = next(param.opts[0] for param in context.command.params if param.name == name)
+            raise ConfigError(f"{option} {reason}")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus as a command's argument and options name it; `reads_corpus` adds these to a command."""
+
+    corpus: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files, directories or patterns such as 'bible/*.txt.gz'.", metavar="CORPUS...", callback=existing
+        ),
+    ]
+    format: Annotated[
+        AnyFormat,
+        typer.Option("--format", help="Format of the files; a table is a .csv or .tsv, a column per edition."),
+    ] = "auto"
+    edition_info: Annotated[
+        Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.", callback=existing)
+    ] = None
+    edition_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--edition-column", metavar="THEIRS=OURS", help="A column of that file and our name of it (repeat)."
+        ),
+    ] = None
+    edition: Annotated[
+        list[str] | None,
+        typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
+    ] = None
+    on_error: Annotated[
+        OnError,
+        typer.Option("--on-error", help="Faulty verses and files: an error that lists all, or skipped and listed."),
+    ] = "raise"
+    decode_errors: Annotated[
+        Literal["strict", "replace"],
+        typer.Option("--decode-errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
+    ] = "strict"
+    ranges: Annotated[
+        Ranges | None,
+        typer.Option("--ranges", help="Verses translated together: missing, or merged into the first."),
+    ] = None
+    vref: Annotated[
+        Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.", callback=existing)
+    ] = None
+    original_language: Annotated[
+        Path | None,
+        typer.Option(
+            "--original-language",
+            help="For moses: file with the language each line was first said in.",
+            callback=existing,
+        ),
+    ] = None
+
+    def options(self) -> list[str]:
+        """Return the names of the options that were given."""
+        names = [each.name for each in fields(self)[1:] if getattr(self, each.name) not in (each.default, [])]
+        return [f"--{name.replace('_', '-')}" for name in names]
+
+    def open(self, *, nfc: bool = True) -> "Multitext":
+        """Read the multitext, normalized to Unicode NFC or as it is."""
+        from langdiff.corpora import read_multitext
+
+        return read_multitext(
+            self.corpus,
+            format=self.format,
+            edition_info=self.edition_info,
+            edition_columns=_columns(self.edition_column or []),
+            editions=self.edition,
+            decode_errors=self.decode_errors,
+            on_error=self.on_error,
+            ranges=self.ranges,
+            vref=self.vref,
+            original_language=self.original_language,
+            nfc=nfc,
+        )
+
+
+def _columns(options: list[str]) -> dict[str, str]:
+    pairs = [option.rpartition("=") for option in options]  # their names of columns may have equals signs, ours none
+    if bad := [option for option, (theirs, _, ours) in zip(options, pairs, strict=True) if not (theirs and ours)]:
+        raise ConfigError(f"--edition-column {bad[0]}: write THEIRS=OURS, such as Filename=file.")
+    for side in (0, 2):
+        names = [pair[side] for pair in pairs]
+        if twice := [option for option, name in zip(options, names, strict=True) if names.count(name) > 1]:
+            raise ConfigError(f"--edition-column {twice[0]} and {twice[1]} name one column twice; give one of them.")
+    return {theirs: ours for theirs, _, ours in pairs}
+
+
+@dataclass(frozen=True)
+class Texts(Corpus):
+    """A corpus as language models are to read it."""
+
+    tokenize: Annotated[
+        bool,
+        typer.Option("--tokenize/--as-is", help="Split punctuation off reversibly, or take the text as it is."),
+    ] = True
+
+    def prepared(self) -> "tuple[Multitext, Tokenization]":
+        """Read the corpus and tokenize it, or not; return how, too."""
+        from langdiff.corpora.tokenizer import prepare_text
+
+        tokenization: Tokenization = "reversible" if self.tokenize else "as-is"
+        return prepare_text(self.open(), tokenization), tokenization
+
+
+Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify/--no-verify",
+        help="Refuse a table that is not the one that was saved with its provenance; otherwise drop the provenance.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class DividedTexts(Texts):
+    """Texts that are divided into parts to train on and to measure, or into folds."""
+
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="What intents that are not divided have in common: document, book, chapter or another column.",
+            metavar="COLUMN",
+        ),
+    ] = None
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Score every intent, by models of this number of folds that are trained on the groups of the others.",
+            min=2,
+        ),
+    ] = None
+
+    def divide(self) -> "tuple[Parts | Folds, Tokenization]":
+        """Divide the intents that all editions share; with folds, measure the others, too."""
+        import langdiff as ld
+
+        multitext, tokenization = self.prepared()
+        parts: Parts | Folds
+        if self.folds is None:
+            parts = ld.split(multitext.dropna(), groups=self.groups)
+        else:
+            parts = ld.split_into_folds(multitext, self.folds, groups=self.groups, incomplete="test")
+        shared = "shared by all: " if self.folds is None else ""
+        typer.echo(f"{multitext!r}; {shared}{parts.summary()}", err=True)
+        return parts, tokenization
+
+    def folders(self, models: Path) -> list[Path]:
+        """Return the folders whose models `langdiff score` can take: the folder of models, or that of each fold."""
+        from langdiff.lm.jobs.folder import fold_cache
+
+        return [models] if self.folds is None else [fold_cache(models, fold) for fold in range(1, self.folds + 1)]
+
+
+def read_attributes(path: Path, *, numbers: bool = True, distinct: bool = False) -> "pd.DataFrame":
+    """Read a table by its first column; columns of numbers become such, or, on request, only if none is written twice.
+
+    Parameters
+    ----------
+    path : Path
+        Table (.csv, .tsv), with names in its first column.
+    numbers : bool
+        Whether columns of numbers become such, or stay text.
+    distinct : bool
+        Whether a column stays text if it has a number in two forms, such as 1 and 1.0.
+    """
+    import pandas as pd
+
+    from langdiff.base.io import read_table
+    from langdiff.base.numbers import exact_numbers
+
+    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
+    frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).replace("", None)
+    frame = frame.set_index(header[0])
+    for name in frame if numbers else ():
+        found = exact_numbers(frame[name])
+        if found.notna().equals(frame[name].notna()) and not (distinct and found.nunique() < frame[name].nunique()):
+            frame[name] = found
+    return frame
+
+
+def read_frame(path: Path, categorical: Sequence[str] = (), *, of_predictors: bool = False) -> "pd.DataFrame":
+    """Read a table by its first column; columns of numbers become floats, others stay text.
+
+    A column of predictors that has both numbers and words is refused: as categories its numbers would be lost.
+    """
+    import pandas as pd
+
+    from langdiff.base.io import read_table
+    from langdiff.base.numbers import exact_numbers
+
+    header, rows = read_table(path, "\t" if path.suffix in (".tsv", ".tab") else ",")
+    if len(header) < 2:
+        raise DataError(f"{path}: one column only; is the delimiter a comma (.csv) or a tab (.tsv)?")
+    if unnamed := [place for place, name in enumerate(header[1:], start=2) if not name.strip()]:
+        raise DataError(f"{path}, line 1: column {unnamed[0]} has no name; name it, or delete it.")
+    if nameless := [line for line, row in rows if not row[0].strip()]:
+        raise DataError(f"{path}, line {nameless[0]}: the first cell, which names the row, is empty.")
+    frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).set_index(header[0])
+    for name in frame:
+        frame[name] = frame[name].where(~frame[name].isin({""} if name in CODES else NO_VALUE), None)
+    unknown = [name for name in categorical if name not in header[1:] and name not in ("language", "family")]
+    if unknown:
+        raise ConfigError(f"{path}: no column {listing(unknown)}; there are {listing(header[1:])}.")
+    for name in frame:
+        if name in categorical:
+            continue
+        numbers = exact_numbers(frame[name])
+        words = (frame[name].notna() & numbers.isna()).to_numpy()
+        if not words.any():
+            frame[name] = numbers.astype(float)
+        elif of_predictors and numbers.notna().any() and name not in NOT_TESTED:
+            place = int(words.argmax())
+            raise DataError(
+                f"{path}, line {rows[place][0]}: {frame[name].iloc[place]!r} is not a number, and column {name!r} has "
+                f"{int(numbers.notna().sum())}. Write a number (12345.6), leave the cell empty if there is none, or "
+                f"say that all are names of categories: --categorical {name}."
+            )
+    return frame

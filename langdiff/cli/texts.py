@@ -1,0 +1,520 @@
+"""Texts and language models: corpora, selections, training, scoring, pictures."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from langdiff.base.types import AnyFormat
+from langdiff.cli.commands import Call, Command
+from langdiff.cli.options import Corpus, DividedTexts, Texts, Verify, existing, is_given
+from langdiff.cli.output import (
+    Json,
+    Output,
+    check_picture_name,
+    print_json,
+    print_table,
+    print_tables,
+    save_picture,
+    write_frame,
+)
+from langdiff.errors import ConfigError, LangdiffError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from langdiff.experiments.replicates import Replicates
+    from langdiff.lm import Compute
+    from langdiff.regression import DifficultyCurve
+    from langdiff.tables.multitext import Multitext
+    from langdiff.tables.surprisals import Surprisals
+    from langdiff.tables.token_tables import TokenScores
+
+app = typer.Typer()
+corpora = typer.Typer(
+    name="corpora", help="List known corpora, download them, count what a corpus has.", no_args_is_help=True
+)
+
+
+@Command(corpora, name="list")
+def list_corpora(as_json: Json = False) -> None:
+    """List the corpora that are known, with their terms and how to get them.
+
+    Example: langdiff corpora list
+    """
+    import pandas as pd
+
+    from langdiff.corpora.download import SOURCES
+
+    rows = [
+        {
+            "name": name,
+            "corpus": source.title,
+            "licence": source.licence,
+            "get it": f"langdiff corpora fetch {name}" if source.url else source.how,
+            "home": source.home,
+        }
+        for name, source in SOURCES.items()
+    ]
+    table = pd.DataFrame(rows)
+    if as_json:
+        print_json(table)
+    else:
+        print_table(table, f"{len(table)} corpora", {})
+
+
+@Command(corpora)
+def fetch(
+    name: Annotated[str, typer.Argument(help="A name that `langdiff corpora list` shows.", metavar="NAME")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory for corpora; by default in the user's cache.")
+    ] = None,
+) -> None:
+    """Download a corpus, unpack it and print its directory; a download that was interrupted is resumed.
+
+    Example: langdiff corpora fetch flores-200 --out corpora
+    """
+    from langdiff.corpora import fetch as download
+    from langdiff.corpora.download import SOURCES
+
+    source = SOURCES.get(name)
+    if source is not None and source.url is not None:  # before the download starts
+        typer.echo(f"{source.title}\nLicence: {source.licence}\nTerms in full: {source.home}", err=True)
+    directory = download(name, directory=out)
+    if source is not None:
+        typer.echo(f"Next: {source.how}, with --format {source.format}", err=True)
+    typer.echo(str(directory))
+
+
+@Command(corpora)
+def describe(
+    corpus: Corpus,
+    by_edition: Annotated[bool, typer.Option("--by-edition", help="Count each edition separately.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Count editions, languages, intents, words and characters, which takes reading all texts.
+
+    With --on-error skip, say what was left out and why; with --json, list every fault.
+
+    Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
+    """
+    from langdiff.tables.text_sources import explain_left_out
+
+    multitext = corpus.open()
+    if by_edition:
+        table = multitext.edition_sizes().reset_index()
+    else:
+        table = multitext.describe().rename_axis("what").reset_index()
+    if as_json:
+        name = "editions" if by_edition else "counts"
+        print_tables({name: table, "left_out": multitext.left_out, "skipped": multitext.skipped})
+    else:
+        counts = ("intents", "cells", "words", "characters", "count")
+        print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
+        if len(multitext.left_out):
+            typer.echo(explain_left_out(multitext.left_out))
+
+
+@Command(corpora)
+def origins(
+    corpus: Corpus,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write (.csv, .tsv).")],
+    as_json: Json = False,
+) -> None:
+    """Write the original language of every intent, for `langdiff translationese`; count what each edition has.
+
+    Example: langdiff corpora origins wmt/*.sgm --out origins.csv
+    """
+    from langdiff.corpora import native_share
+    from langdiff.corpora.origin import original_language_of
+    from langdiff.experiments import write_origins
+
+    multitext = corpus.open()
+    write_origins(original_language_of(multitext), out)
+    table = native_share(multitext).reset_index()
+    if as_json:
+        print_json(table)
+    else:
+        formats = {"intents": "{:,}", "native": "{:,}", "native_percent": "{:.1f}"}
+        print_table(table, f"Original languages of {len(multitext):,} intents", formats)
+    typer.echo(f"Origins: {out}", err=True)
+
+
+@Command(app, "langdiff.select", reads={"multitext": Corpus}, kinds={"solver": str})
+def select(
+    call: Call,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory for the selected texts, one file per edition.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Select the editions and intents of the largest complete multitext, with a proof that there is no larger one.
+
+    Example: langdiff select 'bible/*.txt.gz' --edition-info bible/metadata.csv --min-intents 20000
+    """
+    from langdiff.corpora import write_multitext
+    from langdiff.corpora.formats.bible import are_verse_ids
+
+    selection = call()
+    table = selection.to_frame().reset_index()
+    if as_json:
+        print_tables({"editions": table, "left_out": selection.multitext.left_out})
+        typer.echo(selection.headline(), err=True)  # whether it is proven best
+    else:
+        print_table(table, selection.headline(), {})
+    if out is not None:
+        format: AnyFormat = "pbc" if are_verse_ids(selection.multitext.intents) else "moses"
+        write_multitext(selection.multitext, out, format=format)
+        typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
+
+
+COMPUTING = ("device", "workers", "progress")  # where language models are trained
+LM_HELP = "Language model, such as char-residual or kneser-ney-6; -unpriced at its end is a way of scoring."
+SCORING = "priced (replaced characters, the default) or unpriced; carried."
+LM = {"lm": LM_HELP, "scoring": SCORING, "workers": "Editions trained at a time.", "device": "auto, cpu or cuda."}
+LM |= {"max_replaced": "Fraction of an edition's characters that may be replaced as too rare."}
+
+
+@Command(
+    app,
+    "langdiff.compute_surprisals",
+    kinds={"lm": str, "scoring": str},
+    help=LM,
+    without=("parts", "cache"),
+)
+def train(
+    texts: DividedTexts,
+    call: Call,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models and surprisals.")],
+    n_seeds: Annotated[
+        int, typer.Option(help="Models per edition, each from its own seed; more than one show the spread.", min=1)
+    ] = 1,
+    as_json: Json = False,
+) -> None:
+    """Train one language model per edition on the intents they share; score the test intents.
+
+    Example: langdiff train selected/ --lm char-residual --out models
+
+    Example: langdiff train selected/ --lm char-residual --out models --n-seeds 3
+
+    Example: langdiff train wmt/*.sgm --lm char-residual --out models --folds 5 --groups document
+    """
+    from langdiff.experiments import replicate
+    from langdiff.lm.language_model import find_scored_lm
+    from langdiff.lm.texts import note_preparation
+
+    named = find_scored_lm(call.given["lm"], call.given["scoring"])  # an error before the corpus is read
+    parts, tokenization = texts.divide()
+    for folder in texts.folders(out):
+        note_preparation(folder, tokenization)
+    if n_seeds > 1:
+        replicates = replicate(parts, n_seeds=n_seeds, compute=computing(call, out), **call.arguments(*COMPUTING))
+        for seed in replicates.surprisals:
+            for folder in texts.folders(out / f"seed-{seed}"):
+                note_preparation(folder, tokenization)  # so that `langdiff score` reads it, too
+        _show_replicates(replicates, out, as_json)
+    else:
+        surprisals = call(parts=parts, cache=out)
+        _finish(surprisals, out / f"surprisals-{named.name}.csv", as_json)
+    _draw_learning(out, named.recipe.name)
+
+
+def computing(call: Call, out: Path | None) -> "Compute":
+    """Return how language models are trained, and the folder that keeps them."""
+    from langdiff.lm import Compute
+
+    return Compute(cache=out, **{name: call.given[name] for name in COMPUTING})
+
+
+def _show_replicates(replicates: "Replicates", out: Path, as_json: bool) -> None:
+    """Write the tables of all seeds, and print the spread."""
+    lm = next(iter(replicates.surprisals.values())).lm
+    for seed, table in replicates.surprisals.items():
+        table.save(out / f"surprisals-{lm}-seed-{seed}.csv")
+    write_frame(replicates.to_frame().reset_index(), out / f"replicates-{lm}.csv")
+    Output(as_json=as_json).show(replicates)
+    typer.echo(f"Table and surprisals of every seed: {out}", err=True)
+
+
+def _draw_learning(out: Path, recipe: str) -> None:
+    """Draw dev bits by epoch of the models of a recipe; n-grams are counted once and have no curve."""
+    from langdiff.lm import read_training_logs
+    from langdiff.plots import plot_learning_curves
+
+    logs = read_training_logs(out)
+    logs = logs[(logs["lm"] == recipe) & logs["train_bits_per_unit"].notna()]
+    if len(logs):
+        picture = out / f"learning-curves-{recipe}.svg"
+        save_picture(lambda: plot_learning_curves(logs), picture)
+        typer.echo(f"Learning curves: {picture}", err=True)
+
+
+@Command(
+    app,
+    "langdiff.score_multitext",
+    kinds={"lm": str, "scoring": str},
+    help=LM,
+    without=("multitext", "models", "progress"),
+)
+def score(
+    context: typer.Context,
+    models: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder that `langdiff train` wrote; with --hf, that of a causal model.",
+            metavar="MODELS",
+            callback=existing,
+        ),
+    ],
+    corpus: Corpus,
+    call: Call,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
+    hf: Annotated[bool, typer.Option("--hf", help="MODELS is a folder of the Transformers library.")] = False,
+    dtype: Annotated[str | None, typer.Option(help="With --hf: float32 (by default), bfloat16 or float16.")] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="With --hf: where scored editions are kept, to go on after an interruption.")
+    ] = None,
+    per: Annotated[
+        Literal["text", "token", "word"],
+        typer.Option(help="What has a row: text, token (a unit of the model) or word."),
+    ] = "text",
+    as_json: Json = False,
+) -> None:
+    """Score every intent of a corpus with language models trained before, tokenized as for training.
+
+    With --hf, one model of the Transformers library scores the texts of all editions as they are.
+
+    Example: langdiff score models other-bibles/ --out surprisals.csv
+
+    Example: langdiff score models other-bibles/ --out unpriced.csv --scoring unpriced
+
+    Example: langdiff score models other-bibles/ --per word --out words.parquet
+
+    Example: langdiff score --hf models/gpt2 ntrex/ --out surprisals.csv --cache scored
+
+    Example: langdiff score --hf models/gpt2 ntrex/ --per word --out words.parquet
+    """
+    import langdiff as ld
+    from langdiff.corpora.tokenizer import prepare_text
+    from langdiff.lm import read_models, token_scores
+    from langdiff.lm.language_model import find_scored_lm
+    from langdiff.lm.texts import NOTE, read_preparation
+    from langdiff.tables.long_tables import table_kind
+
+    table_kind(out)  # an error before any work is done
+    if hf:
+        if any(is_given(context, name) for name in ("lm", "scoring", "max_replaced")):
+            raise ConfigError("--lm, --scoring, --max-replaced are for models trained here: leave them out, or --hf.")
+        model = ld.HuggingFaceLM(models, device=call.given["device"], dtype=dtype or "float32")
+        if per != "text":
+            if cache is not None:
+                raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
+            _write_tokens(model.token_scores(corpus.open()), per, out, as_json)
+            return
+        _finish(ld.surprisals_of(model, corpus.open(), lm=model.name, cache=cache), out, as_json)
+        return
+    if cache is not None or dtype is not None:
+        raise ConfigError("--cache and --dtype are for models of the Transformers library: add --hf.")
+    if (models / "config.json").is_file() and not (models / NOTE).is_file():
+        raise ConfigError(f"{models}: holds a model of the Transformers library: add --hf.")
+    multitext = prepare_text(corpus.open(), read_preparation(models))
+    if per == "text":
+        _finish(call(multitext=multitext, models=models), out, as_json)
+        return
+    given = call.given
+    recipe, how = find_scored_lm(given["lm"], given["scoring"])
+    trained = read_models(models, multitext.editions, lm=recipe, device=given["device"])
+    scores = token_scores(trained, multitext, scoring=how, max_replaced=given["max_replaced"])
+    _write_tokens(scores, per, out, as_json)
+
+
+def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Path, as_json: bool) -> None:
+    from langdiff.tables.long_tables import write_table_file
+
+    frame = scores.to_frame() if per == "token" else scores.words()
+    write_table_file(frame, path)
+    if as_json:
+        print_json(frame)
+    else:
+        typer.echo(scores.summary())
+    typer.echo(f"Scores: {path}", err=True)
+
+
+def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
+    table.save(path)
+    totals = table.bits_per_character().reset_index()
+    if as_json:
+        print_json(totals)
+    else:
+        hidden = ["units_per_byte"]
+        hidden += ["replaced_percent"] if table.replaced is None else []
+        if table.tokens is None:
+            hidden += ["units", "bits_per_unit", "units_per_character"]
+        totals = totals.drop(columns=hidden)
+        rates = [str(name) for name in totals if "_per_" in str(name)]
+        formats = dict.fromkeys(("bits", "characters", "bytes", "units"), "{:,.0f}")
+        formats |= dict.fromkeys([*rates, "replaced_percent"], "{:.3f}") | {"bits_per_intent": "{:.2f}"}
+        shown = totals.rename(columns=_spaced)  # so that a narrow terminal can break the names
+        print_table(shown, repr(table), {_spaced(name): look for name, look in formats.items()})
+    typer.echo(f"Surprisals: {path}", err=True)
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
+
+
+@Command(
+    app,
+    "langdiff.sweep_merges",
+    kinds={"lm": str},
+    help={**LM, "lm": "Recipe of BPE units, such as bpe-small."},
+    without=("parts", "cache"),
+)
+def sweep(
+    texts: Texts,
+    call: Call,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models, sweep.csv and sweep.svg.")],
+    as_json: Json = False,
+) -> None:
+    """Train a language model per edition and number of merges; compare their bits on the dev part.
+
+    Example: langdiff sweep selected/ --lm bpe-small --out merges --ratio 0.2 --ratio 0.4 --ratio 0.8
+    """
+    import langdiff as ld
+    from langdiff.lm.texts import note_preparation
+
+    multitext, tokenization = texts.prepared()
+    parts = ld.split(multitext.dropna())
+    typer.echo(f"{multitext!r}; shared by all: {parts.summary()}", err=True)
+    note_preparation(out, tokenization)
+    result = call(parts=parts, compute=computing(call, out))
+    write_frame(result.to_frame(), out / "sweep.csv")
+    save_picture(result.plot, out / "sweep.svg")
+    result.best_surprisals().save(out / f"surprisals-{call.given['lm']}-best.csv")
+    Output(as_json=as_json).show(result)
+    typer.echo(f"Table, picture and test surprisals at each edition's best: {out}", err=True)
+
+
+@Command(
+    app,
+    "langdiff.difficulty_curve",
+    kinds={"lm": str, "scoring": str, "train_sizes": str},
+    renamed={"train_sizes": "train_sizes"},
+    help={**LM, "train_sizes": "Numbers of training intents, such as 500,1000,2000,4000."},
+    without=("parts", "cache"),
+)
+def curve(
+    texts: DividedTexts,
+    call: Call,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models, curve.json, tables and pictures.")],
+    as_json: Json = False,
+) -> None:
+    """Train language models on nested parts of the training data; show how difficulties change with size.
+
+    Example: langdiff curve selected/ --train-sizes 500,1000,2000,4000 --lm kneser-ney-6 --out curve
+    """
+    numbers = _numbers(call.given["train_sizes"])
+    parts, _ = texts.divide()
+    result = call(parts=parts, train_sizes=numbers, compute=computing(call, out))
+    result.save(out / "curve.json")
+    tables = {"curve": result.to_frame(), "correlations": result.correlations(), "changes": result.changes()}
+    for name, table in tables.items():
+        write_frame(table, out / f"{name}.csv")
+    save_picture(result.plot, out / "curve.svg")
+    save_picture(lambda: result.plot("ranks"), out / "ranks.svg")
+    save_picture(lambda: result.plot("correlations"), out / "correlations.svg")
+    Output(as_json=as_json).show(result)
+    if not as_json:
+        typer.echo(_floors(result))
+    typer.echo(f"Curve, tables and pictures: {out}", err=True)
+
+
+def _numbers(sizes: str) -> list[int]:
+    try:
+        return [int(size) for size in sizes.split(",")]
+    except ValueError as error:
+        raise ConfigError(
+            f"--train-sizes {sizes}: write whole numbers with commas between, such as 500,1000,2000."
+        ) from error
+
+
+def _floors(result: "DifficultyCurve") -> str:
+    """Return the floors, or why there are none."""
+    try:
+        return result.asymptotes().summary()
+    except LangdiffError as error:
+        return f"No floors: {error}"
+
+
+@Command(app)
+def plot(
+    what: Annotated[
+        Literal["presence", "sizes", "languages", "intents", "native", "table"],
+        typer.Argument(
+            help="presence: which edition has which intent; sizes: words and characters per edition; "
+            "languages: languages per intent; intents: intents per edition; "
+            "native: intents first said in the language of the edition; "
+            "table: the first intents of a table of surprisals, with the fitted model in its margins."
+        ),
+    ],
+    corpus: Corpus,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Picture (.png, .svg, .pdf).")],
+    origins: Annotated[
+        Path | None,
+        typer.Option(
+            help="For native: table (.csv, .tsv) with intents in its first column and a column original_language.",
+            callback=existing,
+        ),
+    ] = None,
+    verify: Verify = True,
+) -> None:
+    """Draw a corpus, or a table of surprisals.
+
+    Example: langdiff plot presence 'bible/*.txt.gz' --out presence.png
+
+    Example: langdiff plot table surprisals.csv --out table.svg
+    """
+    from langdiff.experiments import read_origins
+
+    check_picture_name(out)
+    if origins is not None and what != "native":
+        raise ConfigError(f"--origins is for native; {what} does not use original languages.")
+    if what == "table":
+        save_picture(_table(corpus, verify=verify), out)
+        typer.echo(f"Picture: {out}", err=True)
+        return
+    original_language = None if origins is None else read_origins(origins)
+    multitext = corpus.open()
+    save_picture(lambda: _draw(what, multitext, original_language), out)
+    typer.echo(f"Picture: {out}", err=True)
+
+
+def _table(given: Corpus, *, verify: bool) -> "Callable[[], Axes]":
+    import langdiff as ld
+
+    if len(given.corpus) > 1:
+        raise ConfigError(f"table draws one table of surprisals, got {len(given.corpus)} files.")
+    if options := given.options():
+        raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table of surprisals is drawn as it is.")
+    surprisals = ld.read_surprisals(given.corpus[0], verify=verify)
+    fitted = ld.fit(surprisals)
+    return lambda: ld.plots.plot_multitext(surprisals, fit=fitted)
+
+
+def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | None") -> "Axes":
+    from langdiff import plots
+    from langdiff.corpora.origin import languages_per_intent, native_share
+
+    match what:
+        case "presence":
+            return plots.plot_presence(multitext)
+        case "sizes":
+            return plots.plot_corpus_sizes(multitext.edition_sizes())
+        case "languages":
+            return plots.plot_languages_per_intent(languages_per_intent(multitext))
+        case "intents":
+            return plots.plot_intents_per_edition(multitext)
+        case _:
+            return plots.plot_native_share(native_share(multitext, original_language))

@@ -1,0 +1,452 @@
+"""Of trees: measures and similarity of dependency treebanks, parsing, evaluation and pictures of discourse trees."""
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from langdiff.cli.commands import Call, Command, load, show
+from langdiff.cli.options import (
+    Corpus,
+    existing,
+    existing_after_name,
+    existing_named,
+    refuse_given,
+    split_name,
+)
+from langdiff.cli.output import Json, check_picture_name, print_json, print_table, save_picture
+from langdiff.errors import ConfigError, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from rich.progress import Progress
+
+    from langdiff.discourse import DiscourseEvaluation
+    from langdiff.discourse.items import Classes, Procedure
+    from langdiff.treebanks.pairwise import TreebankComparison
+    from langdiff.treebanks.profile import TreebankProfile
+
+treebanks = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)
+discourse = typer.Typer(name="discourse", help="Evaluate, convert and draw discourse trees.", no_args_is_help=True)
+Tsv = Annotated[bool, typer.Option("--tsv", help="Print tab-separated values instead of a table.")]
+FRACTIONS = dict.fromkeys(["precision", "recall", "f1", "micro", "macro", "span_recall"], "{:.4f}")
+RATIOS = FRACTIONS | dict.fromkeys(["rst-parseval", "parseval"], "{:.4f}") | {"difference": "{:+.4f}"}
+COUNTS = dict.fromkeys(["true_positives", "gold", "predicted"], "{:,}")
+DIFFERENCES = dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}", "p_value": "{:.4f}"}
+FILES = list[Path]
+
+
+@Command(treebanks, "langdiff.measure_treebanks", kinds={"treebanks": FILES})
+def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
+    """Head-POS entropy (bits) and dependency length (words), one row per treebank.
+
+    Example: langdiff treebanks measures pud/*.conllu.gz --tsv
+    """
+    frame = call().to_frame()
+    formats = dict.fromkeys(frame.columns[3:], "{:.3f}") | {"words": "{:,}", "sentences": "{:,}"}
+    title = f"Head-POS entropy in bits over {call.given['over']}, dependency length in words"
+    _print_numbers(frame, as_tsv, as_json, title, formats)
+
+
+@Command(
+    treebanks,
+    "langdiff.compare_treebanks",
+    kinds={"treebanks": FILES},
+    settings={"langdiff.read_treebank": ("strict", "strip_subtypes")},
+)
+def compare(
+    call: Call,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for all tables and pictures.")] = None,
+    cluster: Annotated[bool, typer.Option("--cluster", help="Draw similar treebanks side by side.")] = False,
+    as_tsv: Tsv = False,
+    as_json: Json = False,
+) -> None:
+    """Compare the syntax of treebanks in five metrics and their mean.
+
+    Example: langdiff treebanks compare ud/en_*.conllu.gz --equalize tokens --out maps
+    """
+    import langdiff as ld
+
+    if cluster and out is None:
+        raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
+    reading = {name: call.given[name] for name in ("strict", "punctuation", "strip_subtypes")}
+    banks = [ld.read_treebank(file, **reading) for file in call.given["treebanks"]]
+    result = ld.compare_treebanks(banks, **call.arguments("treebanks", "strict", "strip_subtypes"))
+    if out is not None:
+        _write(result, out, cluster, call.given["noise"])
+        typer.echo(f"Tables and pictures: {out}", err=True)
+    if as_json or as_tsv:
+        _print_numbers(result.to_frame(), as_tsv, as_json)
+    else:
+        typer.echo(result.summary())
+
+
+def _print_numbers(
+    frame: "pd.DataFrame", as_tsv: bool, as_json: bool, title: str = "", formats: dict[str, str] | None = None
+) -> None:
+    if as_json:
+        infinite = frame.isin([math.inf])  # JSON has no infinity
+        print_json(frame.astype(object).mask(infinite, "inf") if infinite.any(axis=None) else frame)
+    elif as_tsv:
+        typer.echo(frame.to_csv(sep="\t", index=False), nl=False)
+    else:
+        print_table(frame, title, formats or {})
+
+
+def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) -> None:
+    """Write divergences, sizes and counts as TSV, maps and profiles as SVG."""
+    import pandas as pd
+
+    from langdiff.base.cells import guarded
+    from langdiff.base.io import write_text
+    from langdiff.plots import plot_metric_maps
+
+    order = result.cluster_order() if cluster else None  # may fail, so before anything is written
+    counts = pd.concat([profile.to_frame() for profile in result.profiles.values()])
+    tables = {"divergences": result.to_frame(), "sizes": result.sizes().reset_index(), "counts": counts}
+    for name, frame in tables.items():
+        write_text(out / f"{name}.tsv", guarded(frame).to_csv(sep="\t", index=False))
+    write_text(out / "settings.txt", f"{result.signature}\n")
+    save_picture(lambda: result.plot(order=order), out / "mean.svg")
+    if noise:
+        save_picture(lambda: result.plot(order=order, noise=True), out / "noise.svg")
+    save_picture(lambda: plot_metric_maps(result, order=order).flat[0], out / "metrics.svg")
+    for name, profile in result.profiles.items():
+        save_picture(partial(_draw_profile, profile), out / f"profile-{name}.svg")
+
+
+def _draw_profile(profile: "TreebankProfile") -> "Axes":
+    """Draw what the four metrics see in a treebank, on one figure."""
+    import matplotlib.pyplot as plt
+
+    from langdiff.plots import plot_treebank_profile
+
+    axes = plt.subplots(2, 2, figsize=(10, 6), layout="constrained")[1]
+    for metric, ax in zip(("size", "depth", "width", "length"), axes.flat, strict=True):
+        plot_treebank_profile(profile, metric, ax)
+    last: Axes = axes.flat[-1]
+    return last
+
+
+@Command(treebanks)
+def parse(
+    corpus: Corpus,
+    model: Annotated[
+        list[str],
+        typer.Option(
+            "--model",
+            metavar="NAME=FILE",
+            help="UDPipe 1 model of an edition or a language (repeat).",
+            callback=existing_after_name,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files EDITION.conllu.")],
+    as_json: Json = False,
+) -> None:
+    """Parse the texts of a corpus with UDPipe; the files serve `langdiff predictors --treebanks`.
+
+    Example: langdiff treebanks parse bible/ --model deu=german-gsd.udpipe --model fin=finnish-tdt.udpipe --out parsed
+    """
+    import pandas as pd
+
+    from langdiff.base.progress import progress_bar
+    from langdiff.treebanks import UDPipeParser
+
+    multitext = corpus.open()
+    model_of = _model_by_edition(model, multitext.edition_info["language"])
+    parsers = {path: UDPipeParser(path) for path in dict.fromkeys(model_of.values())}
+    rows = []
+    with progress_bar() as bar:
+        for name, path in model_of.items():
+            texts = multitext.text(name)
+            file = out / f"{name}.conllu"
+            sentences = parsers[path].write(_followed(texts, bar, name), file)
+            rows.append((name, len(texts), sentences, str(file)))
+    table = pd.DataFrame(rows, columns=["edition", "intents", "sentences", "file"])
+    if as_json:
+        print_json(table)
+    else:
+        print_table(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"})
+
+
+def _followed(texts: "pd.Series", bar: "Progress", name: str) -> Iterator[tuple[str, str]]:
+    task = bar.add_task(name, total=len(texts), note="")
+    for intent, text in texts.items():
+        yield str(intent), text
+        bar.advance(task)
+
+
+def _model_by_edition(models: list[str], language_of: "pd.Series") -> dict[str, Path]:
+    languages = {str(edition): str(language) for edition, language in language_of.items()}
+    given = {}
+    for option in models:
+        name, file = split_name(option)
+        if not (name and file):
+            raise ConfigError(f"--model {option}: write NAME=FILE, such as deu=german-gsd.udpipe.")
+        if name not in languages and name not in languages.values():
+            known = listing(sorted(set(languages.values())))
+            raise ConfigError(f"--model {option}: {name!r} is neither an edition nor a language; there are {known}.")
+        if name in given:
+            raise ConfigError(f"--model {option}: a second model for {name!r}; give one.")
+        given[name] = Path(file)
+    found = {
+        edition: path
+        for edition, language in languages.items()
+        if (path := given.get(edition) or given.get(language)) is not None
+    }
+    without = [edition for edition in languages if edition not in found]
+    if without:
+        typer.echo(f"No model for {len(without)} edition(s), which are left out: {listing(without)}", err=True)
+    return found
+
+
+@Command(
+    discourse,
+    "langdiff.discourse.evaluate_discourse",
+    settings={
+        "langdiff.discourse.discourse_similarity": ("metric", "averaging"),
+        "langdiff.discourse.read_discourse": ("format", "collapse_unary"),
+    },
+    kinds={"classes": str},
+    help={"classes": "Classes of relations: rst-dt, gum, or a .csv or .tsv table of relation and class."},
+    without=("reference", "predictions", "procedures"),
+)
+def evaluate(
+    context: typer.Context,
+    call: Call,
+    reference: Annotated[Path, typer.Argument(help="File or folder of the reference trees.", callback=existing)],
+    predictions: Annotated[
+        list[str],
+        typer.Argument(
+            help="File or folder of each system's trees, as PATH or NAME=PATH.",
+            metavar="[NAME=]PREDICTION…",
+            callback=existing_named,
+        ),
+    ],
+    table: Annotated[
+        Literal["scores", "details", "averagings", "procedures", "relations", "differences", "similarity", "left-out"],
+        typer.Option(
+            help="Table to print: F1; counts, precision and recall too; F1 by averaging, or by procedure, with ranks; "
+            "by relation; differences between systems with intervals; F1 of every system against every other; "
+            "documents left out by --on-error skip."
+        ),
+    ] = "scores",
+    procedure: Annotated[
+        Literal["rst-parseval", "parseval", "both"],
+        typer.Option(help="RST-Parseval (all nodes), Parseval on attachment decisions, or both."),
+    ] = "both",
+    n_draws: Annotated[int, typer.Option(help="Number of samples of documents, for differences.", min=1)] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the samples of documents.", min=0)] = 0,
+    outcomes: Annotated[
+        Path | None, typer.Option(help="Table (.csv, .tsv, .parquet) to write: which items each system has.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare predicted trees with reference trees of the same documents: S, N, R and F.
+
+    Example: langdiff discourse evaluate gold/ one=parser1/ two=parser2/ --classes rst-dt --table differences
+    """
+    from langdiff.discourse import discourse_similarity
+    from langdiff.discourse.files import read_documents
+    from langdiff.tables.long_tables import table_kind
+
+    if outcomes is not None:
+        table_kind(outcomes)  # an error before any work is done
+    given, classes = call.given, _classes(call.given["classes"])
+    _refuse_unused(context, table, outcomes is not None)
+    read = {name: given[name] for name in ("format", "collapse_unary")}
+    gold = read_documents(reference, **read)
+    systems = {name: read_documents(path, **read) for name, path in _named(predictions)}
+    procedures = ("rst-parseval", "parseval") if procedure == "both" else (procedure,)
+    arguments = call.arguments("reference", "predictions", "classes", "metric", "averaging", *read)
+    result = load(call.command.function)(gold, systems, classes=classes, procedures=procedures, **arguments)
+    last: Any = procedures[-1]
+    comparing = {"procedure": last, "metric": given["metric"], "averaging": given["averaging"]}
+    if outcomes is not None:
+        result.outcomes(last, given["metric"]).save(outcomes)
+        typer.echo(f"Outcomes: {outcomes}", err=True)
+    match table:
+        case "differences":
+            found = result.compare(seed=seed, n_draws=n_draws, **comparing)
+            _print(found.to_frame(), f"Differences in F1 ({', '.join(comparing.values())})", DIFFERENCES, as_json)
+            typer.echo(f"[{found.signature}]", err=True)
+            return
+        case "similarity":
+            alike = {name: given[name] for name in ("binarization", "spans", "on_error")}
+            matrix = discourse_similarity({"reference": gold, **systems}, classes=classes, **alike, **comparing)
+            formats = dict.fromkeys(matrix.columns, "{:.4f}")
+            _print(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
+        case "scores" if not as_json:
+            typer.echo(result.summary())
+            return
+        case _:
+            _print(*_table(result, table, last, given["metric"]), as_json)
+    typer.echo(f"[{result.signature}]", err=True)
+
+
+@Command(
+    discourse,
+    "langdiff.discourse.read_discourse",
+    name="convert",
+    kinds={"source": list[Path]},
+    renamed={"source": "trees"},
+)
+def convert(
+    call: Call,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the converted trees.")],
+    to: Annotated[
+        Literal["dis", "rs3", "spans", "attachments"], typer.Option(help="Format to write; attachments are binary.")
+    ] = "dis",
+    binarization: Annotated[
+        Literal["right", "right_mixed", "left", "none"],
+        typer.Option(help="How the trees are made binary; none: not at all."),
+    ] = "none",
+    classes: Annotated[
+        str | None,
+        typer.Option(help="Classes to replace relations by: rst-dt, gum, or a table (.csv, .tsv)."),
+    ] = None,
+) -> None:
+    """Convert trees between .dis, .rs3, lists of spans and lists of attachments.
+
+    Example: langdiff discourse convert rs4/ --to attachments --binarization right --out decisions
+    """
+    from langdiff.discourse import binarize, write_discourse
+    from langdiff.discourse.items import with_classes
+
+    found = call()
+    if classes is not None:
+        known = _classes(classes)
+        found = {name: with_classes(tree, known) for name, tree in found.items()}
+    binary = {name: binarize(tree, binarization) for name, tree in found.items()}
+    paths = write_discourse(binary, out, format=to)
+    typer.echo(f"{len(paths):,} tree(s): {out}", err=True)
+
+
+@Command(discourse, "langdiff.discourse.read_discourse", name="show", without=("source", "on_error"))
+def show_tree(
+    call: Call,
+    tree: Annotated[Path, typer.Argument(help="File of a tree.", callback=existing)],
+    other: Annotated[
+        Path | None, typer.Argument(help="File of another tree of the same document.", callback=existing)
+    ] = None,
+    view: Annotated[
+        Literal["marcu", "binary", "attachments"],
+        typer.Option(help="The tree as it is, made binary to the right, or (of one tree) its attachment decisions."),
+    ] = "marcu",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print a tree as an outline, or draw it; of two trees, print or draw where they differ.
+
+    Example: langdiff discourse show gold/rain.dis parser/rain.dis --out rain.svg
+    """
+    import pandas as pd
+
+    from langdiff.discourse import Attachment, attachments_of, binarize, compare_trees
+
+    if out is not None:
+        check_picture_name(out)
+    if other is not None and view == "attachments":
+        raise ConfigError("two trees are compared node by node, not by attachments; choose --view binary or marcu.")
+    one, *more = (
+        next(iter(call(source=path).values())) for path in _single_files([tree] if other is None else [tree, other])
+    )
+    if view != "marcu" and (more or out is None):
+        one, *more = (binarize(each) for each in (one, *more))
+    compared = compare_trees(one, *more) if more else None
+    if out is not None:
+        save_picture(lambda: one.plot(view) if compared is None else compared.plot(), out)
+        typer.echo(f"Picture: {out}", err=True)
+        return
+    if view == "attachments":
+        decisions = attachments_of(one)
+        if as_json:
+            print_json(pd.DataFrame(decisions, columns=Attachment._fields))
+        for decision in () if as_json else decisions:
+            typer.echo(" ".join(map(str, decision)))
+    elif as_json:
+        print_json((one if compared is None else compared).to_frame().reset_index())
+    else:
+        typer.echo((one if compared is None else compared).summary())
+
+
+Command(
+    discourse,
+    "langdiff.datasets.morey2017",
+    name="published",
+    examples=("langdiff discourse published --json",),
+)(show)
+
+
+def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool) -> None:
+    """Refuse options that the table to be printed would not use."""
+    given = context.params
+    if given["trivial_spans"] and table in ("similarity", "relations"):
+        raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
+    if table == "relations" and given["metric"] not in ("R", "F"):
+        raise ConfigError(f"--metric {given['metric']}: relations are compared by R or F, which have them.")
+    if table not in ("differences", "similarity"):
+        refuse_given(context, ["averaging"], f"is for --table differences or similarity; {table} does not use it.")
+        if table != "relations" and not has_outcomes:
+            reason = f"is for --table differences, similarity or relations, and --outcomes; {table} does not use it."
+            refuse_given(context, ["metric"], reason)
+
+
+def _named(predictions: list[str]) -> list[tuple[str, Path]]:
+    """Return names and paths of the systems.
+
+    Raises
+    ------
+    ConfigError
+        If two have one name, or one that of the reference.
+    """
+    pairs = []
+    for name, path in map(split_name, predictions):
+        pairs.append((name or Path(path).name or path, Path(path)))
+    names = ["reference", *(name for name, _ in pairs)]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ConfigError(f"{twice[0]!r} is the name of two sets of trees; give names: NAME={pairs[-1][1]}.")
+    return pairs
+
+
+def _classes(given: str | None) -> "Classes":
+    from langdiff.discourse import read_classes
+
+    if given == "rst-dt" or given == "gum":
+        return given  # type: ignore[return-value]
+    return None if given is None else read_classes(given)
+
+
+def _single_files(paths: list[Path]) -> list[Path]:
+    if folders := [path for path in paths if path.is_dir()]:
+        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one tree.")
+    return paths
+
+
+def _table(
+    result: "DiscourseEvaluation", table: str, procedure: "Procedure", metric: str
+) -> "tuple[pd.DataFrame, str, dict[str, str]]":
+    """Return a table of the result, its title and the formats of its numbers."""
+    match table:
+        case "averagings":
+            return result.averagings(), "F1 by averaging", RATIOS
+        case "procedures":
+            return result.between_procedures(), "F1 by procedure", RATIOS
+        case "relations":
+            compared: Literal["R", "F"] = "F" if metric == "F" else "R"
+            return result.relations(procedure, compared), f"{compared} by relation, {procedure}", RATIOS | COUNTS
+        case "left-out":
+            return result.left_out, f"Documents left out, beside {len(result.documents):,} compared", {}
+        case _:
+            return result.to_frame(), "Scores", RATIOS | COUNTS
+
+
+def _print(frame: "pd.DataFrame", title: str, formats: dict[str, str], as_json: bool) -> None:
+    if as_json:
+        print_json(frame)
+    else:
+        print_table(frame, title, formats)
