@@ -82,7 +82,7 @@ def difficulty(arguments):
     parts, surprisals = surprisals_of(arguments.data / "flores200", arguments)
     print(f"{arguments.lm} of FLORES-200: {parts.summary()}")
     fit = ld.fit(surprisals)
-    parity = ld.measure_parity(parts.test, reference="eng_Latn", surprisals=surprisals, bootstrap=0)
+    parity = ld.measure_parity(parts.test, reference="eng_Latn", surprisals=surprisals, n_resamples=0)
     lengths = tokenization_lengths2023().figures.loc[parity.estimates.index]
     table = np.log(parity.estimates[["byte_premium", "character_premium", "bytes_per_character"]])
     for name in TOKENIZERS:

@@ -105,14 +105,14 @@ def short_form(call: Call, output: Output) -> None:
         typer.echo(form.summary(), err=True)
 
 
-@Command(app, "langdiff.experiments.intent_stability", reads=SURPRISALS, renamed=LONG)
+@Command(app, "langdiff.experiments.intent_stability", reads=SURPRISALS, renamed={**LONG, "n_intents": "n-intents"})
 def stability(call: Call, output: Output) -> None:
     """Fit difficulties to nested random subsets of the intents, to see how stable they are.
 
-    Example: langdiff stability surprisals.csv --size 100 --size 400 --plot stability.svg
+    Example: langdiff stability surprisals.csv --n-intents 100 --n-intents 400 --plot stability.svg
     """
     output.check(call.offers)
-    output.show(call(sizes=sorted(call.given["sizes"] or ()) or None))
+    output.show(call(n_intents=sorted(call.given["n_intents"] or ()) or None))
 
 
 @Command(app, "langdiff.experiments.deletion_bias", reads=SURPRISALS, renamed=LONG, without=("truth",))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 TABLES = (".csv", ".tsv", ".parquet")
-RESAMPLES = "bootstrap"
+RESAMPLES = "n_resamples"
 FAMILIES = ("language", "family")  # columns whose numbers are names
 
 
@@ -98,7 +98,8 @@ def _editions(path: Path, _: Call) -> "pd.DataFrame":
         "edition_info": _editions,
         "coordinates": _editions,
     },
-    renamed={"tests": "test -t", "only": "predictor -p", "unit": "level"},
+    renamed={"tests": "test -t", "only": "predictor -p"},
+    without=("average",),
 )
 def correlate(
     context: typer.Context,
@@ -107,6 +108,9 @@ def correlate(
     categorical: Annotated[
         list[str] | None, typer.Option(help="Numbers in this column are names of categories (repeat for more).")
     ] = None,
+    per_edition: Annotated[
+        bool, typer.Option(help="Take every edition for an observation, not the averages of languages.")
+    ] = False,
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
@@ -117,7 +121,8 @@ def correlate(
     output.check(call.offers)
     if call.given["interval"] != "bootstrap" and "permutation" not in (call.given["tests"] or []):
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
-    result = call(predictors=read_frame(call.given["predictors"], categorical or (), of_predictors=True))
+    table = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
+    result = call(predictors=table, average=None if per_edition else "language")
     only = call.given["only"] or []
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
 
@@ -186,7 +191,6 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     "langdiff.measure_parity",
     reads={"source": Corpus},
     settings={"langdiff.read_surprisals": ("unit", "verify")},
-    renamed={"bootstrap": "n_resamples"},
     without=("surprisals", "tokenizers"),
 )
 def parity(

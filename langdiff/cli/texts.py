@@ -401,7 +401,7 @@ def sweep(
     app,
     "langdiff.difficulty_curve",
     kinds={"lm": str, "scoring": str, "train_sizes": str},
-    renamed={"train_sizes": "train_sizes"},
+    renamed={"train_sizes": "train-sizes"},
     help={**LM, "train_sizes": "Numbers of training intents, such as 500,1000,2000,4000."},
     without=("parts", "cache"),
 )

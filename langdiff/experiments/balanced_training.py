@@ -91,7 +91,7 @@ def run_balanced(
     by: Unit = "words",
     budget_words: int = 500_000,
     reference: str = "eng",
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
     groups: "Groups | None" = None,

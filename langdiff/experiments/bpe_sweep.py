@@ -127,7 +127,7 @@ def sweep_merges(
     ratios: Iterable[float] = RATIOS,
     lm: str | Recipe = "bpe-small",
     max_replaced: float = 0.05,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     compute: Compute | None = None,
 ) -> SweepResult:
     """Train the same recipe with several numbers of merges, one model per edition and ratio.

@@ -96,7 +96,7 @@ def difficulty_curve(
     --------
     >>> import langdiff as ld
     >>> corpus = ld.synthesize(n_intents=240, n_languages=3, seed=0)
-    >>> difficulty_curve(ld.split(corpus.multitext), train_sizes=[40, 80, 160], lm="kneser-ney-3")
+    >>> difficulty_curve(ld.split(corpus.multitext), train_sizes=[40, 80, 160], lm="kneser-ney-3", seed=0)
     DifficultyCurve of kneser-ney-3: 3 editions × 3 sizes (40 to 160), 40 test intents, model 2
     """
     curve, _ = curve_where_possible(

@@ -126,7 +126,7 @@ def deletion_bias(
     n_repeats: int = 20,
     model: PlainModel = "2",
     intents: Intents = "fixed",
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> DeletionBias:
     """Delete cells of a complete table, fit the rest, and compare the difficulties with those of the whole.

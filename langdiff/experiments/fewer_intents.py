@@ -117,10 +117,10 @@ class IntentStability(Result):
 def intent_stability(
     surprisals: Surprisals | pd.DataFrame | Floats,
     *,
-    sizes: Sequence[int] | None = None,
+    n_intents: Sequence[int] | None = None,
     n_repeats: int = 20,
     model: PlainModel = "2",
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> IntentStability:
     """Fit difficulties to nested random subsets of the intents, and compare them with those of all intents.
@@ -132,7 +132,7 @@ def intent_stability(
     ----------
     surprisals : Surprisals, DataFrame or array, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
-    sizes : sequence of int, optional
+    n_intents : sequence of int, optional
         Numbers of intents, rising, all below that of the table; by default a sixteenth, an eighth, a quarter and a half
         of it.
     n_repeats : int
@@ -165,7 +165,7 @@ def intent_stability(
     --------
     >>> import langdiff as ld
     >>> surprisals = ld.simulate(400, 5, seed=0).surprisals
-    >>> found = ld.experiments.intent_stability(surprisals, sizes=[50, 200], n_repeats=5, seed=1)
+    >>> found = ld.experiments.intent_stability(surprisals, n_intents=[50, 200], n_repeats=5, seed=1)
     >>> found
     IntentStability: 5 editions, 50, 200 of 400 intents, 5 repeats
     >>> bool(found.overall()["sd"].is_monotonic_decreasing)
@@ -173,7 +173,7 @@ def intent_stability(
     """
     table = as_surprisals(surprisals)
     total = len(table.intents)
-    given = [total // 2**k for k in range(HALVINGS, 0, -1)] if sizes is None else list(sizes)
+    given = [total // 2**k for k in range(HALVINGS, 0, -1)] if n_intents is None else list(n_intents)
     chosen = [int(size) for size in given]
     if not chosen or given != sorted(set(chosen)) or chosen[0] < 2 or chosen[-1] >= total:
         raise ConfigError(f"sizes must rise, from 2 up and below the {total:,} intents of the table; got {given}.")

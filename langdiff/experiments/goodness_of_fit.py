@@ -179,7 +179,7 @@ def goodness(
     fix: Sequence[Fix] | Fix = ("difficulty+dispersion",),
     restricted: bool = True,
     cache: str | Path | None = None,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> Goodness:
     """Compare how well models explain intents that were held out of their fit, over subsets of the data.

@@ -102,7 +102,7 @@ class Replicates(Result):
         }
         return pd.DataFrame(columns).rename_axis("edition").sort_values("difficulty", ascending=False)
 
-    def draws(self, n_draws: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:
+    def draws(self, n_draws: int = 4000, *, seed: int | np.random.Generator = 0) -> pd.DataFrame:
         """Draw difficulties that vary by both errors, for functions such as `langdiff.typology.propagate_errors`.
 
         Parameters
@@ -155,7 +155,7 @@ def replicate(
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     n_seeds: int = 3,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     model: PlainModel = "2",
     compute: Compute | None = None,
 ) -> Replicates:

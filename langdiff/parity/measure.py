@@ -44,8 +44,8 @@ def measure_parity(
     clusters: Clusters | None = None,
     model: ParityModel = "2",
     alpha: float = USUAL_ALPHA,
-    bootstrap: int = 1000,
-    seed: int | np.random.Generator | None = None,
+    n_resamples: int = 1000,
+    seed: int | np.random.Generator = 0,
 ) -> Parity:
     r"""Compare what the same content takes in every edition with what it takes in one of them.
 
@@ -81,10 +81,10 @@ def measure_parity(
         Regression model behind ``information_parity_model``; see `langdiff.fit`.
     alpha : float
         Order of the Rényi entropy of tokens; see `langdiff.parity.diagnose_tokens`.
-    bootstrap : int
+    n_resamples : int
         Number of samples of intents, or of clusters, for the 95 % intervals, at least 2; 0 for none.
     seed : int or numpy.random.Generator, optional
-        Seed of the bootstrap; required if `bootstrap` is positive.
+        Seed of the bootstrap; without effect if there are no samples.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def measure_parity(
     --------
     >>> import langdiff as ld
     >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"], "ell": ["Καλημέρα", "Ευχαριστώ"]})
-    >>> ld.measure_parity(ld.read_frame(texts), reference="eng", bootstrap=0).estimates.T.round(3)
+    >>> ld.measure_parity(ld.read_frame(texts), reference="eng", n_resamples=0).estimates.T.round(3)
     edition                        eng    ell
     byte_premium                   1.0  2.429
     character_premium              1.0  1.214
@@ -125,16 +125,16 @@ def measure_parity(
     """
     if model not in get_args(ParityModel):
         raise ConfigError(f"model={model!r}: must be '1' or '2'.")
-    if bootstrap < 0 or bootstrap == 1:  # both ends of an interval would be the one sample
-        raise ConfigError(f"bootstrap={bootstrap}: must be 0 or at least 2 samples.")
+    if n_resamples < 0 or n_resamples == 1:  # both ends of an interval would be the one sample
+        raise ConfigError(f"n_resamples={n_resamples}: must be 0 or at least 2 samples.")
     check_alpha(alpha)
-    rng = generator(seed, "samples of intents") if bootstrap else None
+    rng = generator(seed, "samples of intents") if n_resamples else None
     named = name_of_seed(seed, rng) if rng is not None else None
     tables, bits = _tables(source, reference, surprisals, tokenizers, alpha)
     editions = tables[0].editions.rename("edition")
     _check_shared(tables)
     columns = _by_edition(tables, editions)
-    low, high = ({}, {}) if rng is None else _intervals(tables, editions, clusters, bootstrap, rng)
+    low, high = ({}, {}) if rng is None else _intervals(tables, editions, clusters, n_resamples, rng)
     fitted = None if bits is None else fit(bits, model=model, clusters=clusters)  # type: ignore[arg-type]
     if fitted is not None:
         for column, values in zip((columns.estimates, low, high), _of_model(fitted, reference, editions), strict=True):
@@ -152,7 +152,7 @@ def measure_parity(
                 "model": model if bits is not None else None,
                 "alpha": name_of_number(alpha) if tokenizers is not None else None,
                 "clusters": None if clusters is None else _name_of_clusters(tables, clusters),
-                "bootstrap": bootstrap or None,
+                "bootstrap": n_resamples or None,
                 "seed": named,
                 "data": short_hash(pd.DataFrame(columns.totals), pd.DataFrame(columns.estimates)),
                 "version": __version__,
@@ -242,7 +242,7 @@ def _intervals(
     tables: list[Measured],
     editions: pd.Index,
     clusters: Clusters | None,
-    bootstrap: int,
+    n_resamples: int,
     rng: np.random.Generator,
 ) -> tuple[dict[str, pd.Series], dict[str, pd.Series]]:
     low, high = {}, {}
@@ -260,7 +260,7 @@ def _intervals(
                 LangdiffWarning,
                 stacklevel=3,
             )
-        ends = intervals(list(table.quotients.values()), codes, bootstrap, rng)
+        ends = intervals(list(table.quotients.values()), codes, n_resamples, rng)
         for name, pair in zip(table.quotients, ends, strict=True):
             low[name], high[name] = (pd.Series(end, table.editions).reindex(editions) for end in pair)
     return low, high

@@ -24,7 +24,7 @@ def plot_ranks(
     ax: Axes | None = None,
     *,
     n_draws: int = 4000,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
     **style: Any,
 ) -> Axes:
     """Draw the probability of every rank of every edition, hardest on top.
@@ -42,7 +42,7 @@ def plot_ranks(
     n_draws : int
         Number of draws from a fit or effects, in which ranks are counted.
     seed : int or numpy.random.Generator, optional
-        Seed of these draws; required unless `source` is a posterior or a frame of draws.
+        Seed of these draws; without effect if `source` is a posterior or a frame of draws.
     **style
         Settings for ``Axes.pcolormesh``, which override the defaults.
 
@@ -56,7 +56,7 @@ def plot_ranks(
     DataError
         If the covariance of effects is not known, or draws are missing.
     ConfigError
-        If `n_draws` or `seed` is out of range, or `seed` is needed and missing.
+        If `n_draws` or `seed` is out of range.
 
     Examples
     --------

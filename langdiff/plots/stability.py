@@ -47,7 +47,7 @@ def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **sty
     --------
     >>> import langdiff as ld
     >>> surprisals = ld.simulate(100, 3, seed=0).surprisals
-    >>> found = ld.experiments.intent_stability(surprisals, sizes=[20, 50], n_repeats=3, seed=1)
+    >>> found = ld.experiments.intent_stability(surprisals, n_intents=[20, 50], n_repeats=3, seed=1)
     >>> axes = plot_intent_stability(found.to_frame())
     >>> [label.get_text() for label in axes.get_xticklabels()]
     ['20', '50', '100']

@@ -276,6 +276,7 @@ def _correlate(basis: Basis, found: Mapping[str, Analysis]) -> Analysis:
     if found["predictors"].table.empty:
         raise DataError("there are no predictors.")
     given: dict[str, Any] = settings.model_dump(exclude_none=True)
+    given["average"] = None if given.pop("unit") == "edition" else "language"
     result = ld.correlate(
         dict(basis.fits),
         found["predictors"].table.set_index("edition"),
@@ -318,7 +319,9 @@ def _parity(basis: Basis, _: Mapping[str, Analysis]) -> Analysis:
             basis.texts,
             surprisals=table if scored else None,
             clusters=_clusters_of_intents(basis),
-            **settings.model_dump(),
+            reference=settings.reference,
+            n_resamples=settings.bootstrap,
+            **settings.model_dump(exclude={"reference", "bootstrap"}),
             seed=basis.experiment.seed,
         )
         tables.append(_of(lm, found.to_frame().rename_axis("edition").reset_index()))

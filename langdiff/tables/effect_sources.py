@@ -191,7 +191,7 @@ def rank_probabilities(
     source: EffectsLike,
     *,
     n_draws: int = 4000,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
 ) -> pd.DataFrame:
     """Return the probability of every rank of every edition.
 
@@ -206,7 +206,7 @@ def rank_probabilities(
     n_draws : int
         Number of draws from effects; 4,000 give a probability to within .016 (two standard errors at most).
     seed : int or numpy.random.Generator, optional
-        Seed of these draws; required unless `source` is a posterior or a frame of draws.
+        Seed of these draws; without effect if `source` is a posterior or a frame of draws.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def rank_probabilities(
     DataError
         If the covariance of effects is not known, as where a fit did not converge, or draws are missing.
     ConfigError
-        If `n_draws` or `seed` is out of range, or `seed` is needed and missing.
+        If `n_draws` or `seed` is out of range.
 
     Examples
     --------

@@ -209,7 +209,7 @@ class Effects(Result):
         named = (str(side[0]) if len(side) == 1 else f"mean({', '.join(map(str, side))})" for side in names)
         return np.asarray(weights, dtype=np.float64), " - ".join(named)
 
-    def draws(self, n_draws: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:
+    def draws(self, n_draws: int = 4000, *, seed: int | np.random.Generator = 0) -> pd.DataFrame:
         """Draw all effects together from their joint sampling distribution.
 
         The distribution is normal, or Student's t with the fewest of the `degrees_of_freedom`.
@@ -256,7 +256,7 @@ class Effects(Result):
             values = estimate + (values - estimate) / np.sqrt(rng.chisquare(freedom, (n_draws, 1)) / freedom)
         return pd.DataFrame(values[:, _first_tied(estimate, covariance)], columns=self.estimate.index)
 
-    def ranks(self, n_draws: int = 4000, *, seed: int | np.random.Generator) -> pd.DataFrame:
+    def ranks(self, n_draws: int = 4000, *, seed: int | np.random.Generator = 0) -> pd.DataFrame:
         """Return the probability of every rank of every edition; see `rank_probabilities`.
 
         Parameters

@@ -181,7 +181,7 @@ def read_log_likelihoods(
     *,
     unit: Unit | None = None,
     intent: str | None = None,
-    intents: Sequence[str] | None = None,
+    intent_names: Sequence[str] | None = None,
     intent_info: pd.DataFrame | str | Path | None = None,
     lm: str = "unknown",
 ) -> Surprisals:
@@ -207,7 +207,7 @@ def read_log_likelihoods(
         Column of a table, or key of a sample or of its document, that names the intents. Translations have different
         texts, so that neither these nor their hashes can. By default the ``doc_id`` of a sample, and the column
         ``intent`` or ``doc_id`` of a table; rows of tables that have neither are counted from ``"1"``.
-    intents : sequence of str, optional
+    intent_names : sequence of str, optional
         Names of the lines of files of numbers; by default their numbers, from ``"1"``.
     intent_info : DataFrame, str or Path, optional
         Properties of the intents, such as their documents; see `Surprisals.with_intent_info`.
@@ -226,7 +226,7 @@ def read_log_likelihoods(
         and not a missing translation), signs are mixed, files that do not name their intents differ in length, only
         some name them, or `intent_info` lacks an intent.
     ConfigError
-        If no file is given, the unit is unknown, or `intents` are given for files that are not lines of numbers.
+        If no file is given, the unit is unknown, or `intent_names` are given for files that are not lines of numbers.
 
     Examples
     --------
@@ -252,12 +252,12 @@ def read_log_likelihoods(
         )
     check_unit(unit or "nats")
     if samples or all(map(holds_table, paths.values())):
-        if intents is not None:
-            raise ConfigError("intents name lines of numbers; name the key or column of these files: intent=….")
+        if intent_names is not None:
+            raise ConfigError("intent_names name lines of numbers; name the key or column of these files: intent=….")
         read = read_samples if samples else read_scored_table
         table = _of_scored({edition: read(path, intent) for edition, path in paths.items()}, unit or "nats", lm)
     else:
-        table = _of_lines(paths, unit or "nats", intents, lm)
+        table = _of_lines(paths, unit or "nats", intent_names, lm)
     return table if intent_info is None else table.with_intent_info(intent_info)
 
 

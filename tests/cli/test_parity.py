@@ -74,7 +74,8 @@ def test_a_log_becomes_a_page(langdiff, tmp_path, monkeypatch):
 def test_refusals(langdiff, corpus, tmp_path):
     assert langdiff("parity", corpus).code == 2
     assert "no such edition" in langdiff("parity", corpus, "--format", "moses", "--reference", "x").err
-    assert "use .csv, .tsv or .parquet" in langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
+    refused = langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
+    assert "use .json (the result), .csv, .tsv or .parquet" in refused
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).touch()
     twice = langdiff("parity", tmp_path / "a.csv", "--surprisals", tmp_path / "b.csv", "--reference", "eng")

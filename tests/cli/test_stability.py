@@ -12,13 +12,13 @@ def bits(tmp_path):
 
 
 def test_stability_prints_and_draws(langdiff, bits, tmp_path):
-    arguments = ["stability", bits, "--size", "40", "--size", "20", "--n-repeats", "2"]
+    arguments = ["stability", bits, "--n-intents", "40", "--n-intents", "20", "--n-repeats", "2"]
     done = langdiff(*arguments, "--plot", tmp_path / "stability.svg")
     assert done.code == 0, done.err
     assert "IntentStability: 3 editions, 20, 40 of 80 intents, 2 repeats" in done.out
     assert b"<svg" in (tmp_path / "stability.svg").read_bytes()
     assert {row["size"] for row in json.loads(langdiff(*arguments, "--json").out)} == {20, 40, 80}
-    assert "sizes must rise" in langdiff("stability", bits, "--size", "99").err
+    assert "sizes must rise" in langdiff("stability", bits, "--n-intents", "99").err
 
 
 def test_deletion_prints_and_draws(langdiff, bits, tmp_path):

@@ -44,7 +44,7 @@ def test_sample_prints_a_table_with_what_is_needed_to_trust_it(langdiff, table):
     [
         (["--out", "draws.csv"], "draws.csv: draws are saved as NetCDF"),
         (["--chains", 0], "chains must be at least 1"),
-        (["--model", "3"], "needs --laplace-scale"),
+        (["--model", "3"], "model '3' needs --laplace-scale"),
     ],
 )
 def test_bad_settings_are_one_line(langdiff, table, settings, message):

@@ -14,7 +14,7 @@ SURPRISALS = ld.simulate(400, 5, missing=0.1, seed=2).surprisals
 
 @pytest.fixture(scope="module")
 def found():
-    return intent_stability(SURPRISALS, sizes=[50, 200], n_repeats=16, seed=4)
+    return intent_stability(SURPRISALS, n_intents=[50, 200], n_repeats=16, seed=4)
 
 
 def test_subsets_are_the_beginnings_of_one_order_per_repeat(found):
@@ -59,7 +59,7 @@ def test_lines_end_at_the_difficulties_of_all_intents(found):
     ends = sorted(line.get_ydata()[-1] for line in ax.lines if line.get_marker() != "None")
     assert_allclose(ends, sorted(found.whole.difficulty))
     many = ld.simulate(60, 9, seed=0).surprisals
-    ax = intent_stability(many, sizes=[30], n_repeats=2, seed=0).plot()
+    ax = intent_stability(many, n_intents=[30], n_repeats=2, seed=0).plot()
     assert len(ax.texts) == 6  # names of the three hardest and the three easiest
     with pytest.raises(DataError, match="no column 'sd'"):
         plot_intent_stability(found.to_frame().drop(columns="sd"))
@@ -68,10 +68,10 @@ def test_lines_end_at_the_difficulties_of_all_intents(found):
 @pytest.mark.filterwarnings("ignore:standard errors from")
 def test_refusals():
     for settings, message in (
-        ({"sizes": [50, 40]}, "sizes must rise"),
-        ({"sizes": [400]}, "below the 400 intents"),
-        ({"sizes": []}, "sizes must rise"),
-        ({"sizes": [40.7]}, "sizes must rise"),
+        ({"n_intents": [50, 40]}, "sizes must rise"),
+        ({"n_intents": [400]}, "below the 400 intents"),
+        ({"n_intents": []}, "sizes must rise"),
+        ({"n_intents": [40.7]}, "sizes must rise"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"seed": "x"}, "seed must be a whole number"),
     ):
@@ -80,4 +80,4 @@ def test_refusals():
     sparse = SURPRISALS.bits.copy()
     sparse.loc[sparse.index[10:], "e1"] = np.nan
     with pytest.raises(DataError, match="a subset of 5 intents cannot be fitted"):
-        intent_stability(sparse, sizes=[5], seed=0)
+        intent_stability(sparse, n_intents=[5], seed=0)

@@ -121,7 +121,7 @@ def bias_of_deletion():
 
 @golden
 def stability_of_intents():
-    found = intent_stability(COMPLETE, sizes=[20, 40], n_repeats=2, model="2", seed=1, progress=False)
+    found = intent_stability(COMPLETE, n_intents=[20, 40], n_repeats=2, model="2", seed=1, progress=False)
     return {"overall": columns(found.overall()), **texts(found)}
 
 

@@ -42,7 +42,7 @@ def correlate(predictors, **options):
     """Test predictors against difficulties, naming every option."""
     named = {
         "edition_info": None, "corpus": "golden", "tests": ["pearson"], "only": (), "given": (), "tree": None,
-        "coordinates": None, "averaging": "difficulty", "unit": "language", "interval": "fisher", "alpha": 0.05,
+        "coordinates": None, "averaging": "difficulty", "average": "language", "interval": "fisher", "alpha": 0.05,
     }  # fmt: skip
     return ld.correlate(languages()[0], predictors, **(named | options))
 
@@ -103,7 +103,7 @@ def typology_published():
         figures.difficulties("bibles")["bpe"], figures.predictors("bibles"),
         edition_info=figures.edition_info("bibles"), corpus="bibles",
         tests=["pearson", "spearman"], only=["word_types"], averaging="difficulty",
-        unit="language", interval="fisher", alpha=0.05,
+        average="language", interval="fisher", alpha=0.05,
     )  # fmt: skip
     return without_hashes(of_tests(found), "data")
 

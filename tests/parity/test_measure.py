@@ -32,7 +32,7 @@ class Pieces:
 
 
 def measured(**settings):
-    return ld.measure_parity(ld.read_frame(TEXTS), reference="eng", bootstrap=0, **settings)
+    return ld.measure_parity(ld.read_frame(TEXTS), reference="eng", n_resamples=0, **settings)
 
 
 def test_premiums_are_over_shared_intents_and_factor():
@@ -60,7 +60,7 @@ def test_tokens_without_special_ones():
 
 def test_a_table_of_counts_is_the_same_as_its_tokenizer():
     counts = TEXTS.map(lambda text: len(Pieces().encode(text, add_special_tokens=False)), na_action="ignore")
-    table = ld.measure_parity(counts.astype(float), reference="eng", bootstrap=0).estimates
+    table = ld.measure_parity(counts.astype(float), reference="eng", n_resamples=0).estimates
     other = measured(tokenizers=Pieces()).estimates
     assert table["token_premium"].tolist() == other["token_premium"].tolist()
     beside = measured(tokenizers={"own": counts.astype(float)}).estimates
@@ -69,7 +69,7 @@ def test_a_table_of_counts_is_the_same_as_its_tokenizer():
 
 def test_words_are_not_counted_where_no_space_separates_them():
     texts = pd.DataFrame({"eng": ["in the beginning"] * 3, "zho": ["起初神创造天地起初神创造天地"] * 3})
-    result = ld.measure_parity(ld.read_frame(texts), reference="eng", bootstrap=0, tokenizers=Pieces())
+    result = ld.measure_parity(ld.read_frame(texts), reference="eng", n_resamples=0, tokenizers=Pieces())
     assert result.estimates["fertility"].isna().tolist() == [False, True]
     assert result.estimates["token_premium"].notna().all()
 
@@ -90,7 +90,7 @@ def test_libraries_of_tokenizers():
 
 def test_worked_information_parity():
     bits = pd.DataFrame({"r": [40.0, 60.0], "j": [50.0, 60.0]})
-    result = ld.measure_parity(ld.Surprisals(bits=bits), reference="r", model="1", bootstrap=0).estimates.loc["j"]
+    result = ld.measure_parity(ld.Surprisals(bits=bits), reference="r", model="1", n_resamples=0).estimates.loc["j"]
     assert result["information_parity"] == pytest.approx(0.9)
     assert result["information_parity_totals"] == pytest.approx(100 / 110)
     assert result["information_parity_model"] == pytest.approx(np.sqrt(0.8))
@@ -99,7 +99,7 @@ def test_worked_information_parity():
 def test_the_model_is_antisymmetric_and_the_published_parity_is_not():
     surprisals = ld.simulate(200, 3, seed=1).surprisals
     one, other = (
-        ld.measure_parity(surprisals, reference=reference, bootstrap=0).estimates for reference in ("e1", "e2")
+        ld.measure_parity(surprisals, reference=reference, n_resamples=0).estimates for reference in ("e1", "e2")
     )
     product = one.loc["e2"] * other.loc["e1"]
     assert product["information_parity_model"] == pytest.approx(1, abs=1e-9)
@@ -112,12 +112,12 @@ def test_the_model_is_antisymmetric_and_the_published_parity_is_not():
 def test_bits_know_sizes_and_stand_beside_texts():
     bits = TEXTS.notna() * 10.0
     sizes = TEXTS.map(len, na_action="ignore").astype(float)
-    counts = ld.measure_parity(sizes, reference="eng", bootstrap=0).estimates["token_premium"]
+    counts = ld.measure_parity(sizes, reference="eng", n_resamples=0).estimates["token_premium"]
     rng = np.random.default_rng(0)
     noisy = ld.Surprisals(
         bits=bits.where(bits > 0) * rng.uniform(0.9, 1.1, bits.shape), characters=sizes, bytes=2 * sizes
     )
-    result = ld.measure_parity(noisy, reference="eng", bootstrap=0).estimates
+    result = ld.measure_parity(noisy, reference="eng", n_resamples=0).estimates
     assert result["character_premium"].tolist() == counts.tolist()
     assert_allclose(result["bytes_per_character"], 2)
     beside = measured(surprisals=noisy).estimates
@@ -131,18 +131,18 @@ def test_tokens_of_the_language_model_are_those_of_its_tokenizer():
     bits = pd.DataFrame(np.random.default_rng(0).uniform(9, 11, TEXTS.shape), TEXTS.index, TEXTS.columns)
     surprisals = ld.Surprisals(bits=bits.where(TEXTS.notna()), units=units, lm="mine")
     columns = ["token_premium", "fertility"]
-    expected = ld.measure_parity(multitext, reference="eng", tokenizers=Pieces(), bootstrap=0).estimates
-    found = ld.measure_parity(multitext, reference="eng", surprisals=surprisals, bootstrap=0).estimates
+    expected = ld.measure_parity(multitext, reference="eng", tokenizers=Pieces(), n_resamples=0).estimates
+    found = ld.measure_parity(multitext, reference="eng", surprisals=surprisals, n_resamples=0).estimates
     pd.testing.assert_frame_equal(found[columns], expected[columns])
     assert (
-        ld.measure_parity(surprisals, reference="eng", bootstrap=0)
+        ld.measure_parity(surprisals, reference="eng", n_resamples=0)
         .estimates["token_premium"]
         .equals(expected["token_premium"])
     )
-    both = ld.measure_parity(multitext, reference="eng", surprisals=surprisals, tokenizers=Pieces(), bootstrap=0)
+    both = ld.measure_parity(multitext, reference="eng", surprisals=surprisals, tokenizers=Pieces(), n_resamples=0)
     assert both.estimates["token_premium_mine"].equals(both.estimates["token_premium"])
     characters = replace(surprisals, characters=units)  # of a model of characters
-    assert "token_premium" not in ld.measure_parity(characters, reference="eng", bootstrap=0).estimates
+    assert "token_premium" not in ld.measure_parity(characters, reference="eng", n_resamples=0).estimates
 
 
 def test_intervals_are_those_of_a_loop():
@@ -186,7 +186,7 @@ def test_same_seed_same_result_and_signatures_differ():
 def test_parity_is_a_table_of_predictors():
     words = [f"word{i} " * (i % 3 + 1) for i in range(6)]
     texts = pd.DataFrame({f"e{j}": [word * (j + 1) + "x" * j for word in words] for j in range(6)})
-    parity = ld.measure_parity(ld.read_frame(texts), reference="e0", bootstrap=0, tokenizers=Pieces())
+    parity = ld.measure_parity(ld.read_frame(texts), reference="e0", n_resamples=0, tokenizers=Pieces())
     difficulty = pd.Series(np.arange(6) / 10 + [0, 0.01, 0, 0.02, 0, 0.01], index=texts.columns)
     result = ld.correlate(difficulty, parity, tests=["pearson"])
     tested = set(result.tests["predictor"])
@@ -212,16 +212,16 @@ def test_summary_and_frame():
         ({"reference": "fra"}, ConfigError, "no such edition; there are 'eng', 'deu', 'ell'"),
         ({"model": "3"}, ConfigError, "must be '1' or '2'"),
         ({"alpha": 0.0}, ConfigError, "positive and finite"),
-        ({"bootstrap": -1}, ConfigError, "must be 0 or at least 2 samples"),
-        ({"bootstrap": 1}, ConfigError, "must be 0 or at least 2 samples"),
-        ({"bootstrap": 10}, ConfigError, "seed must be"),
+        ({"n_resamples": -1}, ConfigError, "must be 0 or at least 2 samples"),
+        ({"n_resamples": 1}, ConfigError, "must be 0 or at least 2 samples"),
+        ({"n_resamples": 10, "seed": None}, ConfigError, "seed must be"),
         ({"tokenizers": len}, ConfigError, "method encode"),
         ({"tokenizers": "gpt2"}, ConfigError, "str is none"),
     ],
 )
 def test_bad_settings(settings, error, message):
     with pytest.raises(error, match=message):
-        ld.measure_parity(ld.read_frame(TEXTS), **({"reference": "eng", "bootstrap": 0} | settings))
+        ld.measure_parity(ld.read_frame(TEXTS), **({"reference": "eng", "n_resamples": 0} | settings))
 
 
 def test_bad_tables():
@@ -232,13 +232,13 @@ def test_bad_tables():
     with pytest.raises(DataError, match="gave str, not a list"):
         measured(tokenizers=Joined())
     with pytest.raises(DataError, match="not positive: intent 1, edition 'b' has 0"):
-        ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 0]}), reference="a", bootstrap=0)
+        ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 0]}), reference="a", n_resamples=0)
     with pytest.raises(DataError, match=r"token_premium: 1 edition.* share no intent .*: 'b'"):
-        ld.measure_parity(pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2]}), reference="a", bootstrap=0)
+        ld.measure_parity(pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2]}), reference="a", n_resamples=0)
     with pytest.raises(ConfigError, match="tokenizers need texts"):
-        ld.measure_parity(pd.DataFrame({"a": [1.0]}), reference="a", bootstrap=0, tokenizers=Pieces())
+        ld.measure_parity(pd.DataFrame({"a": [1.0]}), reference="a", n_resamples=0, tokenizers=Pieces())
     with pytest.raises(ConfigError, match="not list"):
-        ld.measure_parity([1], reference="a", bootstrap=0)
+        ld.measure_parity([1], reference="a", n_resamples=0)
     with pytest.warns(LangdiffWarning, match=r"2 edition.* share fewer than 20 intents with the reference: 'a', 'b'"):
         ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 3]}), reference="a", seed=1)
 
@@ -253,14 +253,14 @@ def test_bad_tables():
 )
 def test_other_tables_are_no_counts(counts, message):
     with pytest.raises(DataError, match=message):
-        ld.measure_parity(counts, reference="eng", bootstrap=0)
+        ld.measure_parity(counts, reference="eng", n_resamples=0)
 
 
 def test_two_tables_of_counts_need_names():
     counts = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 2.0]})
     with pytest.raises(ConfigError, match="two tables of counts"):
-        ld.measure_parity(counts, reference="a", bootstrap=0, tokenizers=counts)
-    both = ld.measure_parity(counts, reference="a", bootstrap=0, tokenizers={"x": counts * [1, 2]}).estimates
+        ld.measure_parity(counts, reference="a", n_resamples=0, tokenizers=counts)
+    both = ld.measure_parity(counts, reference="a", n_resamples=0, tokenizers={"x": counts * [1, 2]}).estimates
     assert both.loc["b"].tolist() == [4 / 3, 8 / 3]
 
 
@@ -268,7 +268,7 @@ def test_sizes_are_of_the_same_cells():
     bits = pd.DataFrame({"a": [10.0, 20, 30], "b": [12.0, 21, 36]})
     sizes = pd.DataFrame({"a": [5.0, 6, 7], "b": [5.0, 6, 7]})
     table = ld.Surprisals(bits=bits, characters=sizes.where(sizes < 7), bytes=2 * sizes)
-    estimates = ld.measure_parity(table, reference="a", bootstrap=0).estimates
+    estimates = ld.measure_parity(table, reference="a", n_resamples=0).estimates
     assert estimates["bytes_per_character"].tolist() == [2, 2]
 
 
@@ -277,7 +277,7 @@ def test_clusters_of_texts_are_those_of_counts_beside_them():
     info = pd.DataFrame({"document": ["x", "x", "y", "z"]}, index=TEXTS.index)
     texts = ld.read_frame(TEXTS, intent_info=info)
     counts = TEXTS.map(len, na_action="ignore").astype(float)
-    given = {"reference": "eng", "seed": 1, "bootstrap": 50}
+    given = {"reference": "eng", "seed": 1, "n_resamples": 50}
     found = ld.measure_parity(texts, clusters="document", tokenizers=counts, **given)
     assert found.low["token_premium"].tolist() == found.low["character_premium"].tolist()
     other = ld.measure_parity(texts, clusters=info["document"].replace("z", "y"), tokenizers=counts, **given)
@@ -327,6 +327,6 @@ def test_flores_exactly(real_data):
         nfc=False,
         editions=["eng_Latn", "deu_Latn", "mya_Mymr", "shn_Mymr"],
     )
-    totals = ld.measure_parity(corpus, reference="eng_Latn", bootstrap=0).totals
+    totals = ld.measure_parity(corpus, reference="eng_Latn", n_resamples=0).totals
     assert totals["bytes"].tolist() == [257_386, 305_294, 909_303, 1_018_983]
     assert totals["characters"].tolist() == [257_160, 300_367, 318_872, 366_887]

@@ -22,7 +22,7 @@ def test_points_intervals_and_the_characters_beside():
 
 
 def test_a_measure_without_a_reference_has_a_plain_axis():
-    result = ld.measure_parity(ld.read_frame(TEXTS), reference="eng", bootstrap=0)
+    result = ld.measure_parity(ld.read_frame(TEXTS), reference="eng", n_resamples=0)
     ax = result.plot("bytes_per_character")
     assert ax.get_xscale() == "linear"
     with pytest.raises(ConfigError, match="no measure 'x'"):

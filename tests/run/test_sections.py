@@ -102,7 +102,7 @@ def test_models_are_compared_by_one_kind_of_likelihood(settings, tmp_path, model
 
 def test_texts_are_counted_without_the_marks_of_the_tokenizer(run, settings):
     texts = ld.read_multitext(settings["corpus"]["path"], format="moses")
-    parity = ld.measure_parity(texts, reference="eng", bootstrap=0).estimates
+    parity = ld.measure_parity(texts, reference="eng", n_resamples=0).estimates
     found = run.analyses["parity"].table.set_index("edition")
     for measure in ("byte_premium", "character_premium", "bytes_per_character"):
         assert found[measure].to_dict() == parity[measure].to_dict()

@@ -24,7 +24,7 @@ def test_units_and_signs(tmp_path, unit, base, sign):
         tmp_path,
         **{name: "\n".join(str(-sign * np.log(p) / np.log(base)) for p in ps) for name, ps in probabilities.items()},
     )
-    bits = ld.read_log_likelihoods(files, unit=unit, intents=["a", "b"], lm="mine").bits
+    bits = ld.read_log_likelihoods(files, unit=unit, intent_names=["a", "b"], lm="mine").bits
     for name, ps in probabilities.items():
         assert_allclose(bits[name], -np.log2(ps), rtol=ROUNDING)
     assert list(bits.index) == ["a", "b"]
@@ -66,4 +66,4 @@ def test_bad_requests(tmp_path):
     with pytest.raises(DataError, match="cannot be read: No such file"):
         ld.read_log_likelihoods({"eng": tmp_path / "none"}, unit="bits")
     with pytest.raises(DataError, match="'intents: 2 lines', 'eng: 1 lines'"):
-        ld.read_log_likelihoods(files, unit="bits", intents=["a", "b"])
+        ld.read_log_likelihoods(files, unit="bits", intent_names=["a", "b"])

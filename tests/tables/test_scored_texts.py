@@ -159,5 +159,5 @@ def test_tables_whose_rows_may_not_belong_together_are_refused(tmp_path, other, 
 
 
 def test_names_of_lines_are_not_those_of_rows(tmp_path):
-    with pytest.raises(ConfigError, match="intents name lines of numbers"):
-        ld.read_log_likelihoods(samples(tmp_path), intents=["x", "y"])
+    with pytest.raises(ConfigError, match="intent_names name lines of numbers"):
+        ld.read_log_likelihoods(samples(tmp_path), intent_names=["x", "y"])

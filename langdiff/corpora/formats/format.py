@@ -27,7 +27,9 @@ class Reading:
 
     Attributes
     ----------
-    path, edition_info, edition_columns, editions, nfc, decode_errors, on_error, ranges, vref, original_language, progress
+    path, edition_info, edition_columns, editions, nfc, decode_errors, on_error
+        See `langdiff.read_multitext`.
+    ranges, vref, original_language, progress
         See `langdiff.read_multitext`.
     faults : Faults
         What is wrong with the files; readers add to it, and leave out what is faulty.

@@ -96,7 +96,7 @@ def synthesize(
     n_languages: int = 8,
     *,
     languages: Sequence[SyntheticLanguage] | None = None,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     grammar: Grammar | None = None,
     missing: float = 0.0,
 ) -> SyntheticMultitext:

@@ -37,6 +37,7 @@ from langdiff.typology.association.sample import (
     check_names,
     gather,
     hash_sample,
+    name_of_unit,
     names_once,
 )
 
@@ -73,11 +74,11 @@ def correlate(
     tree: Tree | None = None,
     coordinates: pd.DataFrame | None = None,
     averaging: Averaging = "difficulty",
-    unit: Unit = "language",
+    average: Literal["language"] | None = "language",
     interval: Interval = "fisher",
     n_resamples: int = N_RESAMPLES,
     alpha: float = 0.05,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
 ) -> Correlations:
     """Test predictors against difficulties, with one observation per language.
 
@@ -121,9 +122,9 @@ def correlate(
     averaging : {"difficulty", "factor"}
         Mean over the editions of a language: the mean difficulty, as in the paper's correlations, or the logarithm
         of the mean factor, as in its Table 2.
-    unit : {"language", "edition"}
-        Unit of observation. ``"edition"`` keeps editions apart; only the test ``"mixed"`` allows for this, by a
-        random intercept of language inside that of family.
+    average : {"language", None}
+        Whether difficulties and predictors are averaged over the editions of each language. None keeps editions apart;
+        only the test ``"mixed"`` allows for this, by a random intercept of language inside that of family.
     interval : {"fisher", "bootstrap"}
         Kind of 95 % interval of the correlations ``"pearson"``, ``"spearman"`` and ``"kendall"``: see
         `langdiff.typology.association.correlation.correlation`.
@@ -132,7 +133,7 @@ def correlate(
     alpha : float
         False discovery rate.
     seed : int or numpy.random.Generator, optional
-        Seed of permutations and bootstrap; required if `tests` has ``"permutation"`` or `interval` is
+        Seed of permutations and bootstrap; without effect unless `tests` has ``"permutation"`` or `interval` is
         ``"bootstrap"``.
 
     Returns
@@ -173,6 +174,9 @@ def correlate(
     0  pearson  62            r     0.750  0.616  0.842
     1    mixed  62  nats per SD     0.064  0.049  0.080
     """
+    if average not in ("language", None):
+        raise ConfigError(f"average={average!r}: must be 'language' or None.")
+    unit: Unit = "edition" if average is None else "language"
     settings = settle(tests, given, unit, interval, n_resamples, tree is not None)
     random = interval == "bootstrap" or "permutation" in settings.tests
     rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)
@@ -249,8 +253,8 @@ def settle(
         raise ConfigError(f"n_resamples={settings.n_resamples}: at least 99, or p is too coarse.")
     if settings.unit == "edition" and settings.tests != ("mixed",):
         raise ConfigError(
-            f"editions of one language are not independent: with {option('unit', 'edition')}, name "
-            f"{option('tests', 'mixed')} alone; or keep {option('unit', 'language')}."
+            f"editions of one language are not independent: with {name_of_unit('edition')}, name "
+            f"{option('tests', 'mixed')} alone; or keep {name_of_unit('language')}."
         )
     if settings.given and not set(settings.tests) <= set(PARTIAL):
         raise ConfigError(f"predictors can be held fixed ({option('given')}) for tests {listing(PARTIAL, 9)} only.")

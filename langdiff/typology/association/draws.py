@@ -81,7 +81,7 @@ def propagate_errors(
     tree: Tree | None = None,
     coordinates: pd.DataFrame | None = None,
     n_draws: int = 4000,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
 ) -> PropagatedCorrelations:
     r"""Carry the errors of estimated difficulties into correlations.
 

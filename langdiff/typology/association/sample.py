@@ -10,12 +10,19 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from langdiff.base.signature import short_hash
-from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.tables.effect_sources import Sources, effects_by_source
 from langdiff.typology.association.correlation import MIN_LANGUAGES
 
 Averaging = Literal["difficulty", "factor"]
 Unit = Literal["language", "edition"]
+
+
+def name_of_unit(unit: Unit) -> str:
+    """Name the option that makes languages or editions the units of observation, for messages."""
+    python = "average=None" if unit == "edition" else 'average="language"'
+    command = "--per-edition" if unit == "edition" else "averages of languages"
+    return words(python=python, command=command, experiment=f'unit = "{unit}"')
 
 
 class HasFrame(Protocol):
@@ -96,11 +103,9 @@ def gather(
     """
     if averaging not in ("difficulty", "factor"):
         raise ConfigError(f"averaging={averaging!r}: must be 'difficulty' or 'factor'.")
-    if unit not in ("language", "edition"):
-        raise ConfigError(f"unit={unit!r}: must be 'language' or 'edition'.")
     if unit == "edition" and averaging != "difficulty":
         raise ConfigError(
-            f"{option('averaging', averaging)} is for {option('unit', 'language')}: with {option('unit', 'edition')}, "
+            f"{option('averaging', averaging)} is for {name_of_unit('language')}: with {name_of_unit('edition')}, "
             "nothing is averaged."
         )
     by_edition = difficulty_table(difficulties)

@@ -60,7 +60,7 @@ def test_editions_inside_languages_inside_families_are_those_of_statsmodels():
     info = editions[["language", "family"]].set_axis([f"e{i}" for i in range(len(rows))])
     d = pd.Series(editions["y"].to_numpy(), index=info.index)
     predictor = pd.Series(x[rows], index=info.index, name="x")
-    row = correlate(d, predictor, edition_info=info, unit="edition", tests=["mixed"]).to_frame().iloc[0]
+    row = correlate(d, predictor, edition_info=info, average=None, tests=["mixed"]).to_frame().iloc[0]
     assert_allclose([row["estimate"], row["p"]], [out.estimate, out.p], rtol=1e-6)
     assert row["n"] == len(rows)
 

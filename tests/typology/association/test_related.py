@@ -156,7 +156,7 @@ def test_bad_input_is_named():
     with pytest.raises(DataError, match="none of 32 languages has coordinates"):
         correlate(y, x, tests="area", coordinates=places().iloc[:0])
     with pytest.raises(ConfigError, match=r"name tests=.mixed. alone"):
-        correlate(y, x, tests="phylo", tree=TREE, unit="edition")
+        correlate(y, x, tests="phylo", tree=TREE, average=None)
     with pytest.raises(ConfigError, match=r"tests=.*must be among 'independent'"):
         regress(y, x, tests="tree", tree=TREE)
     with pytest.raises(DataError, match="tests='phylo': no two languages are related"):

@@ -84,7 +84,7 @@ def test_a_tree_without_tests_is_used_by_regressions_and_draws(drawn):
         ({"tests": "mood", "interval": "bootstrap", "seed": 1}, r"interval=\"bootstrap\" is for .* tests are 'mood'"),
         ({"only": "order", "interval": "bootstrap", "seed": 1}, r"interval=\"bootstrap\" is for .* tests are 'mood'"),
         ({"n_resamples": 999}, r'n_resamples=999: nothing is drawn .*tests="permutation" or interval="bootstrap"'),
-        ({"unit": "edition", "tests": "mixed", "averaging": "factor"}, 'averaging="factor" is for unit="language"'),
+        ({"average": None, "tests": "mixed", "averaging": "factor"}, 'averaging="factor" is for average="language"'),
         (
             {"tests": ["pearson", "mood"], "only": ["x", "z"]},
             "tests='mood' cannot be made: no predictor of 'x', 'z' is",
