@@ -19,7 +19,7 @@ from langdiff.tables.surprisals import Surprisals
 
 
 def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.DataFrame:
-    """Put fits beside each other: how likely, how large, and how far their difficulties differ.
+    """Compare fits: their likelihoods, their numbers of parameters, and how far their difficulties differ.
 
     Log-likelihoods compare only on the same cells, so that fits of different tables are refused, such as those of two
     language models, of which the worse may have the higher likelihood: compare their bits. Restricted and

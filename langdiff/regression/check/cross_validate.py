@@ -109,7 +109,7 @@ def _deal(observed: Booleans, k: int, rng: np.random.Generator, clusters: Intege
 
 
 def _leave_enough(folds: Integers, fold: int, observed: Booleans, blocks: Integers, rng: np.random.Generator) -> None:
-    """Take cells out of a fold, in place, until one more than connects them all stays for each intent and edition."""
+    """Remove cells from a fold, in place, until one more than connects them all stays for each intent and edition."""
     out = blocks[folds == fold]
     short = sum(observed.shape) - (int(observed.sum()) - len(out))
     if short > 0:
@@ -121,7 +121,7 @@ def _leave_enough(folds: Integers, fold: int, observed: Booleans, blocks: Intege
 
 
 def _reconnect(folds: Integers, fold: int, observed: Booleans, blocks: Integers) -> None:
-    """Take cells out of a fold, in place, until what stays is connected."""
+    """Remove cells from a fold, in place, until the cells that stay are connected."""
     while True:
         left = observed & (folds != fold)
         component = edition_components(left)

@@ -1,4 +1,4 @@
-"""How far difficulties differ between the language models of several folds."""
+"""Differences of difficulties between the language models of several folds."""
 
 import re
 import warnings
@@ -248,7 +248,7 @@ def _fit_all(
 
 
 def _fit(table: Surprisals, settings: dict[str, Any]) -> tuple[DifficultyFit, list[warnings.WarningMessage]]:
-    """Return a fit and what it warns of."""
+    """Return a fit and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)
         return fit(table, **settings), caught

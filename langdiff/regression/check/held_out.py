@@ -150,7 +150,7 @@ class HeldOutLikelihood:
     signature: str
 
     def __repr__(self) -> str:
-        """Return the log-likelihood per cell, and what it was computed on."""
+        """Return a one-line description."""
         return (
             f"HeldOutLikelihood: model {self.model}, {self.per_cell:.4f} ± {self.std_error:.4f} nats per cell of log "
             f"bits, {self.total:,.2f} in {self.cells:,} cells (fixed: {self.fix}; sizes: {self.n})"

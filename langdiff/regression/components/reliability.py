@@ -1,4 +1,4 @@
-r"""How sure difficulties are, and how many intents, language models and seeds that takes.
+r"""Reliability of difficulties, and numbers of intents, language models and seeds needed for it.
 
 Difficulties are means of ln bits over intents, language models and seeds. What all editions share cancels in their
 differences, so that the error of one is made of what goes together with the edition:
@@ -212,7 +212,7 @@ class Generalizability(Result):
         n_lms: int | None = None,
         n_seeds: int | None = None,
     ) -> float:
-        """Return the variance of the error of a difficulty, nats squared, with so many of each; by default as measured.
+        """Return the variance of the error of a difficulty, nats squared, by numbers of levels; by default as measured.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class Generalizability(Result):
         )
 
     def reliability(self, n_intents: int | None = None, **counts: int | None) -> float:
-        """Return G with so many intents, corpora, language models and seeds.
+        """Return G for given numbers of intents, corpora, language models and seeds.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class Generalizability(Result):
         return f"{self!r}\n{self.frame.round(4).to_string()}\n\n{self.design().round(4).to_string(index=False)}"
 
     def __repr__(self) -> str:
-        """Say how large the tables are and what G is."""
+        """Return a one-line description with G."""
         return (
             f"Generalizability: {self.n_editions} editions × {self.n_intents:,} intents, "
             f"{self.n_lms} language model(s), {self.n_seeds} seed(s), {self.n_corpora} corpus or "

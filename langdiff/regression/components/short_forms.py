@@ -73,7 +73,7 @@ class ShortForm(Result):
         return "\n".join(self._lines())
 
     def __repr__(self) -> str:
-        """Say how many intents, and how close they are."""
+        """Return a one-line description with the correlation and the error."""
         return (
             f"ShortForm of {len(self.intents)} intents: r = {self.correlation:.3f} with all, "
             f"error {self.error:.4f} nats, on {len(self.judged_on)} other editions"

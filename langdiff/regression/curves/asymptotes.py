@@ -169,7 +169,7 @@ class Asymptotes(Result):
         return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
-        """Say what was fitted."""
+        """Return a one-line description."""
         return (
             f"Asymptotes ({self.form}): {int(self.frame['reason'].eq('').sum())} of {len(self.frame)} editions, "
             f"exponent {self.exponent:.3f} ({self.exponent_low:.3f} to {self.exponent_high:.3f})"

@@ -418,7 +418,7 @@ class DifficultyCurve(Result):
         return document
 
     def __repr__(self) -> str:
-        """Say what was fitted, how large it is and whether it can be trusted."""
+        """Return a one-line description."""
         state = "" if self.converged else ", NOT CONVERGED"
         seeds = f", {self.n_seeds} seeds" if self.n_seeds > 1 else ""
         return (

@@ -54,7 +54,7 @@ class ItemDesign:
 
     @property
     def indicators(self) -> int:
-        """How many columns of `x` are indicators of groups."""
+        """Number of columns of `x` that are indicators of groups."""
         return 0 if self.groups is None or self.interacting else len(self.groups) - 1
 
 
@@ -212,7 +212,7 @@ def rows_of(outcomes: Outcomes, design: ItemDesign, structure: Structure | None 
 def check_outcomes(
     outcomes: Outcomes, design: ItemDesign, rows: Rows, structure: Structure, *, allow_unlinked: bool
 ) -> None:
-    """Refuse tables whose estimates would not exist; warn of those that rest on the distribution of items only.
+    """Refuse tables whose estimates do not exist; warn if estimates rest on the distribution of items only.
 
     Raises
     ------
@@ -410,7 +410,7 @@ def _strong(right: Booleans, wrong: Booleans) -> Any:
 
 
 def _never(systems: pd.Index, component: Any, right: Booleans, wrong: Booleans, at: str = "") -> str:
-    """Say which systems never have an item right that others have wrong."""
+    """Describe which systems never have an item right that others have wrong."""
     beats = right.astype(float).T @ wrong.astype(float) > 0
     sets = [np.flatnonzero(component == c) for c in range(component.max() + 1)]
     weakest = min(sets, key=lambda inside: int(np.delete(beats[inside], inside, axis=1).any(axis=1).sum()))

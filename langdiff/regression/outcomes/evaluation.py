@@ -88,7 +88,7 @@ class Value:
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """What rows of a block give: ln of the integrals, (n,), and moments over the nodes of u, the derivatives by node.
+    """Integrals of the rows of a block, as logarithms, (n,), and moments over the nodes of u, the derivatives by node.
 
     u has the columns m (J), σ, ln λ (J) and d, as far as they are wanted. `cross` is the Hessian between a shift of all
     m and u.

@@ -1,4 +1,4 @@
-"""Fitting models of outcomes: what is asked for, checked, estimated and published."""
+"""Fit models of outcomes: arguments are checked, parameters estimated, and estimates published."""
 
 import warnings
 from typing import Any, Literal, NamedTuple, get_args

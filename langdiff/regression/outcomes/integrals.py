@@ -110,7 +110,7 @@ def kinds(values: Floats) -> Integers:
 
 
 class Nodes(NamedTuple):
-    """Nodes of every row and logarithms of what its integrand is multiplied by there, both of shape (n, Q)."""
+    """Nodes of every row and the logarithms of their weights, both of shape (n, Q)."""
 
     v: Any
     log_weight: Floats

@@ -155,7 +155,7 @@ def log_coefficients(s: Floats, t: Floats) -> Floats:
 
 
 class CellParameter(NamedTuple):
-    """A parameter d that all cells share, and what is published of it.
+    """A parameter d that all cells share, and how it is published.
 
     Attributes
     ----------

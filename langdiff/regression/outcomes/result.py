@@ -155,7 +155,7 @@ class OutcomeFit(Result):
 
     @property
     def profile(self) -> Effects | None:
-        """How much harder each group is for each system than ability and difficulty say, log odds.
+        """Additional difficulty of each group for each system, beyond ability and difficulty, log odds.
 
         The effects, named ``"system: group"``, sum to 0 over the systems and over the groups. None without an
         interaction.
@@ -260,7 +260,7 @@ class OutcomeFit(Result):
         return rounded(frame, self.digits)
 
     def summary(self) -> str:
-        """Format abilities and difficulties, with what is needed to trust them.
+        """Format abilities and difficulties, with tests and the source of standard errors.
 
         Returns
         -------
@@ -284,7 +284,7 @@ class OutcomeFit(Result):
         return "\n\n".join(["\n".join(self._lines()), *tables, f"[{self.signature}]"])
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw abilities beside the difficulties of items; see `langdiff.plots.plot_wright_map`.
+        """Draw abilities and difficulties of items on one scale; see `langdiff.plots.plot_wright_map`.
 
         Parameters
         ----------

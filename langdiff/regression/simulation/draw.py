@@ -91,7 +91,7 @@ def _chance(ranked: Floats, share: float) -> Floats:
 
 
 def _spare_one(gone: Booleans, rng: np.random.Generator) -> Booleans:
-    """Give back one cell, at random, to rows and columns that would lose all of theirs."""
+    """Return one cell, at random, to rows and columns that would lose all of theirs."""
     intents, editions = gone.shape
     rows = np.flatnonzero(gone.all(axis=1))
     gone[rows, rng.integers(editions, size=len(rows))] = False
@@ -299,7 +299,7 @@ def _are_numbers(bits: Floats) -> bool:
 
 
 def _too_far(without_noise: bool, sigma: float, variant: Variant) -> str:
-    """Say which argument gives surprisals that no float holds, knowing whether those without noise are numbers."""
+    """Describe which argument gives surprisals that no float holds."""
     if not without_noise:
         what = "difficulties and intent_sizes so far apart give"
     elif variant.laplace_scale is None:

@@ -136,7 +136,7 @@ class Priors:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Posterior:
-    """What engines and labels need of a table and a model.
+    """Inputs of the engines and labels, from a table and a model.
 
     Attributes
     ----------

@@ -44,14 +44,14 @@ Algorithm = Literal["pathfinder", "laplace", "optimize"]
 
 
 def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
-    """Refuse what is not offered."""
+    """Refuse a choice that is not offered."""
     if given not in offered:
         raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampler:
-    """How Stan samples: its engine, the chains, and how they move.
+    """Settings of sampling with Stan: engine, chains, and steps.
 
     Attributes
     ----------
