@@ -14,6 +14,7 @@ from . import run as run
 from . import selection as selection
 from . import treebanks as treebanks
 from . import typology as typology
+from .base.result import Drawn as Drawn
 from .base.result import Result as Result
 from .base.result import read as read
 from .corpora.formats.registry import read_multitext as read_multitext
@@ -70,11 +71,11 @@ from .regression.simulation.draw import simulate as simulate
 from .regression.stan.draws import diagnose as diagnose
 from .regression.stan.sampling import sample as sample
 from .run.runner import run_experiment as run_experiment
-from .selection.cross_splitting import split_into_folds as split_into_folds
 from .selection.front import pareto_front as pareto_front
 from .selection.result import Selection as Selection
 from .selection.selecting import select as select
 from .selection.splits import split as split
+from .selection.splits import split_into_folds as split_into_folds
 from .tables.contrasts import Contrast as Contrast
 from .tables.divisions import Folds as Folds
 from .tables.divisions import Parts as Parts

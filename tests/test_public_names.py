@@ -9,24 +9,25 @@ import pytest
 
 NAMES = """
 langdiff:
-    AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Effects Folds HuggingFaceLM
-    Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance Recipe Result Scoring
-    Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin compare compare_treebanks
-    compute_surprisals correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
-    explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
-    measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit read_frame
-    read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes read_surprisals
-    read_token_scores read_treebank replicate reproduce run_balanced run_experiment sample sample_outcomes
-    score_multitext select short_form simulate simulate_outcomes split split_by_origin split_into_folds
-    standardized_residuals surprisals_of sweep_merges synthesize tokenize train_language_model translationese
-    write_multitext xmi
+    AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Effects Folds
+    HuggingFaceLM Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance
+    Recipe Result Scoring Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin
+    compare compare_treebanks compute_surprisals correlate cross_validate cross_validate_outcomes
+    detokenize diagnose difficulty_curve explain_abilities fit fit_outcomes flag_outliers generalizability
+    goodness held_out_log_likelihood measure_parity measure_treebanks pareto_front predictors
+    rank_probabilities read read_curve read_fit read_frame read_language_model read_log_likelihoods
+    read_multitext read_outcome_fit read_outcomes read_surprisals read_token_scores read_treebank
+    replicate reproduce run_balanced run_experiment sample sample_outcomes score_multitext select
+    short_form simulate simulate_outcomes split split_by_origin split_into_folds standardized_residuals
+    surprisals_of sweep_merges synthesize tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
-    ConstructionScores GoldTargets Parses Rules check_claims compare_annotators constructed_gold default_rules
-    evaluate mine_candidates mined_counts mined_gold order_columns read_gold read_parses read_queries read_rules
-    read_vetted
+    Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
+    constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns read_gold
+    read_parses read_queries read_rules read_vetted
 langdiff.corpora:
-    CostepStatistics SyntheticLanguage SyntheticMultitext corpus_sizes costep_statistics detokenize fetch
-    native_share read_frame read_multitext synthesize tokenize write_multitext
+    CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext corpus_sizes
+    costep_statistics detokenize fetch native_share read_frame read_multitext synthesize tokenize
+    write_multitext
 langdiff.datasets:
     Bothwell2023 Morey2017 PublishedFigures bender2011 bothwell2023 byte_premium2024 goldfish2024
     mielke2019 morey2017 tokenization_lengths2023 xmi2020
@@ -75,8 +76,9 @@ langdiff.run:
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
-    SimilaritySettings UDPipeParser compare_treebanks dependency_length head_pos_entropy measure_treebanks
-    perturbation_curve read_treebank
+    PerturbationCurve SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
+    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve profile_treebank
+    read_treebank
 langdiff.typology:
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
     benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals

@@ -13,14 +13,16 @@ from typer.core import TyperGroup
 
 import langdiff
 from langdiff.base.cells import escape_controls
+from langdiff.cli.constructions import constructions
+from langdiff.cli.corpora import app as texts
+from langdiff.cli.corpora import corpora
 from langdiff.cli.difficulties import app as difficulties
 from langdiff.cli.languages import app as languages
-from langdiff.cli.outcomes import constructions, outcomes
+from langdiff.cli.outcomes import outcomes
 from langdiff.cli.parallelism import parallelism
 from langdiff.cli.runs import app as runs
 from langdiff.cli.taggers import app as taggers
-from langdiff.cli.texts import app as texts
-from langdiff.cli.texts import corpora
+from langdiff.cli.training import app as training
 from langdiff.cli.trees import discourse, treebanks
 from langdiff.cli.wording import as_options, in_options, options_of, saying
 from langdiff.errors import LangdiffError, in_command
@@ -61,7 +63,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (runs, texts, difficulties, languages):
+for part in (runs, texts, training, difficulties, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
 parallelism.add_typer(taggers)
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):

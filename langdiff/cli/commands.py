@@ -53,8 +53,6 @@ class Command:
         Parameters that have no option.
     needs : mapping
         Options of which one at least must be given, by the table whose columns they name.
-    check : callable, optional
-        Function of the `Call` that refuses options before anything is read.
     panels : mapping
         Headings of the help under which options stand apart.
     also : str
@@ -74,7 +72,6 @@ class Command:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    check: Callable[["Call"], None] | None = None
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     also: str = ""
     examples: tuple[str, ...] = ()
@@ -214,8 +211,6 @@ class Call:
     def __call__(self, **more: Any) -> Any:
         """Call the function; arguments given here count more than options."""
         self._refuse_tables()
-        if self.command.check is not None:
-            self.command.check(self)
         return load(self.command.function)(**(self.arguments(*more) | more))
 
     def arguments(self, *without: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from langdiff.cli.output import (
     print_table,
     save_picture,
 )
-from langdiff.cli.texts import COMPUTING, computing
+from langdiff.cli.training import COMPUTING, computing
 from langdiff.errors import ConfigError, DataError, LangdiffError, listing, option
 
 if TYPE_CHECKING:
@@ -108,9 +108,9 @@ def correlate(
     categorical: Annotated[
         list[str] | None, typer.Option(help="Numbers in this column are names of categories (repeat for more).")
     ] = None,
-    per_edition: Annotated[
-        bool, typer.Option(help="Take every edition for an observation, not the averages of languages.")
-    ] = False,
+    average: Annotated[
+        Literal["language", "none"], typer.Option(help="Average over the editions of a language, or keep them apart.")
+    ] = "language",
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
@@ -121,8 +121,8 @@ def correlate(
     output.check(call.offers)
     if call.given["interval"] != "bootstrap" and "permutation" not in (call.given["tests"] or []):
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
-    table = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
-    result = call(predictors=table, average=None if per_edition else "language")
+    frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
+    result = call(predictors=frame, average=None if average == "none" else average)
     only = call.given["only"] or []
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
 
@@ -238,7 +238,7 @@ def parity(
     )
     output.show(result, draw=lambda: result.plot(measure))
     if report is not None:
-        from langdiff.run.parity_report import write_parity_report
+        from langdiff.run.report import write_parity_report
 
         write_parity_report(result, report, fit=result.fit)
         typer.echo(f"Report: {report}", err=True)
@@ -383,6 +383,7 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
     },
     renamed={"languages": "language -l"},
     kinds={"lm": str},
+    help={"format": "Format of the corpus.", "lm": "Language model to train.", "device": "auto, cpu or cuda."},
     without=("multitext", "languages", "original_language", "edition_info", "cache"),
     panels={PANEL: ONLY_BALANCED},
 )

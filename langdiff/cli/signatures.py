@@ -302,11 +302,12 @@ def _described(doc: str) -> dict[str, str]:
 
 
 def _sentence(text: str) -> str:
-    """Return a text up to the first end of a phrase that is not within brackets."""
-    places = (end.start() for end in _END.finditer(text))
+    """Return a text up to the first end of a phrase, not within brackets; three words and a colon begin one."""
+    places = (end.start() for end in _END.finditer(text) if end[0] != ":" or text.count(" ", 0, end.start()) > 2)
     ends = (place for place in places if text.count("(", 0, place) == text.count(")", 0, place))
     end = next(ends, None)
-    return text if end is None else f"{text[:end]}."
+    phrase = (text if end is None else f"{text[:end]}.").removeprefix("Whether to ")
+    return phrase[:1].upper() + phrase[1:]
 
 
 def _fields(module: _Module, node: ast.ClassDef) -> Iterator[Parameter]:

@@ -29,6 +29,7 @@ Parts = Annotated[
 Tagged = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tagger, its learning curve and a manifest.")]
 Documents = Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)]
 TRAINING = {"lemmatizer": "Language of the lemmata, for settings that use them.", "max_epochs": "Epochs at most."}
+TRAINING |= {"device": "cpu, cuda or auto.", "progress": "Draw a progress bar; by default on a terminal."}
 TRAINING |= {"vectors": "File of word2vec (text, or binary if called *.bin)."}
 TRAINING |= {"bert": "Folder of a BERT with its tokenizer; nothing is downloaded."}
 

@@ -1,5 +1,7 @@
 # the public names, for type checkers and at run time alike
+from .agreement import Agreement as Agreement
 from .agreement import compare_annotators as compare_annotators
+from .claims import CheckedClaims as CheckedClaims
 from .claims import check_claims as check_claims
 from .evaluation import evaluate as evaluate
 from .gold import GoldTargets as GoldTargets

@@ -111,7 +111,7 @@ def evaluate(
     A positive target is correct if a rule finds it, a negative one if none does. Targets of items without a block are
     wrong, negative ones too, and a warning counts and names these items; a block without lines is an analysis without
     dependencies. If a parser has no block for any item of a treebank, its output for that treebank has probably not
-    been given, and `missing` says what becomes of these targets. A positive target for whose type a parser has no rule
+    been given, and `missing` decides how these targets count. A positive target for whose type a parser has no rule
     is wrong, and is reported as not mapped.
 
     Parameters
@@ -123,7 +123,7 @@ def evaluate(
     rules : Rules or mapping from str to Rules, optional
         Rules for all parsers, or those of each by name; by default rules for Universal Dependencies.
     missing : {"raise", "skip", "wrong"}
-        What becomes of treebanks (see `GoldTargets`) of which a parser has parsed no sentence: an error, or they are
+        Treatment of treebanks (see `GoldTargets`) of which a parser has parsed no sentence: an error, or they are
         left out for all parsers, so that all are scored on the same sentences, or their targets count as wrong.
 
     Returns

@@ -2,16 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
 from langdiff.corpora.origin import languages_per_intent, native_share, origin_accounting
 from langdiff.tables.multitext import Multitext
-
-if TYPE_CHECKING:
-    pass
 
 
 def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:

@@ -67,7 +67,7 @@ def evaluate_discourse(
         Whether three items that are always right are added to each document in ``rst-parseval``, as one parser's
         own evaluation did. It inflates scores.
     on_error : {"raise", "skip"}
-        What becomes of documents that cannot be compared, because a file is faulty, one side lacks them, or their EDUs
+        Treatment of documents that cannot be compared, because a file is faulty, one side lacks them, or their EDUs
         (characters) are not the same: an error that lists all of them, or they are left out on all sides, so that all
         systems are scored on the same documents. The result lists them (`DiscourseEvaluation.left_out`).
 

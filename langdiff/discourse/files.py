@@ -52,7 +52,7 @@ def read_discourse(
         Whether a node that is an only child is left out, so that its parent takes its place with the parent's label;
         by default it is an error.
     on_error : {"raise", "skip"}
-        What becomes of documents whose file cannot be read or does not hold one tree: an error that lists all of them,
+        Treatment of documents whose file cannot be read or does not hold one tree: an error that lists all of them,
         or they are left out, with a warning that lists them. `evaluate_discourse` knows of them, too, and lists them.
 
     Returns

@@ -17,10 +17,10 @@ from .native import read_origins as read_origins
 from .native import split_by_origin as split_by_origin
 from .native import split_by_source as split_by_source
 from .native import write_origins as write_origins
+from .native_and_translated import TranslationeseByModel as TranslationeseByModel
 from .native_and_translated import TranslationeseResult as TranslationeseResult
 from .native_and_translated import translationese as translationese
-from .native_by_model import TranslationeseByModel as TranslationeseByModel
-from .native_by_model import translationese_by_model as translationese_by_model
+from .native_and_translated import translationese_by_model as translationese_by_model
 from .replicates import Replicates as Replicates
 from .replicates import replicate as replicate
 from .reproduction import Reproduction as Reproduction

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,6 @@ from langdiff.regression.table import as_surprisals
 from langdiff.regression.variants import PlainModel
 from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.surprisals import Surprisals
-
-if TYPE_CHECKING:
-    pass
 
 Intents = Literal["fixed", "random"]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,9 +19,6 @@ from langdiff.regression.identity import identify_table
 from langdiff.regression.table import as_surprisals
 from langdiff.regression.variants import PlainModel
 from langdiff.tables.surprisals import Surprisals
-
-if TYPE_CHECKING:
-    pass
 
 HALVINGS = 4  # the default sizes are halves, quarters, … of the table
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,9 +14,6 @@ from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.errors import DataError, listing
 from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.effects import Effects
-
-if TYPE_CHECKING:
-    pass
 
 LARGEST = 1 - 1e-9  # share of the variance between languages up to which the likelihood is computed
 EQUAL = 1e-9  # share of the squares that lies within languages if there is nothing but errors of rounding
@@ -122,9 +118,9 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     Parameters
     ----------
     source : DifficultyFit, Effects, Series or DataFrame
-        Difficulties of editions, as `langdiff.as_effects` takes them.
+        Fit, or table of difficulties of editions; as `langdiff.as_effects` takes them.
     edition_info : DataFrame, Series or mapping
-        Language of every edition, in a frame as its column ``language``.
+        Table of the editions with a column language; or the language of every edition.
 
     Returns
     -------

@@ -41,7 +41,7 @@ class Compute:
     Attributes
     ----------
     device : str
-        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     cache : str or Path, optional
         Folder that keeps models, logs and surprisals; what it has of the same texts is not trained again.
     workers : int
@@ -160,7 +160,7 @@ def compute_surprisals(
         Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training;
         above it there is an error, before that edition is trained.
     device : str
-        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     seed : int or numpy.random.Generator, optional
         Seed of every model, or from which the seeds of the folds are made; required for networks. Character n-grams
         draw nothing at random.

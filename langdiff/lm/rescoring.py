@@ -44,7 +44,7 @@ def read_models(
     lm : str or LanguageModelRecipe
         Language model to take from there.
     device : str
-        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
 
     Returns
     -------
@@ -106,7 +106,7 @@ def score_multitext(
     max_replaced : float
         Fraction of an edition's characters, from 0 to 1, that may be outside its model's alphabet.
     device : str
-        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
 

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from string import punctuation
 from typing import Any, ClassVar
@@ -195,10 +195,6 @@ class AnnotatorAgreement(Result):
     def _table(self) -> pd.DataFrame:
         return self.to_frame()
 
-    def to_json(self) -> str:
-        """Return what `save` writes."""
-        return super(AnnotatorAgreement, replace(self, scores=self.scores.completed())).to_json()
-
     def __repr__(self) -> str:
         """Return a line with the number of documents, and F by all metrics."""
         totals = self.to_frame()
@@ -227,13 +223,14 @@ def annotator_agreement(
         Annotations of the same documents by name.
     seed : int or numpy.random.Generator
         Seed of the bootstrap.
-    conjunctions, interlocks : bool
-        Whether annotations of both sides are cleaned up first, in this order; see `align_conjunctions` and
-        `merge_interlocked`.
+    conjunctions : bool
+        Let all branches of a parallelism begin with a conjunction, or none; see `align_conjunctions`. It comes first.
+    interlocks : bool
+        Merge parallelisms that follow one another throughout; see `merge_interlocked`.
     n_draws : int
         Number of bootstrap samples.
     as_published : bool
-        Whether the bootstrap is that of the published figures, which is wrong in two ways: under EPM, a missing partner
+        Bootstrap with the two flaws of the published figures: under EPM, a missing partner
         counts as a parallelism, so that the mean of F is too low; and the interval is divided by the square root of the
         number of pairs once too often, which makes it far too narrow.
 

@@ -4,7 +4,7 @@ import math
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any, ClassVar, Literal, get_args
@@ -33,10 +33,18 @@ _PERCENT = ["precision", "recall", "f", "macro_f"]
 _SHOWN = {"f": "F", "macro_f": "macro F", "hypothesis_size": "predicted", "reference_size": "annotated"}
 
 
-class ScoreTable:
-    """Scores of pairs of documents, which may be added one after the other."""
+@dataclass(frozen=True, eq=False)
+class ScoreRows:
+    """Table of parallelisms, as files of scores have it."""
 
-    def __init__(self) -> None:
+    rows: pd.DataFrame
+
+
+class ScoreTable:
+    """Scores of pairs of documents, which may be added one after the other; or the rows of all, from a file."""
+
+    def __init__(self, rows: pd.DataFrame | None = None) -> None:
+        self._rows = rows
         self._pairs: list[tuple[str, str, Document, Document, dict[Metric, dict[int, tuple[int, int]]]]] = []
 
     def add(self, system: str, name: str, reference: Document, hypothesis: Document) -> None:
@@ -58,6 +66,8 @@ class ScoreTable:
 
     def parallelisms(self) -> pd.DataFrame:
         """Return one row per system, document, side, parallelism and metric."""
+        if self._rows is not None:
+            return self._rows
         known: dict[str, list[tuple[Any, ...]]] = {}  # features of the references
         rows: list[tuple[Any, ...]] = []  # one per parallelism
         cells = [np.zeros((0, 3, len(METRICS)), dtype=int)]  # credits, sizes, partners of the rows
@@ -75,6 +85,15 @@ class ScoreTable:
                 rows += [(system, name, what, number, *row) for number, row in enumerate(found, 1)]
             cells += sides
         return _long(pd.DataFrame(rows, columns=[*_KEYS, *FEATURES]).astype(_TYPES), np.concatenate(cells))
+
+    def to_record(self) -> ScoreRows:
+        """Return the rows that are saved."""
+        return ScoreRows(self.parallelisms())
+
+    @classmethod
+    def from_record(cls, record: ScoreRows) -> "ScoreTable":
+        """Return the table of rows that were saved."""
+        return cls(record.rows)
 
 
 def _total_sizes(document: Document) -> tuple[int, int, int, int]:
@@ -132,8 +151,8 @@ class ParallelismScores(Result):
         Weight of recall in F.
     signature : str
         Settings and a hash of the references, to be quoted with the numbers.
-    matchings : ScoreTable or DataFrame
-        Matchings from which `parallelisms` is made, or that table itself.
+    matchings : ScoreTable
+        Matchings from which `parallelisms` is made.
 
     Notes
     -----
@@ -151,7 +170,7 @@ class ParallelismScores(Result):
     systems: tuple[str, ...]
     beta: float
     signature: str
-    matchings: ScoreTable | pd.DataFrame
+    matchings: ScoreTable
 
     @cached_property
     def parallelisms(self) -> pd.DataFrame:
@@ -164,7 +183,7 @@ class ParallelismScores(Result):
         ``section``, ``position`` (of its first token in the document, from 0 to 1). The table is made when it is first
         asked for, since that takes longer than scoring.
         """
-        return self.matchings.parallelisms() if isinstance(self.matchings, ScoreTable) else self.matchings
+        return self.matchings.parallelisms()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per system and metric.
@@ -251,14 +270,6 @@ class ParallelismScores(Result):
         frame = self.to_frame()
         frame[_PERCENT] *= 100
         return frame.drop(columns="undefined").rename(columns=_SHOWN)
-
-    def completed(self) -> "ParallelismScores":
-        """Return the same scores with the table of parallelisms instead of the matchings that it is made from."""
-        return replace(self, matchings=self.parallelisms)
-
-    def to_json(self) -> str:
-        """Return what `save` writes."""
-        return super(ParallelismScores, self.completed()).to_json()
 
     def __repr__(self) -> str:
         """Return a line with the numbers of systems and documents, and F by MBAWO."""

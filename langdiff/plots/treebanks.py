@@ -222,7 +222,7 @@ def plot_treebank_profile(
     ('eng: length', 'words with children (%)')
     """
     draw = dict(zip(METRICS, (_draw_size, _draw_costs, _draw_costs, _draw_length), strict=True)).get(metric)
-    if draw is None:
+    if draw is None or metric not in profile.tables:
         raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
     ax = axes_of(ax, 6.4, 3.2)
     table = profile.tables[metric]

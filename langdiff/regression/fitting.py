@@ -88,9 +88,9 @@ def fit(
         ``intent``, ``edition`` and ``bits``: a DataFrame, a mapping of lists, or a table of Polars or PyArrow. Of
         other names, units and log-probabilities see `Surprisals.from_long`.
     model : {"1", "2", "2L", "2C"} or Variant
-        Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations. Model 3 needs
-        the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. The kink of 2L is rounded off, which gives
-        it a sandwich; ``Laplace(rounding=0)`` fits the kink itself.
+        Regression model to fit; they are defined above. 2L and 2C resist outliers, such as sloppy translations. Model 3
+        needs the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. The kink of 2L is rounded off, which
+        gives it a sandwich; ``Laplace(rounding=0)`` fits the kink itself.
     method : {"auto", "newton", "lbfgs"}
         Optimizer of models 1 and 2: ``"auto"`` solves model 1 exactly and model 2 by Newton's method, with L-BFGS
         if that fails. 2L, 2C and 3 are fitted by L-BFGS.
@@ -100,7 +100,8 @@ def fit(
         Difficulties as sums of terms, such as ``"language + lm"``, over the columns of `edition_info`
         (Wilkinson's notation). A formula is not Python; see the handbook, "The models", for what it may say.
     edition_info : DataFrame, optional
-        Properties of the editions, indexed by edition; needed for a formula and for groups given as a column.
+        Table of the editions, which are its index or first column; needed for a formula and for groups given as a
+        column.
     intents : {"fixed", "random"}
         Sizes of intents: a parameter each, which is valid if what is missing depends on the intents only; or drawn
         from one distribution, in models 1, 2 and 2L, which is valid if it depends on observed bits only. See the

@@ -1,28 +1,108 @@
-"""What a section of the experiment beyond the regression found, kept while what it depends on is the same."""
+"""What a section of the experiment found: a table, notes and pictures, kept while what it depends on is the same."""
 
+import base64
+import io
 import json
 import logging
+import re
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from langdiff.base.cells import drop_controls
 from langdiff.base.checksums import read_sealed, seal
 from langdiff.base.io import write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError
 from langdiff.experiments.cautions import merge
 from langdiff.run.directory import JOBS, versions
-from langdiff.run.figure import Figure
 
 ANALYSES = "analyses"
 KEPT = f"{JOBS}/{ANALYSES}"  # as soon as they are made; a run that is interrupted finds them here
 FORMAT, FORMAT_VERSION = "langdiff analysis", 1
+FONTS = "'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'Liberation Sans', Arial, sans-serif"  # of report.css, too
+WIDTH, WIDE = 7.0, 9.0  # inches of pictures as wide as the text of the page, and wider
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture with its caption, and the part of the page that shows it.
+
+    Attributes
+    ----------
+    name, caption : str
+        Name of the file, and what is drawn.
+    svg : bytes
+        The picture; its text is text, written in the fonts of who reads it.
+    part : {"difficulties", "ranks", "agreement", "residuals", "training"} or section of the experiment
+        Part of the page.
+    title : str
+        What is found, as computed from the data; may be empty.
+    wide : bool
+        Whether it is wider than the text of the page.
+    """
+
+    name: str
+    caption: str
+    svg: bytes
+    part: str
+    title: str = ""
+    wide: bool = False
+
+    @property
+    def uri(self) -> str:
+        """The picture as a ``data:`` address; as an image it cannot run scripts."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+
+
+def draw(
+    name: str,
+    caption: str,
+    part: str,
+    plot: Any,
+    rows: int = 16,
+    columns: int = 1,
+    *,
+    title: str = "",
+    wide: bool = False,
+) -> Figure:
+    """Draw a picture on axes of its own.
+
+    Parameters
+    ----------
+    name, caption, part : str
+        As for `Figure`.
+    plot : callable
+        Function that draws on the axes.
+    rows, columns : int
+        Number of rows that the picture must have room for, and of axes side by side.
+    title, wide : str, bool
+        As for `Figure`.
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+
+    # The same run gives the same bytes: fixed ids, no date. Text stays text, so that the reader's fonts show every
+    # script, and dollar signs in names are dollar signs.
+    settings: Any = {"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False}
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from|no installed font has", UserWarning)
+        figure = Canvas(figsize=(WIDE if wide else WIDTH, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
+        FigureCanvasSVG(figure)
+        plot(figure.subplots(ncols=columns))
+        stream = io.BytesIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    svg = drop_controls(stream.getvalue().decode())  # of which XML has none
+    # all fonts of the page are narrower than Matplotlib's, by which room was made
+    svg = re.sub(r"font-family: [^;\"]*", f"font-family: {FONTS}", svg)
+    return Figure(name, caption, svg.encode(), part, title, wide)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,12 +119,24 @@ class Analysis:
         What a reader should know beside the table, such as warnings, convergence and signature, or why there is none.
     figures : tuple of Figure
         Pictures.
+    failure : str
+        Why it could not be made; empty if it was.
+    result : object
+        What the function of the section returned, where it is kept in a file of its own.
+    failed : dict
+        Editions that had to be left out, and why, by the name of the language models concerned.
+    facts : dict
+        What the section adds to the manifest of the run.
     """
 
     name: str
     table: pd.DataFrame
     notes: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
+    failure: str = ""
+    result: Any = None
+    failed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """Return `table`."""
@@ -89,9 +181,10 @@ def read_analysis(path: Path) -> tuple[Analysis, str]:
     types = {"f": float, "i": int, "b": bool}
     numbers = {name: types[kind] for name, kind in zip(table.columns, document["kinds"], strict=True) if kind in types}
     figures = tuple(Figure(**figure | {"svg": figure["svg"].encode()}) for figure in document["figures"])
-    found = Analysis(
-        name=document["name"], table=table.astype(numbers), notes=tuple(document["notes"]), figures=figures
-    )
+    notes = tuple(document["notes"])
+    failure = notes[0] if table.empty else ""
+    name = document["name"]
+    found = Analysis(name=name, table=table.astype(numbers), notes=notes, figures=figures, failure=failure)
     return found, document["key"]
 
 
@@ -125,7 +218,8 @@ def kept_or_made(
         raise
     except LangdiffError as error:  # difficulties can be had all the same
         logger.warning("[%s] could not be done: %s", name, error, extra={"section": name})
-        found = Analysis(name=name, table=pd.DataFrame(), notes=(f"This could not be done: {error}",))
+        failure = f"This could not be done: {error}"
+        found = Analysis(name=name, table=pd.DataFrame(), notes=(failure,), failure=failure)
         write_analysis(found, "", new / ANALYSES / kept.name)
         return found
     found, _ = read_analysis(kept)  # the same numbers, whether they are new or not

@@ -7,7 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -19,22 +19,19 @@ import langdiff
 from langdiff.base.checksums import CHECKSUMS, read_checksums, write_checksums
 from langdiff.base.io import locked, parse_json, remove
 from langdiff.errors import DataError, OutputError
-from langdiff.experiments.training_sizes import SizeCache, size_caches
 from langdiff.lm.jobs.folder import fold_cache
-from langdiff.run.experiment import Experiment
 from langdiff.run.log import LOG
+from langdiff.tables.multitext import Multitext
 
 EXPERIMENT = "experiment.json"
 MANIFEST = "manifest.json"
 REPORT = "report.html"
 STAGE = ".new"
 EDITIONS = "tables/editions.csv"
-FOLDS = "tables/folds.csv"
 PRESENCE = "tables/presence.csv"
 JOBS = "jobs"  # language models, one folder per edition, or in each of several folds
 SCORED = "scored"  # what a given language model made of each edition
-CURVE = "curve.json"
-CURVE_JOBS = "curve-jobs"  # language models of smaller training data, one folder per size
+KEPT_BASELINES = f"{JOBS}/floors.json"  # by edition, with the hash of all that they depend on
 FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
 
 
@@ -176,15 +173,6 @@ def caches(directory: Path, folds: int | None) -> list[Path]:
     return [jobs] if folds is None else [fold_cache(jobs, number) for number in range(1, folds + 1)]
 
 
-def curve_caches(directory: Path, experiment: Experiment) -> list[SizeCache]:
-    """Return the folders in which the language models of a run's curve lie; none if it has no ``[curve]``."""
-    curve = experiment.curve
-    if curve is None:
-        return []
-    folds = experiment.split.folds
-    return size_caches(directory / CURVE_JOBS, curve.sizes, experiment.seed, curve.n_seeds, folds)
-
-
 def is_finished(directory: Path) -> bool:
     """Return whether a folder holds the results of a run."""
     return (directory / CHECKSUMS).is_file()
@@ -228,3 +216,45 @@ def _git_revision() -> str | None:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
+
+
+def hash_editions(multitext: Multitext) -> dict[Hashable, str]:
+    """Return the SHA-256 of each edition's file, of its zip archive, or of all files in its folder.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read.
+    """
+    if "path" not in multitext.edition_info:
+        return {}
+    paths = multitext.edition_info["path"].dropna()
+    return {edition: hash_files(_archive_of(Path(path))) for edition, path in paths.items()}
+
+
+def hash_files(path: Path) -> str:
+    """Return the SHA-256 of a file, or of the names and contents of all files in a folder.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read.
+    """
+    digest = hashlib.sha256()
+    is_folder = path.is_dir()
+    try:
+        for file in sorted(path.rglob("*")) if is_folder else [path]:
+            if is_folder and not file.is_file():
+                continue
+            if is_folder:
+                digest.update(file.relative_to(path).as_posix().encode() + b"\0")
+            with file.open("rb") as stream:
+                while piece := stream.read(1 << 20):
+                    digest.update(piece)
+    except OSError as error:
+        raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from error
+    return digest.hexdigest()
+
+
+def _archive_of(path: Path) -> Path:
+    return next((folder for folder in path.parents if folder.suffix.lower() == ".zip" and folder.is_file()), path)

@@ -8,22 +8,19 @@ import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from langdiff.base.io import as_path, parse_json
 from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError, in_experiment, listing
-from langdiff.run.experiment import Experiment, FileCorpus, SyntheticCorpus
-from langdiff.run.sections import PATHS
-
-RENAMED = {"lm": {"floors": "baselines"}}
-"""Keys of earlier versions by section, which finished runs still have in their settings."""
+from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
+from langdiff.run.section import Settings
 
 # name=value of Python, but no word in quotes, which is of the data, nor in a path
 _ARGUMENT = re.compile(r"(?<!['\"\w=/\\])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|True|False|[0-9.]*[0-9])(?!\w)")
 
 
-def read_experiment(path: str | Path) -> Experiment:
+def read_experiment(path: str | Path) -> Core:
     r"""Read and check an experiment file; environment variables in its paths are filled in.
 
     Parameters
@@ -60,38 +57,26 @@ def read_experiment(path: str | Path) -> Experiment:
         raise ConfigError(f"{path}: not a TOML file: {error}.") from error
     try:
         with in_experiment():
-            experiment = Experiment.model_validate(table)
+            experiment = experiment_type().model_validate(table)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from error
-    if isinstance(experiment.corpus, FileCorpus):
-        corpus = _resolve_paths(experiment.corpus, path)
-        experiment = experiment.model_copy(update={"corpus": corpus})
-    for section, keys in PATHS.items():
-        settings = getattr(experiment, section)
-        given = {key: getattr(settings, key, None) for key in keys}
-        resolved = {key: _resolve(name, path) for key, name in given.items() if name is not None}
-        if resolved:
-            experiment = experiment.model_copy(update={section: settings.model_copy(update=resolved)})
-    if experiment.lm.hf is not None:
-        lm = experiment.lm.model_copy(update={"hf": _resolve(experiment.lm.hf, path)})
-        experiment = experiment.model_copy(update={"lm": lm})
-    return experiment
+    return experiment.with_paths(lambda name: _resolve(name, path))
 
 
-def parse_settings(text: str | bytes) -> Experiment:
-    """Return the settings of a run directory, in which keys may have the names of earlier versions.
+def parse_settings(text: str | bytes) -> Core:
+    """Return the settings that a run directory holds as JSON; those of earlier versions have some keys of other names.
 
     Raises
     ------
     ValueError
-        If they are damaged.
+        If it is not JSON, or holds other settings.
     """
-    table = parse_json(text)
-    for section, keys in RENAMED.items():
-        settings = table.get(section) if isinstance(table, dict) else None
-        if isinstance(settings, dict):
-            table[section] = {keys.get(key, key): value for key, value in settings.items()}
-    return Experiment.model_validate_json(json.dumps(table))
+    stored = parse_json(text)
+    for name, table in stored.items() if isinstance(stored, dict) else ():
+        if isinstance(table, dict) and name in experiment_type().model_fields:
+            renamed = _class_at((name, str(table.get("format")))[: 2 if name == "corpus" else 1]).renamed
+            stored[name] = {renamed.get(key, key): value for key, value in table.items()}
+    return experiment_type().model_validate_json(json.dumps(stored))
 
 
 def _resolve(name: str, file: Path) -> str:
@@ -104,13 +89,6 @@ def _resolve(name: str, file: Path) -> str:
     return os.path.abspath(file.parent / Path(filled).expanduser())  # noqa: PTH100 links keep their names
 
 
-def _resolve_paths(corpus: FileCorpus, file: Path) -> FileCorpus:
-    names = [corpus.path] if isinstance(corpus.path, str) else corpus.path
-    single = {key: getattr(corpus, key) for key in ("edition_info", "vref", "original_language")}
-    given = {key: _resolve(name, file) for key, name in single.items() if name is not None}
-    return corpus.model_copy(update=given | {"path": [_resolve(name, file) for name in names]})
-
-
 def _explain(error: ValidationError, path: Path) -> str:
     """Put Pydantic's findings into one line each, with a suggestion for a misspelt key."""
     lines = []
@@ -119,10 +97,12 @@ def _explain(error: ValidationError, path: Path) -> str:
         place = [str(part) for part in _without_format(finding["loc"])]
         where = ".".join(place)
         match finding["type"]:
-            case "extra_forbidden" if new := RENAMED.get(place[0], {}).get(place[-1]):
-                lines.append(f"{where!r} is called {new!r} now.")
             case "extra_forbidden":
-                known = _known_keys(finding["loc"][:-1])
+                section = _class_at(finding["loc"][:-1])
+                known = list(section.model_fields)
+                if place[-1] in section.renamed:
+                    lines.append(f"{where!r} is called {section.renamed[place[-1]]!r} now.")
+                    continue
                 near = difflib.get_close_matches(place[-1], known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."
                 lines.append(f"unknown key {where!r}; {hint}")
@@ -151,8 +131,8 @@ def as_keys(message: str) -> str:
     >>> as_keys("errors='information' takes intents to be independent; restricted=True does not.")
     'errors = "information" takes intents to be independent; restricted = true does not.'
     """
-    sections = [("corpus", "files"), *((name,) for name in Experiment.model_fields if name != "corpus")]
-    keys = {key for section in sections for key in _known_keys(section)}
+    sections = [("corpus", "files"), *((name,) for name in experiment_type().model_fields if name != "corpus")]
+    keys = {key for section in sections for key in _class_at(section).model_fields}
 
     def key(match: re.Match[str]) -> str:
         name, value = match.groups()
@@ -169,12 +149,13 @@ def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return (*location[:1], *location[2:]) if location[:1] == ("corpus",) else location
 
 
-def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+def _class_at(location: tuple[int | str, ...]) -> type[Settings]:
+    """Return the class of the settings at a place in the file."""
     if location[:1] == ("corpus",):  # there are two kinds; the second part says which
-        return list((SyntheticCorpus if location[1] == "synthetic" else FileCorpus).model_fields)
-    section: type[BaseModel] = Experiment
+        return SyntheticCorpus if location[1] == "synthetic" else FileCorpus
+    section: type[Settings] = experiment_type()
     for part in location:
         annotation: Any = section.model_fields[str(part)].annotation
         options = [annotation, *getattr(annotation, "__args__", ())]
-        section = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), section)
-    return list(section.model_fields)
+        section = next((o for o in options if isinstance(o, type) and issubclass(o, Settings)), section)
+    return section

@@ -1,77 +1,39 @@
-"""The HTML report of a run: one file that works offline, with all text escaped."""
+"""HTML reports, of a run and of parity alone: one file that works offline, with all text escaped."""
 
-import warnings
-from itertools import groupby
+import base64
+import io
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import combinations, groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 import langdiff
+from langdiff.base.cells import drop_controls
 from langdiff.base.checksums import read_checksums, write_checksums
 from langdiff.base.io import atomic_path, write_text
-from langdiff.errors import LangdiffWarning
-from langdiff.regression import DifficultyCurve
-from langdiff.run.analysis import Analysis
-from langdiff.run.figure import Figure
-from langdiff.run.html_tables import html_table, tables_of_analysis, with_error
-from langdiff.run.page import render_page
-from langdiff.run.pictures import RANK_DRAWS, draw_all
+from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
+from langdiff.lm.scoring import split_name
+from langdiff.regression import DifficultyFit, standardized_residuals
+from langdiff.run import findings
+from langdiff.run.analysis import Figure, draw
+from langdiff.run.directory import JOBS
+from langdiff.run.html import html_table, percent, render_page, tables_of
 from langdiff.run.result import RunResult
+from langdiff.run.section import SECTIONS
+from langdiff.tables.effect_sources import rank_probabilities
 from langdiff.tables.text_sources import names_left_out
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from langdiff.parity.result import Parity
+
+RANK_DRAWS = 4000  # ranks are counted in so many; .8 percentage points are the standard error of a half
 MOST_FAULTS = 100  # that the page lists
-# of the analyses: the entry of the contents, the heading, and what is shown
-HEADINGS = {
-    "compare": (
-        "Models",
-        "Which regression model?",
-        "The same surprisals under several models of the regression. Correlation and largest difference (nats) are "
-        "those of the difficulties with the first model's. Likelihoods compare within one language model only; those "
-        "of model 3 do not compare with others.",
-    ),
-    "goodness": (
-        "Goodness of fit",
-        "Which model explains new intents?",
-        "Intents are dealt into subsets; in each, models are fitted to most intents and scored on the others: "
-        "log-likelihood of log bits, nats per held-out cell, higher is better, and comparable within one language "
-        "model only. n: sizes of held-out intents, most likely (map) or integrated out (posterior); fix: what stays "
-        "as fitted.",
-    ),
-    "sample": (
-        "Posterior",
-        "What does the posterior say?",
-        "Difficulties in nats, drawn by Stan: posterior mean, standard deviation and central 95 % interval, beside the "
-        "estimate of the fit. R-hat should be at most 1.01, and effective sample sizes (ess) at least 100 per chain.",
-    ),
-    "translationese": (
-        "Translationese",
-        "Are native texts harder than translated ones?",
-        "Difficulty of native minus that of translated texts of the same edition, in nats; percent is that in bits. "
-        "Detectable: the difference in nats that four of five such samples would show to be significant. "
-        "A language model trained mostly on translated text may find native text harder for that reason only.",
-    ),
-    "predictors": (
-        "Predictors",
-        "What are the texts like?",
-        "Measured on the texts to learn from, or looked up.",
-    ),
-    "correlate": (
-        "Correlations",
-        "What makes a language hard?",
-        "Predictors against difficulties, one observation per language, unless the unit is the edition. P adjusted "
-        "allows for the number of tests; a p that does not may be small by chance.",
-    ),
-    "parity": (
-        "Parity",
-        "What does the same content take?",
-        "Premiums are bytes and characters of all selected texts, as they were read, in units of those of the "
-        "reference. Bits are those of the measured intents. Information parity is above 1 where an edition takes fewer "
-        "bits than the reference: as published (a mean of quotients), of totals, and by the regression model, which is "
-        "recommended. Below the numbers: 95 % intervals.",
-    ),
-}
 
 
 def write_report(run: RunResult) -> Path:
@@ -136,11 +98,9 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "left_out": html_table(run.left_out),
             "skipped": html_table(run.skipped.head(MOST_FAULTS).astype({"line": "Int64"}), {"line": "{}"}),
             "failed": html_table(run.failed),
-            "folds": [] if run.folds is None else tables_of_analysis("folds", run.folds.set_index("lm").reset_index()),
-            "curve": None if run.curve is None else html_table(_curve(run.curve)),
-            "baselines": None if run.baselines is None else html_table(_baselines(run), {"%": "{:+.1f}", "": "{:.3f}"}),
         },
-        analyses=[_section(analysis) for analysis in run.analyses.values()],
+        sections=_sections(run),
+        finding=findings.hardest({lm: fit.difficulty for lm, fit in run.fits.items()}),
         correlations=list(run.correlations().itertuples()),
         left_out=names_left_out(run.left_out),
         most_faults=MOST_FAULTS,
@@ -149,17 +109,18 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
     )
 
 
-def _section(analysis: Analysis) -> dict[str, Any]:
-    """Return what the page says of an analysis."""
-    short, title, about = HEADINGS[analysis.name]
-    return {
-        "name": analysis.name,
-        "short": short,
-        "title": title,
-        "about": about,
-        "tables": tables_of_analysis(analysis.name, analysis.table),
-        "notes": analysis.notes,
-    }
+def _sections(run: RunResult) -> list[dict[str, Any]]:
+    """Return what the page shows of each section, or in its place."""
+    shown = []
+    for name, kind in SECTIONS.items():
+        entry = {"name": name, "title": kind.about.title, "heading": kind.about.heading}
+        if found := run.analyses.get(name):
+            about = kind.explain(run) if not found.failure else kind.about.explains
+            tables = kind.tables(run) if not found.failure else []
+            shown.append(entry | {"about": about, "tables": tables, "notes": found.notes})
+        elif instead := kind.instead(run):
+            shown.append(entry | {"about": instead, "tables": [], "notes": ()})
+    return shown
 
 
 def _bits(run: RunResult) -> pd.DataFrame:
@@ -180,43 +141,178 @@ def _presence(presence: pd.DataFrame) -> pd.DataFrame:
     return presence.assign(selected=words).rename(columns={"percent": "of all intents, %"}).reset_index()
 
 
-def _curve(curve: DifficultyCurve) -> pd.DataFrame:
-    """Return percent above average and standard error at every size, one row per edition."""
-    columns: dict[str, pd.Series] = {}
-    for size in curve.sizes:
-        rows = curve.effects(size).to_frame()
-        columns[f"{size:,}: %"] = _percent(rows)
-    table = pd.DataFrame(columns)
-    return table.sort_values(f"{curve.sizes[-1]:,}: %", ascending=False).rename_axis("edition").reset_index()
-
-
-def _percent(rows: pd.DataFrame) -> pd.Series:
-    """Return percent above average with its standard error, if that is known."""
-    values = zip(rows["percent"], rows["percent_std_error"], strict=True)
-    cells = [
-        with_error(percent, f"{percent:+z.1f}", "–" if np.isnan(error) else f"{error:.1f}") for percent, error in values
-    ]
-    return pd.Series(cells, rows.index)
-
-
-def _baselines(run: RunResult) -> pd.DataFrame:
-    """Return, one row per edition, the baselines and by how many percent each network is below the lowest."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LangdiffWarning)  # the page says it
-        compared = run.against_baselines()
-    below = compared.pivot(index="edition", columns="lm", values="percent")
-    below = below[list(dict.fromkeys(compared["lm"]))]  # in their order
-    table = cast(pd.DataFrame, run.baselines).join(below.add_suffix(": below the lowest, %"))
-    return table.rename_axis("edition").reset_index()
-
-
 def _difficulties(run: RunResult) -> pd.DataFrame:
     """Return percent above average, standard error and rank for every model, one row per edition."""
     columns: dict[str, pd.Series] = {}
     for lm, fit in run.fits.items():
         rows = fit.to_frame()
-        columns |= {f"{lm}: %": _percent(rows), f"{lm}: rank": rows["rank"]}
+        columns |= {f"{lm}: %": percent(rows), f"{lm}: rank": rows["rank"]}
     if run.truth is not None:
         columns["truth: %"] = 100 * np.expm1(run.truth)
     table = pd.DataFrame(columns)
     return table.sort_values(table.columns[0], ascending=False).rename_axis("edition").reset_index()
+
+
+def draw_all(run: RunResult) -> list[Figure]:
+    """Draw all pictures of a run."""
+    of_part = (_draw_difficulties, _draw_ranks, _draw_agreement, _draw_residuals, _draw_training, _draw_sections)
+    return [figure for figures in of_part for figure in figures(run)]
+
+
+def _draw_sections(run: RunResult) -> Iterable[Figure]:
+    for name in run.analyses:
+        yield from SECTIONS[name].pictures(run)
+
+
+def _draw_difficulties(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_difficulties
+
+    for lm, fit in run.fits.items():
+        yield draw(
+            f"difficulties-{lm}",
+            f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals.",
+            "difficulties",
+            lambda ax, fit=fit: plot_difficulties(fit, ax),
+            rows=len(fit.difficulty),
+            title=findings.spread(fit, lm),
+            wide=lm == next(iter(run.fits)),
+        )
+
+
+def _draw_ranks(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_ranks
+
+    for lm, fit in run.fits.items():
+        if not fit.converged:  # its covariance may not exist
+            continue
+        caption = f"Probability of each rank for {lm}: a dark diagonal means that the order is sure."
+        yield draw(
+            f"ranks-{lm}",
+            caption,
+            "ranks",
+            lambda ax, fit=fit: plot_ranks(fit, ax, n_draws=RANK_DRAWS, seed=run.experiment.seed),
+            rows=len(fit.difficulty),
+            title=findings.order(rank_probabilities(fit, n_draws=RANK_DRAWS, seed=run.experiment.seed), lm),
+        )
+
+
+def _draw_agreement(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_against_truth, plot_two_models
+
+    for x, y in combinations(run.fits, 2):
+        if len(run.fits[x].difficulty.index.intersection(run.fits[y].difficulty.index)) < 2:
+            continue  # after failures
+        yield draw(
+            f"{x}-against-{y}",
+            f"Difficulties for {x} against those for {y}; the line is where both agree.",
+            "agreement",
+            lambda ax, x=x, y=y: plot_two_models(run.fits[x], run.fits[y], ax),
+            title=findings.agreement(run.fits[x].difficulty, run.fits[y].difficulty, (x, y)),
+        )
+    if run.truth is None:
+        return
+    everywhere = [e for e in run.truth.index if all(e in fit.difficulty.index for fit in run.fits.values())]
+    if everywhere:
+        known = run.truth[everywhere]
+        caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
+        title = findings.truth(run.fits, known)
+        yield draw("truth", caption, "agreement", lambda ax: plot_against_truth(run.fits, known, ax), title=title)
+
+
+def _draw_residuals(run: RunResult) -> Iterable[Figure]:
+    from langdiff.plots import plot_residuals
+
+    for lm, fit in run.fits.items():
+        residuals = standardized_residuals(fit, run.surprisals[lm])
+        caption = (
+            f"What the regression leaves unexplained for {lm}. Left: quantiles against those that the model assumes. "
+            "Right: spread against the size of intents; it is 1 everywhere if the model is right."
+        )
+        yield draw(
+            f"residuals-{lm}",
+            caption,
+            "residuals",
+            lambda pair, fit=fit, residuals=residuals: plot_residuals(fit, residuals, pair),
+            rows=8,
+            columns=2,
+            title=findings.residuals(residuals, lm),
+            wide=True,
+        )
+
+
+def _draw_training(run: RunResult) -> Iterable[Figure]:
+    """Draw the learning curves of the run's models whose logs still exist; n-grams have none."""
+    from langdiff.plots import plot_learning_curves
+
+    recipes = {split_name(lm)[0]: list(fit.difficulty.index) for lm, fit in run.fits.items()}
+    folders = [job_folder(run.directory / JOBS, e, lm) for lm, editions in recipes.items() for e in editions]
+    there = [read_job_log(folder) for folder in folders if folder.is_dir()]
+    logs = join_logs(there).dropna(subset="train_bits_per_unit")
+    for lm in recipes:
+        curves = logs[logs["lm"] == lm]
+        if len(curves):
+            yield draw(
+                f"learning-curves-{lm}",
+                f"How {lm} learned: bits of the part to tune on by epoch; the dot is the epoch that was kept.",
+                "training",
+                lambda ax, curves=curves: plot_learning_curves(curves, ax),
+                rows=max(12, curves["edition"].nunique()),
+                title=findings.training(curves, lm),
+            )
+
+
+def write_parity_report(parity: "Parity", path: Path, *, fit: DifficultyFit | None = None) -> Path:
+    """Write a page with difficulties, measures of parity and a picture of each.
+
+    Parameters
+    ----------
+    parity : Parity
+        Result of `langdiff.measure_parity`.
+    path : Path
+        File to write.
+    fit : DifficultyFit, optional
+        Difficulties of the same editions.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    shown = [name for name in parity.estimates if name in parity.low or parity.low.empty]
+    pictures = {} if fit is None else {"difficulties": _picture(fit.plot)}
+    pictures |= {
+        str(name).replace("_", " "): _picture(partial(parity.plot, str(name)))
+        for name in shown
+        if parity.estimates[name].notna().any()
+    }
+    columns = ["percent", "percent_std_error", "rank"]
+    text = render_page(
+        "parity.html",
+        parity=parity,
+        fit=fit,
+        words="" if fit is None else f"model {fit.model}, errors from {fit.errors.words}",
+        difficulties=[] if fit is None else tables_of(fit.to_frame()[columns].reset_index()),
+        measures=tables_of(parity.to_frame().rename_axis("edition").reset_index()),
+        pictures=pictures,
+    )
+    write_text(path, text)
+    return path
+
+
+def _picture(draw: Callable[[], "Axes"]) -> str:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    with mpl.rc_context({"svg.hashsalt": "langdiff"}):
+        figure: Any = draw().get_figure(root=True)
+        stream = io.BytesIO()
+        try:
+            figure.savefig(stream, format="svg", metadata={"Date": None})
+        finally:
+            plt.close(figure)
+    return "data:image/svg+xml;base64," + base64.b64encode(drop_controls(stream.getvalue().decode()).encode()).decode()

@@ -13,13 +13,12 @@ from langdiff.base.io import as_path, parse_json, read_table
 from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import DataError
 from langdiff.lm.baselines import compare_with_baselines
-from langdiff.regression import DifficultyCurve, DifficultyFit, read_curve, read_fit
-from langdiff.run.analysis import ANALYSES, Analysis, read_analysis
-from langdiff.run.baselines import read_baselines
-from langdiff.run.directory import CURVE, EDITIONS, EXPERIMENT, FOLDS, FORMAT_VERSION, MANIFEST, PRESENCE
-from langdiff.run.experiment import Experiment
+from langdiff.regression import DifficultyCurve, DifficultyFit, read_fit
+from langdiff.run.analysis import Analysis
+from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST, PRESENCE
+from langdiff.run.experiment import Core
 from langdiff.run.experiment_file import parse_settings
-from langdiff.run.sections import SECTIONS
+from langdiff.run.section import SECTIONS
 from langdiff.tables.multitext import FAULT_COLUMNS
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals
@@ -53,30 +52,43 @@ class RunResult:
     presence : DataFrame or None
         One row per edition of the corpus, if the experiment selects: ``language``, number and ``percent`` of the
         ``intents`` that it has, and whether it was ``selected``.
-    baselines : DataFrame or None
-        What n-grams and compressors make of each edition (`langdiff.lm.measure_baselines`), if it was measured.
-    folds : DataFrame or None
-        How much the models of the folds differ (`langdiff.regression.compare_folds`), one row per edition × language
-        model, if the intents were divided into folds.
-    curve : DifficultyCurve or None
-        Difficulties at several sizes of the training data, if the experiment has a ``[curve]``.
     analyses : dict from str to Analysis
-        What the sections ``compare``, ``goodness``, ``sample``, ``translationese``, ``predictors``, ``correlate`` and
-        ``parity`` of the experiment found: each has a ``table`` and ``notes``.
+        What the sections of the experiment found, by name: each has a ``table`` and ``notes``.
     """
 
     directory: Path
-    experiment: Experiment
+    experiment: Core
     editions: pd.DataFrame
     surprisals: dict[str, Surprisals]
     fits: dict[str, DifficultyFit]
     truth: pd.Series | None
     manifest: dict[str, Any]
     presence: pd.DataFrame | None = None
-    baselines: pd.DataFrame | None = None
-    folds: pd.DataFrame | None = None
-    curve: DifficultyCurve | None = None
     analyses: dict[str, Analysis] = field(default_factory=dict)
+
+    @property
+    def baselines(self) -> pd.DataFrame | None:
+        """What n-grams and compressors make of each edition (`langdiff.lm.measure_baselines`), if it was measured."""
+        found: pd.DataFrame | None = self._of("baselines")
+        return found
+
+    @property
+    def folds(self) -> pd.DataFrame | None:
+        """How much the models of the folds differ (`langdiff.regression.compare_folds`), if there are folds.
+
+        One row per edition × language model.
+        """
+        found: pd.DataFrame | None = self._of("folds")
+        return found
+
+    @property
+    def curve(self) -> DifficultyCurve | None:
+        """Difficulties at several sizes of the training data, if the experiment has a ``[curve]``."""
+        found: DifficultyCurve | None = self._of("curve")
+        return found
+
+    def _of(self, section: str) -> Any:
+        return self.analyses[section].result if section in self.analyses else None
 
     @property
     def failed(self) -> pd.DataFrame:
@@ -114,12 +126,12 @@ class RunResult:
         return table if self.truth is None else table.join(self.truth.rename("truth"), on="edition")
 
     def against_baselines(self) -> pd.DataFrame:
-        """Set the networks beside their baselines; see `langdiff.lm.compare_with_baselines`.
+        """Compare the networks with the baselines; see `langdiff.lm.compare_with_baselines`.
 
         Returns
         -------
         DataFrame, one row per edition × network
-            Without models whose replaced characters are not priced, as baselines are, and without n-gram models.
+            Without models whose replaced characters are not priced, as those of baselines are, and without n-grams.
 
         Raises
         ------
@@ -129,7 +141,7 @@ class RunResult:
         Warns
         -----
         LangdiffWarning
-            If networks are above their baselines.
+            If networks need more bits than a baseline.
         """
         if self.baselines is None:
             raise DataError(
@@ -170,7 +182,7 @@ def read_run(directory: str | Path) -> RunResult:
     Examples
     --------
     >>> import tempfile
-    >>> from langdiff.run import run_experiment
+    >>> from langdiff.run import Experiment, run_experiment
     >>> settings = {
     ...     "name": "small",
     ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
@@ -211,23 +223,8 @@ def read_run(directory: str | Path) -> RunResult:
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
         presence=_read_editions(directory / PRESENCE) if (directory / PRESENCE).exists() else None,
-        baselines=read_baselines(directory),
-        folds=_read_folds(directory / FOLDS),
-        curve=read_curve(directory / CURVE) if (directory / CURVE).exists() else None,
-        analyses=_read_analyses(directory),
+        analyses={name: found for name, kind in SECTIONS.items() if (found := kind.read(directory))},
     )
-
-
-def _read_analyses(directory: Path) -> dict[str, Analysis]:
-    paths = {name: directory / ANALYSES / f"{name}.json" for name in SECTIONS}
-    return {name: read_analysis(path)[0] for name, path in paths.items() if path.is_file()}
-
-
-def _read_folds(path: Path) -> pd.DataFrame | None:
-    """Read the comparison of folds, whose editions may be numbers."""
-    if not path.exists():
-        return None
-    return unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False, na_values=[""]))
 
 
 def _read_truth(path: Path) -> pd.Series | None:

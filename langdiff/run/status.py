@@ -1,7 +1,8 @@
-"""How far a run is, told from what is on disk, while it is going or after."""
+"""How far a run is, read from what is on disk, while it is going or after."""
 
 import json
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,14 +14,14 @@ from langdiff.base.cells import unguarded
 from langdiff.base.checksums import CHECKSUMS
 from langdiff.base.io import as_path, is_locked
 from langdiff.errors import DataError
-from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json, read_log
-from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import split_name
-from langdiff.run.directory import EXPERIMENT, STAGE, caches, curve_caches
-from langdiff.run.experiment import Experiment
+from langdiff.run.directory import EXPERIMENT, STAGE, caches
+from langdiff.run.experiment import Core
 from langdiff.run.experiment_file import parse_settings
+from langdiff.run.language_models import trainings
 from langdiff.run.log import read_run_log
+from langdiff.run.section import Training
 
 COLUMNS = ["edition", "lm", "state", "epoch", "epochs", "bits_per_character", "seconds", "seconds_left"]
 
@@ -68,34 +69,24 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     if current is None:
         raise DataError(f"{directory}: no run is here (no {EXPERIMENT}).")
     experiment = read_settings(current)
-    recipes = {recipe.name: recipe for recipe in (experiment.lm.find(model).recipe for model in experiment.lm.models)}
     editions = read_editions(current)
     chosen = editions is not None  # else nobody knows how many jobs there will be
     if editions is None:
         keys = [key for cache in caches(directory, experiment.split.folds) for key in sorted(cache.glob(f"*/*/{KEY}"))]
         editions = list(dict.fromkeys(unquote(key.parent.parent.name) for key in keys))
     failed = _failures(directory)
-    folds = caches(directory, experiment.split.folds)
+    jobs = trainings(experiment, directory)
+    same_but_fold = groupby(jobs, lambda each: (each.table, each.recipe.name, {**each.labels, "fold": None}))
     rows = [
-        _job(job_folder(cache, edition, name), edition, recipe, seed, (edition, name) in failed) | {"fold": fold}
-        for name, recipe in recipes.items()
+        _job(each, edition, failed) | dict(each.labels)
+        for folds in [list(of_one) for _, of_one in same_but_fold]
         for edition in editions
-        for fold, (cache, seed) in enumerate(zip(folds, _seeds(experiment, recipe, experiment.seed), strict=True), 1)
+        for each in folds
     ]
     columns = COLUMNS if experiment.split.folds is None else [COLUMNS[0], "fold", *COLUMNS[1:]]
-    alike = ["lm"]
-    if experiment.curve is not None:
-        recipe = experiment.lm.find(experiment.curve.lm).recipe
-        rows += [
-            _job(job_folder(cache.folder, edition, recipe.name), edition, recipe, seed, False)
-            | {"size": cache.size, "seed": cache.seed, "fold": cache.fold}
-            for cache in curve_caches(directory, experiment)
-            for seed in [_seeds(experiment, recipe, cache.seed)[(cache.fold or 1) - 1]]
-            for edition in editions
-        ]
-        columns, alike = [*columns[:2], "size", "seed", *columns[2:]], ["lm", "size"]
-    table = pd.DataFrame(rows, columns=columns)
-    table = table.astype({name: "Int64" for name in ("size", "seed") if name in columns})
+    sizes = [name for name in ("size", "seed") if any(name in each.labels for each in jobs)]
+    table = pd.DataFrame(rows, columns=[*columns[:2], *sizes, *columns[2:]]).astype(dict.fromkeys(sizes, "Int64"))
+    alike = ["lm", *sizes[:1]]
     total = table.assign(total=table["seconds"] + table["seconds_left"])  # NaN of jobs that have no epoch yet
     usual = total.groupby(alike, dropna=False)["total"].transform("mean")
     left = table["seconds_left"].mask(table["seconds_left"].isna() & (table["state"] != "failed"), usual)
@@ -107,7 +98,7 @@ def attempts(directory: Path) -> list[Path]:
     return [folder for folder in (directory / STAGE, directory) if (folder / EXPERIMENT).is_file()]
 
 
-def read_settings(folder: Path) -> Experiment:
+def read_settings(folder: Path) -> Core:
     """Return the settings in a folder of `attempts`.
 
     Raises
@@ -140,19 +131,16 @@ def _failures(directory: Path) -> set[tuple[str, str]]:
     return found
 
 
-def _seeds(experiment: Experiment, recipe: LanguageModelRecipe, seed: int) -> list[int]:
-    """Return the seed of the models of each fold."""
-    folds = experiment.split.folds
-    return [seed] if folds is None else fold_seeds(recipe, seed, folds)
-
-
-def _job(folder: Path, edition: str, recipe: LanguageModelRecipe, seed: int, failed: bool) -> dict[str, Any]:
+def _job(training: Training, edition: str, failures: set[tuple[str, str]]) -> dict[str, Any]:
+    recipe = training.recipe
+    folder = job_folder(training.cache, edition, recipe.name)
+    failed = training.table == "difficulties" and (edition, recipe.name) in failures
     row: dict[str, Any] = {"edition": edition, "lm": recipe.name, "state": "waiting", "epoch": 0}
     row |= {"epochs": recipe.max_epochs, "bits_per_character": np.nan, "seconds": 0.0, "seconds_left": np.nan}
     try:
         key = read_json(folder / KEY)
         current = key["recipe"] == json.loads(json.dumps(asdict(recipe)))
-        if current and (key["seed"] == seed or not recipe.stochastic):
+        if current and (key["seed"] == training.seed or not recipe.stochastic):
             log = read_log(folder / LOG)
         else:
             return row

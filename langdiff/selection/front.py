@@ -82,7 +82,7 @@ def pareto_front(
     time_limit : float, optional
         Seconds, after which what is known so far is returned; Ctrl-C has the same effect.
     solver : pulp.LpSolver or str, optional
-        A configured solver, or the name of one that PuLP knows; by default HiGHS.
+        Solver by PuLP's name, such as PULP_CBC_CMD, or a configured one; by default HiGHS.
     progress : bool, optional
         Whether to show on stderr how many numbers are settled; by default on a terminal.
 

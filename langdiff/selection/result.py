@@ -3,7 +3,6 @@
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,10 +10,6 @@ from langdiff.base.result import Drawn, Result
 from langdiff.errors import InfeasibleError
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.text_sources import explain_left_out
-
-if TYPE_CHECKING:
-    pass
-
 
 LINE = 120  # characters of a line that names editions
 

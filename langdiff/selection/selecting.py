@@ -77,21 +77,23 @@ def select(
     objective : {"cells", "languages"}
         Maximize editions × intents, or languages × intents. Among equals, the selection with more editions is taken.
     require : iterable of str
-        Editions that must be selected, and languages (as in ``edition_info["language"]``) of which at
-        least one edition must be; a name that is both means the edition.
+        Editions or languages that must be selected; of a language (as in ``edition_info["language"]``) at least
+        one edition; a name that is both means the edition.
     n_editions : int, optional
         Exact number of editions to select.
-    max_editions, max_editions_per_language : int, optional
-        Largest number of editions to select, in all and per language.
+    max_editions : int, optional
+        Largest number of editions to select.
+    max_editions_per_language : int, optional
+        Largest number of editions to select per language.
     method : {"search", "direct"}
-        ``"search"`` excludes one number of editions after another by minimum cuts and, where these do not suffice,
-        by integer programs. ``"direct"`` hands the whole problem to the solver as one integer program:
-        an independent check, for small multitexts only.
+        Way to find the selection. ``"search"`` excludes one number of editions after another by minimum cuts and, where
+        these do not suffice, by integer programs. ``"direct"`` hands the whole problem to the solver as one integer
+        program: an independent check, for small multitexts only.
     time_limit : float, optional
         Seconds, after which the best selection so far is returned with its proven gap; Ctrl-C has the same
         effect. HiGHS is stopped while it runs, another `solver` only between two of its runs.
     solver : pulp.LpSolver or str, optional
-        A configured solver, or the name of one that PuLP knows; by default HiGHS.
+        Solver by PuLP's name, such as PULP_CBC_CMD, or a configured one; by default HiGHS.
     progress : bool, optional
         Whether to show on stderr how many numbers of editions are settled; by default on a terminal.
 

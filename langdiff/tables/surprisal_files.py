@@ -40,21 +40,24 @@ def read_surprisals(
     Parameters
     ----------
     path : str or Path
-        CSV, TSV or Parquet; long (columns ``intent``, ``edition``, ``bits``; ``eos_bits``,
-        ``characters``, ``bytes``, ``units``, ``replaced`` and ``lm`` if known; what is known of the intents in columns
-        ``document``, ``book``, ``chapter`` and ``intent_NAME``, with one value per intent) or wide (first column the
-        intents, then one column per edition; an empty cell is a missing translation). A CSV file may have semicolons
-        instead of commas, and decimal commas.
+        Table (.csv, .tsv, .parquet), long or intents × editions. Long (columns ``intent``, ``edition``, ``bits``;
+        ``eos_bits``, ``characters``, ``bytes``, ``units``, ``replaced`` and ``lm`` if known; what is known of the
+        intents in columns ``document``, ``book``, ``chapter`` and ``intent_NAME``, with one value per intent) or wide
+        (first column the intents, then one column per edition; an empty cell is a missing translation). A CSV file may
+        have semicolons instead of commas, and decimal commas.
     unit : {"bits", "nats", "log10"}, optional
-        Base of the logarithms: 2, e or 10. Numbers are surprisals, or log-probabilities, of which none is above 0;
-        for these the unit must be given. By default surprisals in bits.
-    intent, edition, bits : str, optional
-        Columns of a long table that has other names for them; naming one says that the table is long.
+        Unit of the table, by default bits; needed if it has log-probabilities, below 0. The base of the logarithms is
+        2, e or 10. Numbers are surprisals, or log-probabilities, of which none is above 0.
+    intent : str, optional
+        Column of the intents in a long table that has another name for them; naming one says that the table is long.
+    edition : str, optional
+        Column of the editions in a long table, where it has another name.
+    bits : str, optional
+        Column of surprisals or log-probabilities in a long table, where it has another name.
     intent_info : DataFrame, str or Path, optional
-        Properties of the intents; see `Surprisals.with_intent_info`.
+        Table of the intents, with their documents, for example; see `Surprisals.with_intent_info`.
     verify : bool
-        Whether numbers must be those that `Surprisals.save` wrote, where a record of provenance says which these
-        were. If not, the provenance is left out.
+        Refuse a table that is not the one that was saved with its provenance. If not, the provenance is left out.
 
     Returns
     -------

@@ -138,8 +138,9 @@ class Surprisals:
         intent, edition, bits : str
             Columns of the names of intents and editions, and of the numbers.
         unit : {"bits", "nats", "log10"}, optional
-            Base of the logarithms: 2, e or 10. Numbers are surprisals, or log-probabilities, of which none is above
-            0; for these the unit must be given. By default surprisals in bits.
+            Unit of the table, by default bits; needed if it has log-probabilities. The base of the logarithms is 2, e
+            or 10. Numbers are surprisals, or log-probabilities, of which none is above 0; for these the unit must be
+            given. By default surprisals in bits.
         lm : str
             Name of the language model, unless the table has a column ``lm``.
 

@@ -241,7 +241,8 @@ def compare_treebanks(
     banks = shared_names(_opened(treebanks, punctuation))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(
-            f"Treebank {single[0]!r} has one sentence and so no halves; leave the comparison of halves (noise) out."
+            f"Treebank {single[0]!r} needs at least two sentences to estimate the noise floor; leave the treebank or "
+            "the noise floor (noise) out."
         )
     random = noise or equalize is not None
     rng = generator(seed, "subsamples and halves of treebanks") if random else generator(0)
@@ -340,8 +341,8 @@ def between_halves(bank: Treebank, settings: SimilaritySettings, rng: np.random.
     """
     if bank.sentences < 2:
         raise DataError(
-            f"Treebank {bank.name!r}, or a subsample of it, has one sentence and so no halves, by which noise is "
-            "measured. Take larger treebanks."
+            f"Treebank {bank.name!r}, or a subsample of it, needs at least two sentences to estimate the noise floor. "
+            "Use larger treebanks."
         )
     order = rng.permutation(bank.sentences)
     middle = bank.sentences // 2

@@ -44,7 +44,7 @@ def perturb(
         (so perhaps their own); or attach them to a random word of the sentence that is not below them; or let all
         chosen words of a sentence change places at random, each keeping its label and its head.
     seed : int or numpy.random.Generator
-        Seed of the words that are chosen and of what becomes of them.
+        Seed of the choice of words and of their changes.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def _check_curve(
     for kind, rate in itertools.product(kinds, rates):
         _check_change(kind, rate)
     if treebank.sentences < 2:
-        raise DataError(f"Treebank {treebank.name!r} has one sentence and so no halves, by which noise is measured.")
+        raise DataError(f"Treebank {treebank.name!r} needs at least two sentences to estimate the noise floor.")
 
 
 def _check_change(kind: str, rate: float) -> None:

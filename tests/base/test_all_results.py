@@ -14,8 +14,11 @@ import pytest
 from pandas.testing import assert_frame_equal, assert_index_equal, assert_series_equal
 
 import langdiff as ld
+from langdiff import parallelism
 from langdiff.base.encoding import Kept
 from langdiff.errors import LangdiffWarning
+from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.treebank import Treebank
 from tests.golden.make import AREAS, all_cases
 
 MADE_BY = {  # the golden case that makes a result of each class
@@ -76,11 +79,30 @@ MADE_BY = {  # the golden case that makes a result of each class
     "TreebankComparison": "treebanks_compared",
     "TreebankMeasures": "treebanks_measured_over_types",
 }
+SING = Tree(("I", "sing"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))
+
+
+def tagger():
+    """Train a tagger for one epoch."""
+    pair = parallelism.Parallelism(((0, 2), (2, 4)))
+    document = parallelism.make_document("1", ["we", "sing", "they", "rest"], [pair])
+    settings = parallelism.TaggerSettings(
+        embedding="learned-word", encoder="none", tagset="BIO", link="BD", learning_rate=0.1, input_size=4
+    )
+    return parallelism.train_tagger([document], [document], settings, max_epochs=1)
+
+
 MADE_HERE = {
     "Effects": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).effects,
     "Reproduction": ld.reproduce,
+    "Tagger": tagger,
+    "TreebankProfile": lambda: ld.treebanks.profile_treebank(Treebank.from_trees([SING] * 3, name="a_b & <i>")),
 }
-OF_THEIR_OWN = {"Reproduction": "a folder of figures and tables", "Tagger": "a folder with its weights"}  # saved as
+OF_THEIR_OWN = {  # saved as
+    "Reproduction": "a folder of figures and tables",
+    "Tagger": "a folder with its weights",
+    "TaggerSearch": "a folder with its best tagger and a table of the trials",
+}
 for _module in pkgutil.walk_packages(ld.__path__, "langdiff."):
     if not _module.name.endswith("__main__"):
         importlib.import_module(_module.name)

@@ -21,8 +21,8 @@ from langdiff.base.cells import CONTROLS, drop_controls, escape_controls
 from langdiff.base.checksums import seal
 from langdiff.cli.output import EscapedStream, save_picture
 from langdiff.errors import DataError
-from langdiff.run.figure import draw
-from langdiff.run.parity_report import write_parity_report
+from langdiff.run.analysis import draw
+from langdiff.run.report import write_parity_report
 
 NAMES = [
     "\x1b[31mx",

@@ -74,8 +74,10 @@ def test_a_log_becomes_a_page(langdiff, tmp_path, monkeypatch):
 def test_refusals(langdiff, corpus, tmp_path):
     assert langdiff("parity", corpus).code == 2
     assert "no such edition" in langdiff("parity", corpus, "--format", "moses", "--reference", "x").err
-    refused = langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
-    assert "use .json (the result), .csv, .tsv or .parquet" in refused
+    assert (
+        "use .json (the result), .csv, .tsv or .parquet (its table)"
+        in langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
+    )
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).touch()
     twice = langdiff("parity", tmp_path / "a.csv", "--surprisals", tmp_path / "b.csv", "--reference", "eng")

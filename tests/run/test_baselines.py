@@ -7,7 +7,9 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
-from langdiff.run import Experiment, baselines, read_run, run_experiment, verify_run
+from langdiff.run import Experiment, read_run, run_experiment, verify_run
+from langdiff.run.directory import KEPT_BASELINES
+from langdiff.run.sections import baselines
 from tests.cli.conftest import langdiff as langdiff
 
 CORPUS = {"format": "synthetic", "n_intents": 200, "n_languages": 2}
@@ -55,7 +57,7 @@ def test_a_second_run_measures_them_only_where_texts_have_changed(run, monkeypat
         again = run_experiment(experiment(), run.directory, progress=False)
     assert not measured
     pd.testing.assert_frame_equal(again.baselines, run.baselines)
-    path = run.directory / baselines.KEPT
+    path = run.directory / KEPT_BASELINES
     path.write_text(path.read_text().replace('"lzma": ', '"lzma": 1'))  # of which the seal knows nothing
     with pytest.warns(LangdiffWarning):
         again = run_experiment(experiment(), run.directory, progress=False)

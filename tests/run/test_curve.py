@@ -16,7 +16,7 @@ SETTINGS = {
 }
 
 
-CURVE = {"sizes": [20, 40, 80], "lm": "kneser-ney-2"}
+CURVE = {"train_sizes": [20, 40, 80], "lm": "kneser-ney-2"}
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +58,14 @@ def test_language_models_of_sizes_are_known_on_disk(run, tmp_path):
 def test_language_models_of_other_sizes_are_removed(run, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(run.directory, copy)
-    fewer = Experiment.model_validate(SETTINGS | {"curve": CURVE | {"sizes": [20, 80]}})
+    fewer = Experiment.model_validate(SETTINGS | {"curve": CURVE | {"train_sizes": [20, 80]}})
     (copy / "experiment.json").write_text(fewer.model_dump_json())
     assert sorted({Path(path).parts[1] for path in clean_run(copy)["path"]}) == ["size-40"]
     assert sorted(path.name for path in (copy / "curve-jobs").iterdir()) == ["size-20", "size-80"]
 
 
 def test_a_curve_of_folds_measures_every_intent(tmp_path):
-    curve = {"sizes": [20, 40], "lm": "kneser-ney-2"}
+    curve = {"train_sizes": [20, 40], "lm": "kneser-ney-2"}
     experiment = Experiment.model_validate(SETTINGS | {"curve": curve, "split": {"folds": 3}})
     run = run_experiment(experiment, tmp_path / "run", progress=False)
     assert run.curve.n_intents == 120
@@ -92,7 +92,7 @@ def test_a_curve_goes_with_its_section(run, tmp_path):
 
 
 def test_sizes_beyond_the_training_part_are_refused_before_training(tmp_path):
-    experiment = Experiment.model_validate(SETTINGS | {"curve": CURVE | {"sizes": [20, 81]}})
+    experiment = Experiment.model_validate(SETTINGS | {"curve": CURVE | {"train_sizes": [20, 81]}})
     with pytest.raises(ConfigError, match="from 2 to the 80 training intents"):
         run_experiment(experiment, tmp_path / "run", progress=False)
     assert not list(tmp_path.rglob("key.json"))
@@ -101,11 +101,14 @@ def test_sizes_beyond_the_training_part_are_refused_before_training(tmp_path):
 @pytest.mark.parametrize(
     ("added", "message"),
     [
-        ("[curve]\nsizes = [80, 40]", "'curve.sizes': sizes must rise"),
-        ("[curve]\nsizes = [40, 80]\nlm = 'none'", "'curve.lm'"),
-        ("[curve]\nsize = [40, 80]", "did you mean 'sizes'"),
-        ("[fit]\nmodel = '3'\nlaplace_scale = 0.05\n[curve]\nsizes = [40, 80]", r"curve.toml: curves are"),
-        ("[lm]\nscoring = 'unpriced'\n[curve]\nsizes = [4, 8]\nlm = 'kneser-ney-6-unpriced'", "says how to score"),
+        ("[curve]\ntrain_sizes = [80, 40]", "'curve.train_sizes': train_sizes must rise"),
+        ("[curve]\ntrain_sizes = [40, 80]\nlm = 'none'", "'curve.lm'"),
+        ("[curve]\ntrain_size = [40, 80]", "did you mean 'train_sizes'"),
+        ("[fit]\nmodel = '3'\nlaplace_scale = 0.05\n[curve]\ntrain_sizes = [40, 80]", r"curve.toml: curves are"),
+        (
+            "[lm]\nscoring = 'unpriced'\n[curve]\ntrain_sizes = [4, 8]\nlm = 'kneser-ney-6-unpriced'",
+            "says how to score",
+        ),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(tmp_path, added, message):

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from inspect import signature
 from typing import get_args
@@ -11,8 +12,10 @@ from langdiff.lm import RECIPES, KneserNeyRecipe
 from langdiff.regression import fit
 from langdiff.run import Experiment, read_experiment
 from langdiff.run.experiment import demo_experiment
+from langdiff.run.experiment_file import parse_settings
 from langdiff.selection import select
 
+FILES = 'name = "x"\n[corpus]\nformat = "pbc"\npath = "{}"\n'
 MINIMAL = 'name = "x"\n[corpus]\nformat = "synthetic"\n'
 
 
@@ -45,7 +48,6 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
     [
         (MINIMAL + "[lm]\nmodles = []", r"x\.toml: unknown key 'lm\.modles'; did you mean 'models'\?"),
         (MINIMAL + "n_intnets = 3", r"unknown key 'corpus\.n_intnets'; did you mean 'n_intents'\?"),
-        (MINIMAL + "[lm]\nfloors = true", r"x\.toml: 'lm\.floors' is called 'baselines' now\."),
         ("sede = 1\n" + MINIMAL, r"unknown key 'sede'; did you mean 'seed'\?"),
         (MINIMAL + "qqqqqq = 1", r"unknown key 'corpus\.qqqqqq'; known here: format, n_intents, n_languages\."),
         (MINIMAL + "[selection]\nmin_intent = 1", r"did you mean 'min_intents'\?"),
@@ -83,6 +85,35 @@ def test_bad_files_are_explained_in_one_line(tmp_path, text, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("errors = 'replace'", "corpus.errors", "decode_errors"),
+        ("[lm]\nfloors = true", "lm.floors", "baselines"),
+        ("[fit]\nbootstrap = 20", "fit.bootstrap", "n_resamples"),
+        ("[curve]\nsizes = [20, 40]\ntrain_sizes = [20, 40]", "curve.sizes", "train_sizes"),
+        ("[compare]\nk = 3", "compare.k", "n_folds"),
+        ("[correlate]\nunit = 'language'", "correlate.unit", "level"),
+        ("[parity]\nreference = 'eng'\nbootstrap = 9", "parity.bootstrap", "n_resamples"),
+    ],
+)
+def test_renamed_keys_are_refused_with_their_new_names(tmp_path, text, old, new):
+    with pytest.raises(ConfigError, match=rf"x\.toml: '{old}' is called '{new}' now\.$"):
+        _read(tmp_path, FILES.format("x") + text)
+
+
+def test_renamed_keys_are_read_in_settings_that_a_run_directory_holds():
+    corpus = {"format": "moses", "path": ["x"], "errors": "replace"}
+    stored = {"name": "x", "corpus": corpus, "lm": {"floors": False}, "fit": {"bootstrap": 20}}
+    sections = {"curve": {"sizes": [20, 40]}, "compare": {"k": 3}, "correlate": {"unit": "language"}, "goodness": None}
+    sections["parity"] = {"reference": "eng", "bootstrap": 9}
+    found = parse_settings(json.dumps(stored | sections))
+    assert (found.corpus.decode_errors, found.lm.baselines, found.fit.n_resamples) == ("replace", False, 20)
+    assert (found.curve.train_sizes, found.compare.n_folds, found.parity.n_resamples) == ([20, 40], 3, 9)
+    assert parse_settings(found.model_dump_json()) == found
+    assert found.fit.as_kept()["bootstrap"] == 20  # what results of that time were kept under
+
+
 def test_two_mistakes_are_told_at_once(tmp_path):
     with pytest.raises(ConfigError, match=r"(?s)'seedd'.*\n  .*'namee'"):
         _read(tmp_path, "seedd = 1\nnamee = 1\n" + MINIMAL)
@@ -91,9 +122,6 @@ def test_two_mistakes_are_told_at_once(tmp_path):
 def test_missing_file(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.toml: cannot be read: No such file"):
         read_experiment(tmp_path / "none.toml")
-
-
-FILES = 'name = "x"\n[corpus]\nformat = "pbc"\npath = "{}"\n'
 
 
 def test_paths_start_at_the_file_and_environment_is_filled_in(tmp_path, monkeypatch):
@@ -203,7 +231,8 @@ def test_sections_take_the_settings_of_their_functions(tmp_path):
     for section, function in functions.items():
         known = {*signature(function).parameters, *(["same_as"] if section == "predictors" else [])}  # of read_wals
         settings = getattr(experiment, section)
-        assert set(settings.arguments() if hasattr(settings, "arguments") else settings.model_dump()) <= known
+        arguments = settings.arguments() if hasattr(settings, "arguments") else settings.as_kept()
+        assert all({key, settings.renamed.get(key, key)} & known for key in arguments)
 
 
 @pytest.mark.parametrize("key", ['features = ["26A"]', 'same_as = { hrv = "hbs" }'])
@@ -244,7 +273,7 @@ def test_settings_of_goodness_that_cannot_be_are_refused(tmp_path, keys, message
     [
         ('tests = ["pearsn"]', r"'correlate\.tests\.0': input should be 'pearson'"),
         ('tests = ["phylo"]', "needs a family tree"),
-        ('unit = "edition"', "editions of one language are not independent"),
+        ('level = "edition"', "editions of one language are not independent"),
         ('tests = ["mixed"]\ngiven = ["characters"]', "can be held fixed"),
         ("n_resamples = 50", "greater than or equal to 99"),
         ('tests = ["pearson"]\ntree = "glottolog"', "a family tree is given, and none of the tests uses it"),

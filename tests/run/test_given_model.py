@@ -5,9 +5,8 @@ import pytest
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError
 from langdiff.run import Experiment, read_experiment, read_run, run_experiment, runner
-from langdiff.run.cleaning import clean_run
 from langdiff.run.status import read_status
-from langdiff.run.verification import verify_run
+from langdiff.run.upkeep import clean_run, verify_run
 
 HEAD = 'name = "x"\n'
 SYNTHETIC = HEAD + 'corpus = {format = "synthetic", n_intents = 60, n_languages = 3}\n[lm]\nhf = "tiny-gpt"\n'
@@ -36,7 +35,7 @@ def test_the_folder_is_beside_the_experiment_file_and_texts_stay_as_they_are(tmp
         (SYNTHETIC + 'workers = 2\nbaselines = true\nscoring = "carried"', "leave scoring, workers, baselines out"),
         (SYNTHETIC + "max_replaced = 1.0", "leave max_replaced out"),
         (SYNTHETIC + "[split]\nfolds = 3", r"scores all intents: leave \[split\] out"),
-        (SYNTHETIC + "[curve]\nsizes = [10, 20]", r"leave \[curve\] out, or hf"),
+        (SYNTHETIC + "[curve]\ntrain_sizes = [10, 20]", r"leave \[curve\] out, or hf"),
         (FILES.replace('"texts"', '"texts", tokenization = "reversible"'), "leave tokenization out"),
         (SYNTHETIC.replace("tiny-gpt", "$NO_SUCH_FOLDER"), "environment variable NO_SUCH_FOLDER"),
         (SYNTHETIC.replace("tiny-gpt", "/"), "hf is the folder of a language model"),

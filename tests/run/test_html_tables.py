@@ -1,12 +1,15 @@
 """Tables of the report: digits, intervals, and what is the same in all rows."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from langdiff.run.html_tables import html_table, tables_of_analysis
+from langdiff.run.analysis import Analysis
+from langdiff.run.experiment import SECTIONS
+from langdiff.run.html import html_table, tables_of
 
 
 def cells(html):
@@ -17,6 +20,11 @@ def cells(html):
 
 def plain(html):
     return [[re.sub("</?small>", "", cell) for cell in row] for row in cells(html)]
+
+
+def of_section(name, table):
+    """Return the tables that the report has of a section."""
+    return SECTIONS[name].tables(SimpleNamespace(analyses={name: Analysis(name=name, table=table)}))
 
 
 def test_errors_stand_beside_what_they_are_of_with_two_digits_of_them():
@@ -38,7 +46,7 @@ def test_errors_stand_beside_what_they_are_of_with_two_digits_of_them():
             "r_hat": [1.0012, 1.0, 1.0173],
         }
     )
-    (found,) = tables_of_analysis("sample", table)
+    (found,) = tables_of(table)
     assert found["same"] == "In all rows: cells 1,000; converged yes."
     head, *rows = plain(found["table"])
     names = ["language model", "edition", "difference", "premium", "estimate", "95 % interval", "p", "R-hat"]
@@ -56,13 +64,13 @@ def test_likelihoods_of_two_language_models_never_share_a_column(name):
     """The worse model of two may have the higher likelihood: its cells are others."""
     likelihoods = [3321.0, 3300.0, 3432.0, 3400.0]
     table = pd.DataFrame({"lm": ["a", "a", "b", "b"], "model": ["1", "2"] * 2, "log_likelihood": likelihoods})
-    shown = tables_of_analysis(name, table)
+    shown = of_section(name, table)
     assert [each["caption"] for each in shown] == ["a", "b"]
     assert [plain(each["table"])[1:] for each in shown] == [
         [["1", "3,321"], ["2", "3,300"]],
         [["1", "3,432"], ["2", "3,400"]],
     ]
-    (alone,) = tables_of_analysis(name, table[:2])
+    (alone,) = of_section(name, table[:2])
     assert alone["same"] == "In all rows: language model a."
 
 
@@ -77,21 +85,21 @@ def test_parity_has_a_table_of_texts_and_one_of_bits():
             "bits": [100.0, 110.0, 90.0, 95.0],
         }
     )
-    texts, bits = tables_of_analysis("parity", table)
+    texts, bits = of_section("parity", table)
     assert plain(texts["table"]) == [["edition", "bytes", "byte premium"], ["eng", "10", "1.00"], ["deu", "12", "1.20"]]
     assert [row[:2] for row in plain(bits["table"])[1:]] == [["a", "eng"], ["a", "deu"], ["b", "eng"], ["b", "deu"]]
 
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_table_of_one_row_keeps_its_columns(rows):
-    found = tables_of_analysis("compare", pd.DataFrame({"model": ["1"], "cells": [7]})[:rows])
+    found = of_section("compare", pd.DataFrame({"model": ["1"], "cells": [7]})[:rows])
     assert [plain(each["table"])[1:] for each in found] == [[["1", "7"]]] * rows
 
 
 def test_folds_have_difficulties_with_their_errors():
     table = pd.DataFrame({"lm": ["a", "a"], "difficulty": [0.0899, -0.0127], "std_error": [0.0057, 0.0044]})
     table = table.assign(p_value=[0.898, 0.0271], model_sd=[0.002209, 0.002209])
-    (found,) = tables_of_analysis("folds", table)
+    (found,) = tables_of(table)
     assert found["same"] == "In all rows: language model a; model sd 0.00221."
     rows = [["difficulty", "p value"], ["0.0899 ± 0.0057", "0.9"], ["-0.0127 ± 0.0044", "0.027"]]
     assert plain(found["table"]) == rows
@@ -102,14 +110,14 @@ def test_what_is_rounded_to_zero_has_no_minus():
     shown = plain(html_table(table, {"percent": "{:+.1f}", "cost": "{:.3f}"}))[1:]
     assert shown == [["eng", "+0.0", "0.000"], ["deu", "-0.1", "2.500"]]
     pairs = pd.DataFrame({"edition": ["a", "b"], "difference": [-0.00001, 1.0], "difference_std_error": [0.1, 0.1]})
-    assert plain(tables_of_analysis("compare", pairs)[0]["table"])[1] == ["a", "0.00 ± 0.10"]
+    assert plain(tables_of(pairs)[0]["table"])[1] == ["a", "0.00 ± 0.10"]
 
 
 @pytest.mark.parametrize("error", [0.0, np.nan])
 def test_numbers_without_errors_keep_their_digits(error):
     table = pd.DataFrame({"edition": ["a", "b"], "difference": [0.12345, -0.2], "difference_std_error": [error] * 2})
     table = table.assign(premium=[1.0549, 1.0], premium_low=[1.0549 - error, 1.0], premium_high=[1.0549, 1.0 + error])
-    shown = plain(tables_of_analysis("compare", table)[0]["table"])[1:]
+    shown = plain(tables_of(table)[0]["table"])[1:]
     found = [[re.split(" ± | \\| ", cell)[0] for cell in row] for row in shown]
     assert found == [["a", "0.123", "1.05"], ["b", "-0.200", "1.00"]]
     assert all(("±" in row[1]) == (error == 0) for row in shown)
@@ -117,5 +125,5 @@ def test_numbers_without_errors_keep_their_digits(error):
 
 def test_truth_values_are_words_also_where_some_are_missing():
     table = pd.DataFrame({"predictor": ["a", "b", "c"], "significant": [True, None, False], "n": [1, 2, 3]})
-    shown = plain(tables_of_analysis("correlate", table)[0]["table"])[1:]
+    shown = plain(tables_of(table)[0]["table"])[1:]
     assert shown == [["a", "yes", "1"], ["b", "–", "2"], ["c", "no", "3"]]

@@ -9,7 +9,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.run import Experiment, run_experiment
-from langdiff.run.parity_report import write_parity_report
+from langdiff.run.report import write_parity_report
 
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; "

@@ -16,9 +16,9 @@ import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, EditionWarning, LangdiffError
 from langdiff.lm.texts import note_preparation
 from langdiff.regression import Blunders
-from langdiff.run import Experiment, read_run, run_experiment, runner, write_report
-from langdiff.run.hashes import hash_editions
-from langdiff.run.html_tables import html_table
+from langdiff.run import Experiment, language_models, read_run, run_experiment, runner, write_report
+from langdiff.run.directory import hash_editions
+from langdiff.run.html import html_table
 from langdiff.run.report import render_report
 
 SMALL = {
@@ -96,7 +96,7 @@ def test_a_repeated_run_that_is_stopped_leaves_what_the_first_one_found(run, mon
         if stop != "write_json" or arguments[0].name == "manifest.json":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(runner, stop, stopped)
+    monkeypatch.setattr(language_models if stop == "compute_where_possible" else runner, stop, stopped)
     other = run.experiment.model_copy(update={"name": "another"})
     with pytest.raises(KeyboardInterrupt):
         run_experiment(other, run.directory)
@@ -292,7 +292,8 @@ def test_another_experiment_in_the_same_directory_leaves_nothing_of_the_first(tm
     second = Experiment.model_validate(SMALL | {"corpus": corpus, "lm": {"models": ["char-tiny"]}})
     with pytest.MonkeyPatch.context() as patch:  # interrupted after the corpus
         patch.setattr(
-            "langdiff.run.runner.compute_where_possible", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+            "langdiff.run.language_models.compute_where_possible",
+            lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt),
         )
         with pytest.raises(KeyboardInterrupt):
             run_experiment(second, directory)

@@ -10,19 +10,21 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning, OutputError
-from langdiff.run import Experiment, analyses, analysis, read_run, run_experiment
+from langdiff.run import Experiment, analysis, read_run, run_experiment
 from langdiff.run.report import render_report
-from langdiff.run.sections import PredictorSettings
-from langdiff.run.verification import verify_run
+from langdiff.run.section import SECTIONS as KINDS
+from langdiff.run.section import Basis
+from langdiff.run.sections.predictors import PredictorSettings
+from langdiff.run.upkeep import verify_run
 from tests.typology.predictors.test_wals import TABLES
 
 SECTIONS = {
-    "compare": {"models": ["1", "2"], "k": 2},
+    "compare": {"models": ["1", "2"], "n_folds": 2},
     "goodness": {"models": ["1", "2"], "n_subsets": 2, "n": ["map", "posterior"]},
     "translationese": {"min_native": 5},
     "predictors": {"compressor": "zlib"},
     "correlate": {"only": ["word_types", "characters"], "tests": ["pearson", "permutation"], "n_resamples": 99},
-    "parity": {"reference": "eng", "bootstrap": 20},
+    "parity": {"reference": "eng", "n_resamples": 20},
 }
 
 
@@ -131,13 +133,13 @@ def test_sections_are_read_back_and_in_the_report(run):
 def test_only_what_changed_is_done_again(run, settings, monkeypatch):
     before = {name: (run.directory / "analyses" / f"{name}.json").read_bytes() for name in SECTIONS}
     done = []
-    for name, (depends, make) in analyses.MAKERS.items():
+    for name in SECTIONS:
 
-        def noted(*given, name=name, make=make):
+        def noted(*given, name=name, make=KINDS[name].make):
             done.append(name)
             return make(*given)
 
-        monkeypatch.setitem(analyses.MAKERS, name, (depends, noted))
+        monkeypatch.setattr(KINDS[name], "make", noted)
     stamp = run.report.stat().st_mtime_ns
     run_experiment(Experiment.model_validate(settings), run.directory, progress=False)
     assert done == []
@@ -208,7 +210,7 @@ def test_parity_takes_folds_as_clusters_and_models_without_the_reference(tmp_pat
         "split": {"folds": 2},
         "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
         "fit": {"clusters": "fold"},
-        "parity": {"reference": "free-order", "bootstrap": 0},
+        "parity": {"reference": "free-order", "n_resamples": 0},
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # two clusters are few
@@ -217,15 +219,16 @@ def test_parity_takes_folds_as_clusters_and_models_without_the_reference(tmp_pat
     (table,) = run.surprisals.values()
     texts = ld.synthesize(90, 3, seed=0).multitext
     without = table.sel(editions=[name for name in table.editions if name != "free-order"])
-    basis = analyses.Basis(
+    basis = Basis(
         experiment=run.experiment.model_copy(update={"fit": run.experiment.fit.model_copy(update={"clusters": None})}),
         multitext=texts,
         parts=None,
+        directory=run.directory,
         surprisals={"whole": table, "without": without},
         fits={},
         progress=False,
     )
-    found = analyses.MAKERS["parity"][1](basis, {})
+    found = basis.experiment.parity.make(basis)
     premiums = found.table.pivot(index="edition", columns="lm", values="byte_premium")
     assert premiums["whole"].to_dict() == premiums["without"].to_dict()
     has = found.table.groupby("lm")["information_parity"].count()
@@ -253,15 +256,16 @@ def test_wals_looks_codes_up_under_others(run, tmp_path):
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     wals = {"wals": str(tmp_path), "features": ["81A"], "same_as": {"fra": "fin"}}  # French in the place of Finnish
     experiment = run.experiment.model_copy(update={"predictors": PredictorSettings.model_validate(wals)})
-    basis = analyses.Basis(
+    basis = Basis(
         experiment=experiment,
         multitext=ld.read_frame(pd.DataFrame({"spa": ["un perro"], "fra": ["un chien"]}, index=["1"])),
         parts=None,
+        directory=run.directory,
         surprisals={},
         fits={},
         progress=False,
     )
-    found = analyses.MAKERS["predictors"][1](basis, {}).table.set_index("edition")
+    found = experiment.predictors.make(basis).table.set_index("edition")
     assert found["81A"].dropna().to_dict() == {"fra": "SVO"}
 
 
@@ -280,15 +284,16 @@ def test_posterior(run, monkeypatch):
         return found
 
     monkeypatch.setattr(ld, "sample", sample, raising=False)
-    basis = analyses.Basis(
+    basis = Basis(
         experiment=Experiment.model_validate(run.experiment.model_dump() | {"sample": {"chains": 4}}),
         multitext=ld.read_frame(pd.DataFrame({name: ["a"] for name in editions})),
         parts=None,
+        directory=run.directory,
         surprisals=run.surprisals,
         fits=run.fits,
         progress=False,
     )
-    found = analyses.MAKERS["sample"][1](basis, {})
+    found = basis.experiment.sample.make(basis)
     assert asked["sampler"].chains == 4
     assert asked["seed"] == 0
     means = dict(zip(editions, draws.mean((0, 1)), strict=True))

@@ -1,12 +1,148 @@
+"""Dependency length, against worked examples and slow counting, and tables of measures."""
+
+import dataclasses
+
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
 from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import dependency_length, head_pos_entropy
+from langdiff.treebanks.tree import with_function_heads
 from langdiff.treebanks.treebank import Treebank
-from tests.treebanks.strategies import A, B, tree
+from tests.treebanks.strategies import A, B, corpora, tree, trees
+
+IN_LONDON = tree(
+    "he PRON 2 nsubj; lives VERB 0 root; in ADP 5 case; big ADJ 5 amod; London PROPN 2 obl; . PUNCT 2 punct"
+)
+
+
+def moved(text):
+    after = with_function_heads(tree(text))
+    return after.heads, after.deprels
+
+
+def test_adposition_takes_the_place_of_its_object():
+    after = with_function_heads(IN_LONDON)
+    assert after.heads == (2, 0, 2, 5, 3, 2)  # big stays with London
+    assert after.deprels == ("nsubj", "root", "obl", "amod", "case", "punct")
+    assert (after.forms, after.upos) == (IN_LONDON.forms, IN_LONDON.upos)
+
+
+def test_subordinator_is_above_adposition_and_takes_the_root():
+    # that in London: a clause whose predicate is a place
+    assert moved("that SCONJ 3 mark; in ADP 3 case; London PROPN 0 root") == ((0, 1, 2), ("root", "mark", "case"))
+    assert moved("say VERB 0 root; that SCONJ 4 mark; he PRON 4 nsubj; came VERB 1 ccomp") == (
+        (0, 1, 4, 2),
+        ("root", "ccomp", "nsubj", "mark"),
+    )
+
+
+def test_the_nearer_is_below_the_farther():
+    assert moved("from ADP 3 case; under ADP 3 case; beds NOUN 0 root")[0] == (0, 1, 2)
+    assert moved("beds NOUN 0 root; under ADP 1 case; from ADP 1 case:x")[0] == (2, 3, 0)
+    assert moved("von ADP 2 case; hier ADV 0 root; an ADP 2 case")[0] == (0, 3, 1)  # the right one below
+
+
+def test_adpositions_of_adpositions():
+    # because(case of rain) with its own "of": of takes the place of because, which took that of rain
+    assert moved("go VERB 0 root; of ADP 3 case; because ADP 4 case; rain NOUN 1 obl")[0] == (0, 1, 2, 3)
+    assert moved("rain NOUN 4 obl; because ADP 1 case; of ADP 2 case; go VERB 0 root")[0] == (2, 3, 4, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "to PART 2 mark; go VERB 0 root",  # an infinitive's marker is not a subordinator
+        "he PRON 3 nmod; 's PART 1 case; hat NOUN 0 root",
+        "up ADP 2 advmod; go VERB 0 root",
+        "of ADP 0 root; course ADV 1 fixed",
+    ],
+)
+def test_what_is_not_moved(text):
+    assert with_function_heads(tree(text)) == tree(text)
+
+
+def test_what_is_attached_to_an_adposition_moves_with_it():
+    assert moved("out ADP 3 case; of ADP 1 fixed; it PRON 0 root")[0] == (0, 1, 1)
+
+
+@given(tree=trees())
+def test_conversion_gives_trees(tree):
+    after = with_function_heads(tree)  # a Tree checks itself
+    assert sorted(after.deprels) == sorted(tree.deprels)
+    moves = [
+        word
+        for word, (head, upos, deprel) in enumerate(zip(tree.heads, tree.upos, tree.deprels, strict=True), start=1)
+        if head and upos == "ADP" and deprel in ("case", "mark")
+    ]
+    if not moves:
+        assert after is tree
+    for word in moves:  # from being below to being above
+        head, above = tree.heads[word - 1], []
+        while head:
+            above.append(head)
+            head = after.heads[head - 1]
+        assert word in above
+
+
+@given(tree=trees())
+def test_identity_without_adpositions_and_subordinators(tree):
+    plain = dataclasses.replace(tree, upos=tuple("NOUN" if upos == "ADP" else upos for upos in tree.upos))
+    assert with_function_heads(plain) is plain
+
+
+def test_lengths_by_hand():
+    # he 1, in 2, big 1, London 3; (with the full stop 4)
+    assert dependency_length([IN_LONDON]).mean == 7 / 4
+    assert dependency_length([IN_LONDON]).head_final == 3 / 4
+    assert dependency_length([IN_LONDON], punctuation=True).mean == 11 / 5
+    # he 1, in 1, big 1, London 2
+    assert dependency_length([IN_LONDON], heads="function").mean == 5 / 4
+    assert dependency_length([IN_LONDON], heads="function").head_final == 2 / 4
+
+
+def test_a_comma_between():
+    comma = tree("now ADV 3 advmod; , PUNCT 3 punct; go VERB 0 root")
+    lengths = {kind: dependency_length([comma], punctuation=kind).mean for kind in (False, True)}
+    assert lengths == {False: 1, True: 1.5}
+    assert dependency_length([comma]).mean == 1
+
+
+def test_unknown_options():
+    with pytest.raises(ConfigError, match="heads is one of content, function; got 'words'"):
+        dependency_length([IN_LONDON], heads="words")
+
+
+@given(trees=corpora)
+def test_against_a_matrix_of_distances(trees):
+    distances = []
+    for one in trees:
+        places = np.array([word for word in range(1, len(one) + 1) if one.heads[word - 1]], dtype=int)
+        heads = np.array(one.heads)[places - 1]
+        distances.append(heads - places)
+    distances = np.concatenate(distances)
+    if not len(distances):
+        with pytest.raises(DataError, match="No dependency to measure"):
+            dependency_length(trees, punctuation=True)
+        return
+    ours = dependency_length(trees, punctuation=True)
+    assert ours.mean == pytest.approx(np.abs(distances).mean())
+    assert ours.head_final == pytest.approx((distances > 0).mean())
+    assert ours.dependencies == len(distances)
+
+
+@pytest.mark.real_data
+def test_head_final_languages_show_with_function_heads(real_data):
+    share = {
+        language: dependency_length(real_data / "pud" / f"{language}_pud.conllu.gz", heads="function").head_final
+        for language in ("ja", "id")
+    }
+    assert share["ja"] > 0.75
+    assert share["id"] < 0.35
 
 
 def test_one_row_a_treebank():

@@ -269,10 +269,14 @@ def test_bad_calls(tmp_path):
         compare(n_repeats=0)
     with pytest.raises(ConfigError, match="equalize is one of tokens, sentences, or None; got 'words'"):
         compare(equalize="words")
-    with pytest.raises(DataError, match="'B', or a subsample of it, has one sentence and so no halves"):
+    with pytest.raises(
+        DataError, match="'B', or a subsample of it, needs at least two sentences to estimate the noise floor"
+    ):
         compare(equalize="tokens", noise=True)  # A has 8 words, B's sentences 6 and 4
     lonely = Treebank.from_trees(A[:1], name="lonely")
-    with pytest.raises(DataError, match="'lonely' has one sentence and so no halves; leave the comparison"):
+    with pytest.raises(
+        DataError, match="'lonely' needs at least two sentences to estimate the noise floor; leave the treebank"
+    ):
         ld.compare_treebanks([lonely, banks()[0]], seed=0)
     long = Treebank.from_trees([Tree(("w",) * 9, ("X",) * 9, tuple(range(9)), ("r",) * 9)] * 2, name="long")
     with pytest.raises(DataError, match=r"smallest treebank has 6 words, fewer than a sentence of 'long'"):

@@ -112,7 +112,7 @@ def test_bad_calls(source):
         perturbation_curve(source, rates=[], seed=0)
     with pytest.raises(ConfigError, match="a curve has one: leave rescale out"):
         perturbation_curve(source, settings=SimilaritySettings(rescale=True), seed=0)
-    with pytest.raises(DataError, match="'source' has one sentence and so no halves"):
+    with pytest.raises(DataError, match="'source' needs at least two sentences to estimate the noise floor"):
         perturbation_curve(source.take(np.array([0])), rates=[0.5], seed=0)
 
 

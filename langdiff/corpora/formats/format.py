@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from langdiff.base.archives import File
-from langdiff.base.types import FormatName, OnError, Ranges
+from langdiff.base.types import OnError, Ranges
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import Paths, find_files
@@ -137,10 +137,12 @@ class FormatText(ABC):
 class Format:
     """One format of corpus files; each module ``langdiff.corpora.formats.NAME`` has one, called ``FORMAT``.
 
+    A format of your own is given to `langdiff.read_multitext` and `langdiff.write_multitext` as their ``format``.
+
     Attributes
     ----------
     name : str
-        Value of the argument ``format``, and name of the module.
+        Value of the argument ``format``, and name of the module; of a format of your own, its name in messages.
     suffixes : tuple of str
         Endings of the names of its files.
     catalogue : callable
@@ -156,7 +158,7 @@ class Format:
         Writes a multitext into a directory and returns the files written; without it, the format is only read.
     """
 
-    name: FormatName
+    name: str
     suffixes: tuple[str, ...]
     catalogue: Callable[[Reading], Multitext]
     options: tuple[str, ...] = ()

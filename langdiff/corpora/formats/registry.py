@@ -89,12 +89,12 @@ FORMATS: dict[str, Format] = {
 OPTIONS = tuple(dict.fromkeys(option for format in FORMATS.values() for option in format.options))
 
 
-def check_format_options(format: str, options: Iterable[str]) -> None:
+def check_format_options(format: str | Format, options: Iterable[str]) -> None:
     """Refuse options that a format does not have.
 
     Parameters
     ----------
-    format : str
+    format : str or Format
         A format of `read_multitext`, not ``"auto"``.
     options : iterable of str
         Names of those given, all in `OPTIONS`.
@@ -104,17 +104,18 @@ def check_format_options(format: str, options: Iterable[str]) -> None:
     ConfigError
         At the first that the format does not have.
     """
+    found = FORMATS[format] if isinstance(format, str) else format
     for name in options:
-        if name not in FORMATS[format].options:
+        if name not in found.options:
             *others, last = [known.name for known in FORMATS.values() if name in known.options]
             have = f"{', '.join(others)} and {last} have" if others else f"{last} has"
-            raise ConfigError(f"format {format!r} does not have the option {name}; {have}.")
+            raise ConfigError(f"format {found.name!r} does not have the option {name}; {have}.")
 
 
 def read_multitext(
     path: Paths,
     *,
-    format: AnyFormat = "auto",
+    format: AnyFormat | Format = "auto",
     edition_info: str | Path | pd.DataFrame | None = None,
     edition_columns: Mapping[str, str] | None = None,
     editions: Iterable[str] | None = None,
@@ -134,13 +135,13 @@ def read_multitext(
         Files, directories, globs or zip archives; files may be compressed (``.gz``, ``.bz2``, ``.xz``). The name of a
         file without its ending is the edition, and if it begins with the code of a language
         (``deu-luther1912.txt.gz``), that is the edition's language.
-    format : str
+    format : str or Format
         ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"osis"``, ``"ces"`` (XML Bibles
         of Christodoulopoulos & Steedman), ``"moses"`` (line-aligned text), ``"costep"`` (structured Europarl),
         ``"mteval"`` (test sets of WMT and NIST, in SGML or XML) or ``"table"`` (one ``.csv`` or ``.tsv`` file: the
         intents in its first column, an edition in each other, an empty cell where a text is missing). ``"auto"``
         recognizes all but ``"moses"``, which any text could be, by the beginning of the files, and ``"table"`` by the
-        name of the file.
+        name of the file. A `langdiff.corpora.Format` reads files in a format of your own.
     edition_info : str, Path or DataFrame, optional
         Information on the editions: a frame indexed by edition, or a CSV file with a column ``file`` or ``edition``
         and other columns, which are kept as text; ``iso639_3`` becomes the column ``language`` of `edition_info` (and
@@ -231,13 +232,16 @@ def read_multitext(
     s1          a dog  ein Hund
     s2          a cat       NaN
     """
-    if format != "auto" and format not in FORMATS:
+    if not isinstance(format, Format) and format not in ("auto", *FORMATS):
         raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(FORMATS)}.")
     if isinstance(path, Iterator):
         path = list(path)  # it is gone through twice
-    found = guess_format(path, list(FORMATS.values())) if format == "auto" else FORMATS[format]
+    if isinstance(format, Format):
+        found = format
+    else:
+        found = guess_format(path, list(FORMATS.values())) if format == "auto" else FORMATS[format]
     given = {"ranges": ranges, "vref": vref, "original_language": original_language}
-    check_format_options(found.name, [name for name, value in given.items() if value is not None])
+    check_format_options(found, [name for name, value in given.items() if value is not None])
     reading = Reading(
         path=path,
         edition_info=edition_info,
@@ -254,7 +258,7 @@ def read_multitext(
     return reading.faults.applied(found.catalogue(reading))
 
 
-def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyFormat = "auto") -> list[Path]:
+def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyFormat | Format = "auto") -> list[Path]:
     """Write one file per edition, so that `read_multitext` gives the multitext back.
 
     Texts come back as they were if they are in NFC or are read with ``nfc=False``. What is known of the editions is
@@ -267,7 +271,7 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
         Multitext to write; all its texts are read.
     directory : str or Path
         Folder to write to; it is made if it does not exist.
-    format : {"auto", "pbc", "moses"}
+    format : {"auto", "pbc", "moses"}, or a Format of your own
         ``"pbc"`` for Bibles: every file lists every intent, in the order of their ids. ``"moses"`` for anything:
         line-aligned files, with ``intents.txt`` unless the intents are 1, 2, 3 …, ``original_language.txt`` if
         `intent_info` has this column, and ``documents.tsv`` if it has others such as ``document``. ``"auto"`` is
@@ -301,8 +305,10 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
     """
     if format == "auto":
         format = "pbc" if are_verse_ids(multitext.intents) else "moses"
-    write = FORMATS[format].write if format in FORMATS else None
+    found = format if isinstance(format, Format) else FORMATS.get(format)
+    write = found.write if found is not None else None
     if write is None:
         writable = ", ".join(name for name, known in FORMATS.items() if known.write)
-        raise ConfigError(f"format {format!r} cannot be written; use one of auto, {writable}.")
+        name = format.name if isinstance(format, Format) else format
+        raise ConfigError(f"format {name!r} cannot be written; use one of auto, {writable}.")
     return write(multitext, Path(directory).expanduser())

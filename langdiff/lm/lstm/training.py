@@ -60,7 +60,7 @@ def train_language_model(
     name : str, optional
         Name of the edition, for messages and the saved model.
     device : str
-        ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
     seed : int or numpy.random.Generator
         Seed of the initial weights, of the order of the batches and of dropout.
     progress : bool, optional

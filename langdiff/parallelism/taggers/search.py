@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
+from langdiff.base.io import write_text
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.errors import ConfigError, DataError
@@ -169,6 +170,22 @@ class TaggerSearch(Result):
         """Return the trials as text, the best one named first."""
         return f"{self!r}\n{self._table().to_string(**self.printing)}"
 
+    def save(self, directory: str | Path) -> None:
+        """Write the best tagger, which `read_tagger` reads, and the trials in ``trials.csv``.
+
+        Parameters
+        ----------
+        directory : str or Path
+            Folder to write to; it is made if it is missing.
+
+        Raises
+        ------
+        OutputError
+            If the files cannot be written.
+        """
+        self.best.save(directory)
+        write_text(Path(directory) / "trials.csv", self.trials.to_csv(index=False))
+
     def __repr__(self) -> str:
         """Return a line with the number of trials, and the best."""
         row = self.trials[self.trials["best"]].iloc[0]
@@ -204,8 +221,10 @@ def search_taggers(
     ----------
     training, validation, optimization : mapping from name to Document, or iterable of Document
         Documents to learn from, documents that decide when to stop, and documents that decide which trial is best.
-    model, scheme : str
-        Kind of tagger and tagging scheme, as for `draw_settings`.
+    model : str
+        Kind of tagger; see `draw_settings`.
+    scheme : str
+        Tagging scheme; see `draw_settings`.
     seed : int or numpy.random.Generator
         Seed of the settings and of every training.
     n_trials : int

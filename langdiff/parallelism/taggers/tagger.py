@@ -183,7 +183,19 @@ class Tagger(Result):
         OutputError
             If the files cannot be written.
         """
-        save_tagger(self, directory)
+        source, subwords = _described(self.source)
+        settings = {
+            "kind": _KIND,
+            "settings": self.settings.model_dump(exclude_none=True),
+            "tags": self.tags,
+            "seed": self.seed,
+            "lemmatizer": self.lemmatizer,
+            "unknown_share": self.unknown_share,
+            "source": source,
+            "history": self.history.to_dict("list"),
+        }
+        weights = {name: value.cpu().numpy() for name, value in self.network.state_dict().items()}
+        write_checkpoint(Path(directory), Checkpoint(settings=settings, weights=weights, subwords=subwords))
 
     def __repr__(self) -> str:
         """Return a line with the kind of tagger and its size."""
@@ -227,23 +239,6 @@ def gold_ids(tags: Sequence[str], known: Mapping[str, int]) -> Tensor:
     return torch.tensor([[known[tag] for tag in tags]])
 
 
-def save_tagger(tagger: Tagger, directory: str | Path) -> None:
-    """Write a tagger; see `Tagger.save`."""
-    source, subwords = _described(tagger.source)
-    settings = {
-        "kind": _KIND,
-        "settings": tagger.settings.model_dump(exclude_none=True),
-        "tags": tagger.tags,
-        "seed": tagger.seed,
-        "lemmatizer": tagger.lemmatizer,
-        "unknown_share": tagger.unknown_share,
-        "source": source,
-        "history": tagger.history.to_dict("list"),
-    }
-    weights = {name: value.cpu().numpy() for name, value in tagger.network.state_dict().items()}
-    write_checkpoint(Path(directory), Checkpoint(settings=settings, weights=weights, subwords=subwords))
-
-
 def read_tagger(
     directory: str | Path,
     *,
@@ -263,7 +258,7 @@ def read_tagger(
     lemmatizer : callable, optional
         The function from word to lemma that the tagger was trained with, if that was not a language's word list.
     device : str
-        ``"cpu"``, ``"cuda"``, or ``"auto"``.
+        Device, ``"cpu"``, ``"cuda"``, or ``"auto"``.
 
     Returns
     -------

@@ -147,7 +147,7 @@ def train_tagger(
     max_epochs, patience : int
         Epochs at most, and epochs without one that is kept after which training stops.
     device : str
-        ``"cpu"``, ``"cuda"``, or ``"auto"``.
+        Device, ``"cpu"``, ``"cuda"``, or ``"auto"``.
     resume : str or Path, optional
         Folder for the state after every epoch, from which the same call goes on; with the CPU, as if it had never
         stopped.

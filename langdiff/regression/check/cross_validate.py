@@ -257,7 +257,7 @@ def cross_validate(
     n_folds : int
         Number of folds, at least 2.
     restricted : bool
-        Fit models 2, 2L and 2C by restricted likelihood (see `langdiff.fit`). Without it their dispersion is too
+        Fit models 2, 2L and 2C by restricted likelihood. Without it their dispersion is too
         small, unlike that of model 1, and with few editions so are the densities of what they predict.
     clusters : str, mapping or Series, optional
         Clusters of intents whose errors are shared, such as ``"document"``, ``"book"`` or ``"chapter"``: a column of

@@ -71,8 +71,8 @@ def fit_outcomes(
     outcomes : Outcomes
         Successes out of trials, items × systems.
     model : {"auto", "rasch", "beta-binomial", "slopes", "conditional"} or Likelihood
-        ``"rasch"``: λ = 1, binomial trials. ``"beta-binomial"``: trials of a cell are correlated; chosen by
-        ``"auto"`` if a cell has several trials. ``"slopes"``: a loading λ for each system, which says whether it
+        Model to fit. ``"rasch"``: λ = 1, binomial trials. ``"beta-binomial"``: trials of a cell are correlated; chosen
+        by ``"auto"`` if a cell has several trials. ``"slopes"``: a loading λ for each system, which says whether it
         suffers more from hard items; their geometric mean is 1. ``"conditional"``: the likelihood given the total of
         each item, which assumes nothing of the items and knows nothing of their difficulties. Or an object of a class
         that inherits `langdiff.regression.outcomes.likelihoods.Likelihood`.

@@ -129,7 +129,7 @@ def sample_outcomes(
     outcomes : Outcomes
         Successes out of trials, items × systems.
     model : {"auto", "rasch", "beta-binomial", "slopes"} or Likelihood
-        As in `langdiff.fit_outcomes`; ``"auto"`` is beta-binomial if a cell has several trials and no noise of its
+        Model to sample; ``"auto"`` is beta-binomial if a cell has several trials and no noise of its
         own, otherwise Rasch.
     by, formula : str, optional
         What difficulties depend on: an attribute of items, or terms over attributes.

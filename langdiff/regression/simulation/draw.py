@@ -190,12 +190,14 @@ def simulate(
 
     Parameters
     ----------
-    n_intents, n_editions : int
-        Numbers of intents, I, and of editions, J.
+    n_intents : int
+        Number of intents, I.
+    n_editions : int
+        Number of editions, J.
     model : {"1", "2", "2L", "2C"} or Variant
         Regression model to draw from; see `langdiff.fit`.
     sigma : float, optional
-        σ, nats; by default 0.2 in model 1 and 1.3 (of each unit of an intent) in the others.
+        Dispersion σ, nats; by default 0.2 in model 1 and 1.3 (of each unit of an intent) in the others.
     difficulties : sequence of float, shape (J,), optional
         Difficulties in nats; a constant is added so that their factors average 1. By default normal with standard
         deviation 0.07.

@@ -57,10 +57,12 @@ class Sampler:
     ----------
     engine : {"auto", "cmdstan", "pystan"}
         Engine to sample with: ``"auto"`` is CmdStan where it is installed, else PyStan.
-    chains, iter_sampling : int
-        Number of chains, and draws of each, those of warm-up not counted.
+    chains : int
+        Number of Markov chains.
     iter_warmup : int or None
         Draws of each chain to adapt with, not kept; None for as many as usual.
+    iter_sampling : int
+        Draws of each chain to keep.
     target_accept : float
         Acceptance rate that the step size is adapted to.
     max_treedepth : int or None
@@ -128,7 +130,7 @@ def sample(
     surprisals : Surprisals or DataFrame, shape (I, J)
         Bits of intent i (row) in edition j (column); NaN where missing.
     model : {"1", "2", "2L"} or Variant
-        Regression model, as in `langdiff.fit`; 2C has no Stan program.
+        Regression model to sample; 2C has no Stan program.
     intents : {"fixed", "random"}
         Prior of the intents' ln n: that of `priors`, or a normal one whose mean and standard deviation are estimated
         under flat priors. Then intents of one cell are kept. For models 1, 2 and 2L.

@@ -37,7 +37,7 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
     model : str or Variant
         One of the names in `Model`, or a model.
     laplace_scale : float, optional
-        b of model 3, nats, where it is given beside the name, as on the command line and in experiment files.
+        Scale b of model 3, nats; it is given beside the name, as on the command line and in experiment files.
 
     Raises
     ------

@@ -89,15 +89,15 @@ def correlate(
     Parameters
     ----------
     difficulties : fit, Effects, Series or DataFrame; or a mapping or sequence of them
-        Difficulties by edition, as `langdiff.as_effects` takes them, from one or several language models: a mapping
-        goes from language model to fit, Effects or Series, and a DataFrame in nats has one column per language
-        model, or a column ``difficulty`` as the frame of a fit has.
+        Fit, or table of difficulties by edition; as `langdiff.as_effects` takes them, from one or several language
+        models: a mapping goes from language model to fit, Effects or Series, and a DataFrame in nats has one column per
+        language model, or a column ``difficulty`` as the frame of a fit has.
     predictors : Predictors, DataFrame or Series
-        One row per edition or per language; numbers are tested as such, everything else as categories. Columns
-        ``language``, ``family`` and ``genus`` are not tested: they are used if there is no `edition_info`.
+        Table of predictors, one row per edition or language; numbers are tested as such, everything else as categories.
+        Columns ``language``, ``family`` and ``genus`` are not tested: they are used if there is no `edition_info`.
     edition_info : DataFrame, optional
-        One row per edition: ``language`` and, for tests that allow for families, ``family``. Without it, every
-        edition counts as a language of its own.
+        Table of the editions, with columns language and family; ``language`` and, for tests that allow for families,
+        ``family``. Without it, every edition counts as a language of its own.
     corpus : str
         Name of the corpus in the table of tests.
     tests : str or iterable of str, optional
@@ -129,7 +129,7 @@ def correlate(
         Kind of 95 % interval of the correlations ``"pearson"``, ``"spearman"`` and ``"kendall"``: see
         `langdiff.typology.association.correlation.correlation`.
     n_resamples : int
-        Number of permutations and of bootstrap samples, for ``"permutation"`` and ``interval="bootstrap"``.
+        Number of permutations and of bootstrap samples; for ``"permutation"`` and ``interval="bootstrap"``.
     alpha : float
         False discovery rate.
     seed : int or numpy.random.Generator, optional

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,6 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.typology.association.comparison import COLUMNS, format_models
 from langdiff.typology.association.correlation import RELATED, category_means
 from langdiff.typology.association.sample import Sample
-
-if TYPE_CHECKING:
-    pass
 
 KEY = ["predictor", "language_model", "corpus"]
 

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -34,9 +33,6 @@ from langdiff.typology.predictors.text import (
     unigram_entropy,
 )
 from langdiff.typology.predictors.wals import Wals
-
-if TYPE_CHECKING:
-    pass
 
 FEATURES = ("26A", "81A")  # those of the paper
 _UNITS = {
@@ -139,15 +135,15 @@ def predictors(
     compressor : {"lzma", "zlib"}
         Program that measures compressed size; see `langdiff.typology.predictors.text.compressed_bits`.
     treebanks : path or mapping, optional
-        CoNLL-U files: a folder whose files are named by edition or language (``deu.conllu``, ``de_pud.conllu.gz``), or
+        Folder of CoNLL-U files named by edition or language (``deu.conllu``, ``de_pud.conllu.gz``), or
         a mapping from edition or language to one file or several.
     lexicons : path or mapping, optional
-        Lexicons in UniMorph's format, given in the same way, or as frames with columns ``lemma``, ``form`` and
-        ``features``.
+        Folder of lexicons in UniMorph's format, named in the same way, or as frames with columns ``lemma``, ``form``
+        and ``features``.
     syncretism : {"count", "merge"}
         Whether cells that no word of a lexicon distinguishes count separately or as one in ``mcc``.
     wals : path or Wals, optional
-        Folder of WALS's CLDF tables, or the result of `langdiff.typology.read_wals`.
+        Folder of the CLDF tables of WALS; or the result of `langdiff.typology.read_wals`.
     features : str or iterable of str
         Ids of the WALS features to look up, used with `wals`.
     lang2vec : str or iterable of str

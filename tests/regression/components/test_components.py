@@ -185,7 +185,7 @@ def damaged():
 
 
 def rightly(found, faulty):
-    """Return which rows of what was found are faulty cells."""
+    """Return which rows of what was found are outliers."""
     return [faulty.at[i, e] for i, e in zip(found["intent"], found["edition"], strict=True)]
 
 

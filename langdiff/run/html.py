@@ -1,21 +1,56 @@
-"""Tables of the reports as HTML: numbers to sort by, digits that their errors allow, all text escaped."""
+"""Pages and tables as HTML: all text escaped, numbers to sort by, digits that their errors allow."""
 
+import base64
+import hashlib
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import jinja2
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
 from pandas.api.types import is_numeric_dtype
 
+from langdiff.base.cells import drop_controls
 from langdiff.base.numbers import in_format
 
+HERE = Path(__file__).parent
 NAMES = {"lm": "language model", "r_hat": "R-hat"}
-# columns of texts, which are the same for every language model
-OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_per_character", "reference_bytes")
 # others are the name of the column and _std_error
 ERRORS = {"held_out_log_density": "held_out_std_error", "difference": "std_error", "difficulty": "std_error"}
+
+
+def render_page(template: str, **shown: Any) -> str:
+    """Return a page as text, without control characters.
+
+    Parameters
+    ----------
+    template : str
+        Name of a template beside this file; it writes `policy` first in its head, `style` and `script`.
+    **shown
+        What the template shows.
+    """
+    loader = jinja2.FileSystemLoader(HERE)
+    pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    page = pages.get_template(template).render(
+        policy=policy_for(script),
+        style=Markup(style),  # noqa: S704 our own file
+        script=Markup(script),  # noqa: S704 our own file
+        **shown,
+    )
+    return drop_controls(page)
+
+
+def policy_for(script: str) -> str:
+    """Return the Content-Security-Policy of a page that loads nothing, and executes one script only."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; "
+        "form-action 'none'"
+    )
 
 
 class Measured(NamedTuple):
@@ -24,6 +59,7 @@ class Measured(NamedTuple):
     value: float
     text: str
     below: str = ""
+    meaning: str = ""  # a class of the style, such as "harder"
 
 
 def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:
@@ -59,7 +95,8 @@ def _is_number(column: pd.Series) -> bool:
 def _cell(value: Any, look: str, kind: str) -> Markup:
     if isinstance(value, Measured):
         below = Markup("<br><small>{}</small>").format(value.below) if value.below else ""
-        return Markup("<td class='number' data-value='{:.9g}'>{}{}</td>").format(value.value, value.text, below)
+        kind = f"number {value.meaning}".rstrip()
+        return Markup("<td class='{}' data-value='{:.9g}'>{}{}</td>").format(kind, value.value, value.text, below)
     if isinstance(value, str):  # a name is not broken, a sentence is
         return Markup("<td class='{}'>{}</td>").format("" if " " in value or len(value) > 40 else "name", value)
     if pd.isna(value):
@@ -68,46 +105,60 @@ def _cell(value: Any, look: str, kind: str) -> Markup:
     return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(value, in_format(value, look))
 
 
-def tables_of_analysis(name: str, table: pd.DataFrame) -> list[dict[str, str]]:
-    """Return what a report shows of the table of an analysis: several tables where numbers of all do not compare.
+def tables_of(table: pd.DataFrame, caption: str = "") -> list[dict[str, str]]:
+    """Return what a report shows of a table: a caption, a sentence and HTML; nothing if the table has no rows.
 
     Intervals and standard errors are put beside what they belong to, with two digits of the error; columns with the
     same value in all rows become a sentence.
 
     Parameters
     ----------
-    name : str
-        The analysis: ``"parity"`` has two tables, of texts, and of bits by language model; ``"compare"`` and
-        ``"goodness"`` have one for each language model, whose likelihoods are of cells of its own.
     table : DataFrame
-        What was found.
+        Table to show.
+    caption : str
+        Heading of the table, where there are several.
 
     Returns
     -------
     list of dict
-        ``caption`` (empty if there is one table), ``same`` (a sentence, may be empty) and ``table``.
+        ``caption``, ``same`` (a sentence, may be empty) and ``table``.
     """
     if table.empty:
         return []
-    if name in ("compare", "goodness") and "lm" in table and table["lm"].nunique() > 1:
-        return [_shown(str(lm), rows.drop(columns="lm")) for lm, rows in table.groupby("lm", sort=False)]
-    if name != "parity":
-        return [_shown("", table)]
-    of_texts = [column for column in table if str(column).startswith(OF_TEXTS)]
-    texts = table[["edition", *of_texts]].drop_duplicates("edition")
-    return [_shown("Texts", texts), _shown("Bits", table.drop(columns=[*of_texts, "language"], errors="ignore"))]
-
-
-def _shown(caption: str, table: pd.DataFrame) -> dict[str, str]:
     words = _with_errors(table).rename(columns=lambda name: NAMES.get(name, str(name).replace("_", " ")))
     looks = {str(name): _look(str(name), words[name]) for name in words if is_numeric_dtype(words[name])}
     same = [name for name in words if len(words) > 1 and words[name].nunique(dropna=False) == 1][: words.shape[1] - 1]
     values = [f"{name} {_in_words(words[name].iloc[0], looks.get(str(name), '{}'))}" for name in same]
-    return {
-        "caption": caption,
-        "same": f"In all rows: {'; '.join(values)}." if values else "",
-        "table": html_table(words.drop(columns=same), looks),
-    }
+    return [
+        {
+            "caption": caption,
+            "same": f"In all rows: {'; '.join(values)}." if values else "",
+            "table": html_table(words.drop(columns=same), looks),
+        }
+    ]
+
+
+def tables_by_model(table: pd.DataFrame) -> list[dict[str, str]]:
+    """Return a table for each language model, as `tables_of`: for numbers that compare within one only."""
+    if "lm" not in table or table["lm"].nunique() < 2:
+        return tables_of(table)
+    parts = table.groupby("lm", sort=False)
+    return [shown for lm, rows in parts for shown in tables_of(rows.drop(columns="lm"), str(lm))]
+
+
+def percent(rows: pd.DataFrame) -> pd.Series:
+    """Return percent above average with its standard error, if that is known."""
+    values = zip(rows["percent"], rows["percent_std_error"], strict=True)
+    cells = [
+        with_error(
+            value,
+            f"{value:+z.1f}",
+            "–" if np.isnan(error) else f"{error:.1f}",
+            "harder" if value > 0 else "easier",
+        )
+        for value, error in values
+    ]
+    return pd.Series(cells, rows.index)
 
 
 def _in_words(value: Any, look: str) -> str:
@@ -147,11 +198,11 @@ def _yes_or_no(cell: Any) -> Any:
     return ("yes" if cell else "no") if isinstance(cell, bool | np.bool_) else cell
 
 
-def with_error(value: float, text: str, error: str) -> Any:
+def with_error(value: float, text: str, error: str, meaning: str = "") -> Any:
     """Return a number with its standard error, or NaN where it is missing; a dash is what is not known."""
     if text == "–":
         return np.nan
-    return Measured(value, text if error == "–" else f"{text} ± {error}")
+    return Measured(value, text if error == "–" else f"{text} ± {error}", meaning=meaning)
 
 
 def _interval(value: float, text: str, low: str, high: str) -> Any:

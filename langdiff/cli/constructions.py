@@ -1,0 +1,340 @@
+"""`langdiff constructions`: recall of parsers by construction, candidates in treebanks, checks of gold files."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
+
+import typer
+
+from langdiff.cli.commands import Command
+from langdiff.cli.options import existing, existing_after_name, split_name
+from langdiff.cli.output import (
+    Json,
+    Plot,
+    check_ending,
+    check_picture_name,
+    print_json,
+    print_table,
+    save_picture,
+)
+from langdiff.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from langdiff.constructions import GoldTargets, Parses, Rules
+
+constructions = typer.Typer(
+    name="constructions", help="Evaluate parsers on chosen constructions.", no_args_is_help=True
+)
+
+
+def _existing_rules(given: list[str] | None) -> list[str] | None:
+    for option in given or []:
+        _, file = split_name(option)
+        try:
+            existing(file or None)
+        except DataError:
+            from langdiff.constructions.rules import Scheme
+
+            if file not in (shipped := get_args(Scheme)):
+                raise ConfigError(
+                    f"--rules {option}: no such file; rules of the package are {' and '.join(shipped)}."
+                ) from None
+    return given
+
+
+Gold = Annotated[
+    str,
+    typer.Argument(help="File of targets, or 'constructed' or 'mined' for the sets of the package.", metavar="GOLD"),
+]
+
+
+Sentences = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--sentences",
+        help="File of sentences; for 'mined', CoNLL-U files of the treebanks (repeat).",
+        callback=existing,
+    ),
+]
+
+
+Parsers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parser",
+        metavar="NAME=FILE",
+        callback=existing_after_name,
+        help="Output of a parser (repeat); the ending says its shape: .gr, .stanford, .triples, .conllu.",
+    ),
+]
+
+
+RuleFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rules",
+        metavar="[NAME=]FILE",
+        help="Rules of all parsers or of one (repeat); 'ud' (default), 'clearnlp'.",
+        callback=_existing_rules,
+    ),
+]
+
+
+Enhanced = Annotated[
+    list[str] | None, typer.Option("--enhanced", metavar="NAME", help="Parser whose enhanced graph is read (repeat).")
+]
+
+
+Tokens = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tokens",
+        metavar="NAME=FILE",
+        help="Words of a parser that divides sentences in another way.",
+        callback=existing_after_name,
+    ),
+]
+
+
+PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
+
+
+@Command(constructions)
+def evaluate(
+    gold: Gold,
+    parser: Parsers = None,
+    sentences: Sentences = None,
+    rules: RuleFiles = None,
+    enhanced: Enhanced = None,
+    tokens: Tokens = None,
+    by: Annotated[
+        Literal["type", "phenomenon", "parser", "distance", "target", "coverage"],
+        typer.Option(help="What each row is; coverage: parser and treebank, with numbers of sentences not parsed."),
+    ] = "type",
+    missing: Annotated[
+        Literal["raise", "skip", "wrong"],
+        typer.Option(
+            help="Treebanks of which a parser has parsed nothing: an error, left out for all parsers, or all wrong."
+        ),
+    ] = "raise",
+    plot: Plot = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write right and wrong, targets × parsers (.csv, .tsv, .parquet)."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Recall of target dependencies with 95 % Wilson intervals.
+
+    Example: langdiff constructions evaluate gold.tsv --sentences sentences.tsv --parser mine=mine.conllu
+    """
+    from langdiff.constructions import evaluate as judge
+
+    if not parser:
+        raise ConfigError("give the output of a parser: --parser NAME=FILE.")
+    if plot is not None:
+        check_picture_name(plot)
+    targets = _read_gold(gold, sentences)
+    parses = _read_parsers(parser, targets, enhanced or [], tokens or [])
+    own_rules = _read_rules(rules or ["ud"], [system.name for system in parses])
+    scores = judge(targets, parses, own_rules, missing=missing)
+    if plot is not None:
+        save_picture(scores.plot, plot)
+    if out is not None:
+        scores.outcomes().save(out)
+    tables: dict[str, Callable[[], pd.DataFrame]] = {
+        "type": scores.to_frame,
+        "phenomenon": scores.by_phenomenon,
+        "parser": scores.by_parser,
+        "distance": scores.by_distance,
+        "target": lambda: scores.judgements,
+        "coverage": lambda: scores.coverage,
+    }
+    if as_json:
+        print_json(tables[by]())
+    elif by == "type":
+        typer.echo(scores.summary())
+    else:
+        print_table(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
+
+
+@Command(constructions)
+def mine(
+    files: Annotated[
+        list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz).", metavar="FILE…", callback=existing)
+    ],
+    phenomenon: Annotated[
+        list[str] | None, typer.Option("--phenomenon", help="Code of a phenomenon (repeat); by default all ten.")
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
+    ] = None,
+    per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the random choice.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting (.tsv).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Candidates of phenomena in treebanks: how frequent they are, and a random sample for vetting.
+
+    Example: langdiff constructions mine en_ewt.conllu.gz --phenomenon control --seed 1 --out control.tsv
+    """
+    from langdiff.constructions import mine_candidates
+
+    check_ending(out, (".tsv",))
+    candidates = mine_candidates(files, phenomena=phenomenon, queries=queries)
+    if out is not None:
+        candidates.sample(per_phenomenon, seed=seed).save(out)
+        typer.echo(f"Write yes, no or edit into the first column of {out}; then: check {out} --vetted", err=True)
+    frame = candidates.frequencies()
+    if as_json:
+        print_json(frame)
+    else:
+        title = f"Sentences with candidates, of {candidates.n_sentences:,}"
+        print_table(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
+
+
+@Command(constructions, name="check")
+def check_gold(
+    gold: Gold,
+    sentences: Sentences = None,
+    second: Annotated[
+        Path | None,
+        typer.Option(help="Targets that another annotator gave the same sentences, to compare.", callback=existing),
+    ] = None,
+    rules: RuleFiles = None,
+    parser: Parsers = None,
+    vetted: Annotated[bool, typer.Option("--vetted", help="The file is one of candidates with decisions.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for targets.tsv and sentences.tsv of what was accepted.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check files of targets, sentences, rules and parsers; count what was vetted; compare two annotators.
+
+    Example: langdiff constructions check gold.tsv --sentences sentences.tsv --second other.tsv
+    """
+    from langdiff.constructions import compare_annotators, read_gold, read_vetted
+    from langdiff.constructions.evaluation import warn_about, warn_of_missing_parses
+
+    if out is not None and not vetted:
+        raise ConfigError("--out writes what was accepted by vetting: give --vetted, too.")
+    if vetted:
+        given = {"--sentences": sentences, "--second": second, "--rules": rules, "--parser": parser}
+        if unused := [option for option, value in given.items() if value]:
+            raise ConfigError(
+                f"--vetted counts decisions and would not use {', '.join(unused)}. Leave these options out."
+            )
+        decided = read_vetted(gold)
+        if out is not None:
+            decided.gold.save(out / "targets.tsv", out / "sentences.tsv")
+        _show(decided.to_frame(), repr(decided), as_json)
+        return
+    targets = _read_gold(gold, sentences)
+    parses = _read_parsers(parser or [], targets, [], [])
+    rules_of = _read_rules(rules or ["ud"], [system.name for system in parses] or ["all parsers"])
+    for own in {own.name: own for own in rules_of.values()}.values():
+        typer.echo(repr(own), err=True)
+    for system in parses:
+        warn_about(targets, system, rules_of[system.name])
+        warn_of_missing_parses(targets, system)
+        typer.echo(repr(system), err=True)
+    if second is not None:
+        agreement = compare_annotators(targets, read_gold(second, targets.sentences))
+        _show(agreement.to_frame(), agreement.summary(), as_json, whole=True)
+        return
+    _show(targets.distances(), targets.summary(), as_json, whole=True)
+
+
+def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = False) -> None:
+    if as_json:
+        print_json(frame)
+    elif whole:
+        typer.echo(text)
+    else:
+        print_table(frame, text, {})
+
+
+def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
+    from langdiff.constructions import constructed_gold, mined_gold, read_gold
+
+    if gold == "constructed":
+        if sentences:
+            raise ConfigError("the constructed set has its own sentences; leave --sentences out.")
+        return constructed_gold()
+    if not sentences:
+        what = "the CoNLL-U files of the treebanks" if gold == "mined" else "the file of sentences"
+        raise ConfigError(f"targets of {gold} need {what}: --sentences FILE.")
+    if gold == "mined":
+        return mined_gold(sentences)
+    if len(sentences) > 1:
+        raise ConfigError("give one file of sentences; only 'mined' takes several.")
+    return read_gold(gold, sentences[0])
+
+
+def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], tokens: list[str]) -> "list[Parses]":
+    from langdiff.constructions import read_parses
+
+    files: dict[str, list[str]] = {}
+    for option in options:
+        name, file = _named(option, "--parser")
+        files.setdefault(name, []).append(file)
+    words: dict[str, str] = {}
+    for option in tokens:
+        name, file = _named(option, "--tokens")
+        if name in words:
+            raise ConfigError(f"--tokens {option}: a second file for {name!r}; give one.")
+        words[name] = file
+    if unknown := [name for name in (*enhanced, *words) if name not in files]:
+        raise ConfigError(f"{unknown[0]!r} is not a parser; parsers are {', '.join(files)}.")
+    parses = []
+    for name, own in files.items():
+        shape: Any = _shape(own[0])
+        parses.append(
+            read_parses(
+                own,
+                shape,
+                name=name,
+                graph="enhanced" if name in enhanced else "basic",
+                tokens=words.get(name),
+                items=gold.sentences if shape == "conllu" else None,  # a treebank has many more
+            )
+        )
+    return parses
+
+
+def _shape(file: str) -> str:
+    endings = Path(file).suffixes
+    for shape in ("gr", "stanford", "triples", "conllu"):
+        if f".{shape}" in endings:
+            return shape
+    raise ConfigError(f"{file}: the ending says the shape of the lines; use .gr, .stanford, .triples or .conllu.")
+
+
+def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
+    from langdiff.constructions import default_rules, read_rules
+    from langdiff.constructions.rules import Scheme
+
+    found: dict[str, Rules] = {}
+    seen = set()
+    for option in sorted(options, key=lambda text: "=" in text):  # rules of one parser override those of all
+        name, file = _named(option, "--rules") if "=" in option else ("", option)
+        if name and name not in names:
+            raise ConfigError(f"--rules {option}: {name!r} is not a parser; parsers are {', '.join(names)}.")
+        if name in seen:
+            raise ConfigError(f"--rules {option}: second rules for {repr(name) if name else 'all parsers'}; give one.")
+        seen.add(name)
+        shipped = get_args(Scheme)
+        own = default_rules(cast(Any, file)) if file in shipped else read_rules(file)
+        found |= dict.fromkeys([name] if name else names, own)
+    for name in names:
+        found.setdefault(name, default_rules())
+    return found
+
+
+def _named(option: str, what: str) -> tuple[str, str]:
+    name, file = split_name(option)
+    if not (name and file):
+        raise ConfigError(f"{what} {option}: write NAME=FILE.")
+    return name, file

@@ -1,0 +1,237 @@
+"""Corpora: what is known, downloads, counts, selections and pictures."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from langdiff.base.types import AnyFormat
+from langdiff.cli.commands import Call, Command
+from langdiff.cli.options import Corpus, Verify, existing
+from langdiff.cli.output import (
+    Json,
+    check_picture_name,
+    print_json,
+    print_table,
+    print_tables,
+    save_picture,
+)
+from langdiff.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from langdiff.tables.multitext import Multitext
+
+app = typer.Typer()
+
+
+corpora = typer.Typer(
+    name="corpora", help="List known corpora, download them, count what a corpus has.", no_args_is_help=True
+)
+
+
+@Command(corpora, name="list")
+def list_corpora(as_json: Json = False) -> None:
+    """List the corpora that are known, with their terms and how to get them.
+
+    Example: langdiff corpora list
+    """
+    import pandas as pd
+
+    from langdiff.corpora.download import SOURCES
+
+    rows = [
+        {
+            "name": name,
+            "corpus": source.title,
+            "licence": source.licence,
+            "get it": f"langdiff corpora fetch {name}" if source.url else source.how,
+            "home": source.home,
+        }
+        for name, source in SOURCES.items()
+    ]
+    table = pd.DataFrame(rows)
+    if as_json:
+        print_json(table)
+    else:
+        print_table(table, f"{len(table)} corpora", {})
+
+
+@Command(corpora)
+def fetch(
+    name: Annotated[str, typer.Argument(help="A name that `langdiff corpora list` shows.", metavar="NAME")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory for corpora; by default in the user's cache.")
+    ] = None,
+) -> None:
+    """Download a corpus, unpack it and print its directory; a download that was interrupted is resumed.
+
+    Example: langdiff corpora fetch flores-200 --out corpora
+    """
+    from langdiff.corpora import fetch as download
+    from langdiff.corpora.download import SOURCES
+
+    source = SOURCES.get(name)
+    if source is not None and source.url is not None:  # before the download starts
+        typer.echo(f"{source.title}\nLicence: {source.licence}\nTerms in full: {source.home}", err=True)
+    directory = download(name, directory=out)
+    if source is not None:
+        typer.echo(f"Next: {source.how}, with --format {source.format}", err=True)
+    typer.echo(str(directory))
+
+
+@Command(corpora)
+def describe(
+    corpus: Corpus,
+    by_edition: Annotated[bool, typer.Option("--by-edition", help="Count each edition separately.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Count editions, languages, intents, words and characters, which takes reading all texts.
+
+    With --on-error skip, say what was left out and why; with --json, list every fault.
+
+    Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
+    """
+    from langdiff.tables.text_sources import explain_left_out
+
+    multitext = corpus.open()
+    if by_edition:
+        table = multitext.edition_sizes().reset_index()
+    else:
+        table = multitext.describe().rename_axis("what").reset_index()
+    if as_json:
+        name = "editions" if by_edition else "counts"
+        print_tables({name: table, "left_out": multitext.left_out, "skipped": multitext.skipped})
+    else:
+        counts = ("intents", "cells", "words", "characters", "count")
+        print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
+        if len(multitext.left_out):
+            typer.echo(explain_left_out(multitext.left_out))
+
+
+@Command(corpora)
+def origins(
+    corpus: Corpus,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write (.csv, .tsv).")],
+    as_json: Json = False,
+) -> None:
+    """Write the original language of every intent, for `langdiff translationese`; count what each edition has.
+
+    Example: langdiff corpora origins wmt/*.sgm --out origins.csv
+    """
+    from langdiff.corpora import native_share
+    from langdiff.corpora.origin import original_language_of
+    from langdiff.experiments import write_origins
+
+    multitext = corpus.open()
+    write_origins(original_language_of(multitext), out)
+    table = native_share(multitext).reset_index()
+    if as_json:
+        print_json(table)
+    else:
+        formats = {"intents": "{:,}", "native": "{:,}", "native_percent": "{:.1f}"}
+        print_table(table, f"Original languages of {len(multitext):,} intents", formats)
+    typer.echo(f"Origins: {out}", err=True)
+
+
+@Command(app, "langdiff.select", reads={"multitext": Corpus}, kinds={"solver": str})
+def select(
+    call: Call,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory for the selected texts, one file per edition.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Select the editions and intents of the largest complete multitext, with a proof that there is no larger one.
+
+    Example: langdiff select 'bible/*.txt.gz' --edition-info bible/metadata.csv --min-intents 20000
+    """
+    from langdiff.corpora import write_multitext
+    from langdiff.corpora.formats.bible import are_verse_ids
+
+    selection = call()
+    table = selection.to_frame().reset_index()
+    if as_json:
+        print_tables({"editions": table, "left_out": selection.multitext.left_out})
+        typer.echo(selection.headline(), err=True)  # whether it is proven best
+    else:
+        print_table(table, selection.headline(), {})
+    if out is not None:
+        format: AnyFormat = "pbc" if are_verse_ids(selection.multitext.intents) else "moses"
+        write_multitext(selection.multitext, out, format=format)
+        typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
+
+
+@Command(app)
+def plot(
+    what: Annotated[
+        Literal["presence", "sizes", "languages", "intents", "native", "table"],
+        typer.Argument(
+            help="presence: which edition has which intent; sizes: words and characters per edition; "
+            "languages: languages per intent; intents: intents per edition; "
+            "native: intents first said in the language of the edition; "
+            "table: the first intents of a table of surprisals, with the fitted model in its margins."
+        ),
+    ],
+    corpus: Corpus,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Picture (.png, .svg, .pdf).")],
+    origins: Annotated[
+        Path | None,
+        typer.Option(
+            help="For native: table (.csv, .tsv) with intents in its first column and a column original_language.",
+            callback=existing,
+        ),
+    ] = None,
+    verify: Verify = True,
+) -> None:
+    """Draw a corpus, or a table of surprisals.
+
+    Example: langdiff plot presence 'bible/*.txt.gz' --out presence.png
+
+    Example: langdiff plot table surprisals.csv --out table.svg
+    """
+    from langdiff.experiments import read_origins
+
+    check_picture_name(out)
+    if origins is not None and what != "native":
+        raise ConfigError(f"--origins is for native; {what} does not use original languages.")
+    if what == "table":
+        save_picture(_table(corpus, verify=verify), out)
+        typer.echo(f"Picture: {out}", err=True)
+        return
+    original_language = None if origins is None else read_origins(origins)
+    multitext = corpus.open()
+    save_picture(lambda: _draw(what, multitext, original_language), out)
+    typer.echo(f"Picture: {out}", err=True)
+
+
+def _table(given: Corpus, *, verify: bool) -> "Callable[[], Axes]":
+    import langdiff as ld
+
+    if len(given.corpus) > 1:
+        raise ConfigError(f"table draws one table of surprisals, got {len(given.corpus)} files.")
+    if options := given.options():
+        raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table of surprisals is drawn as it is.")
+    surprisals = ld.read_surprisals(given.corpus[0], verify=verify)
+    fitted = ld.fit(surprisals)
+    return lambda: ld.plots.plot_multitext(surprisals, fit=fitted)
+
+
+def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | None") -> "Axes":
+    from langdiff import plots
+    from langdiff.corpora.origin import languages_per_intent, native_share
+
+    match what:
+        case "presence":
+            return plots.plot_presence(multitext)
+        case "sizes":
+            return plots.plot_corpus_sizes(multitext.edition_sizes())
+        case "languages":
+            return plots.plot_languages_per_intent(languages_per_intent(multitext))
+        case "intents":
+            return plots.plot_intents_per_edition(multitext)
+        case _:
+            return plots.plot_native_share(native_share(multitext, original_language))

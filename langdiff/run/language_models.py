@@ -1,0 +1,246 @@
+"""Language models of a run: those that it trains, or one that is given; each divides the texts and scores them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from langdiff.errors import ConfigError, OutputError, UnknownColumnError
+from langdiff.lm.compute import compute_where_possible
+from langdiff.lm.device import find_device
+from langdiff.lm.external.huggingface import HuggingFaceLM
+from langdiff.lm.external.protocol import surprisals_of
+from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
+from langdiff.lm.texts import note_preparation
+from langdiff.regression.clustering import clusters_of, strata_of
+from langdiff.run.directory import JOBS, SCORED, caches
+from langdiff.run.experiment import Core, FitSettings
+from langdiff.run.log import warned_once
+from langdiff.run.section import Training, seeds_of_folds
+from langdiff.selection import split, split_into_folds
+from langdiff.tables.divisions import Folds, Parts
+from langdiff.tables.intent_info import without_python
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
+
+Stage = Callable[[str], AbstractContextManager[None]]
+
+
+class LanguageModels(ABC):
+    """How the texts of an experiment come to their bits.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Settings of the run.
+    directory, new : Path
+        The run directory, in which language models are kept, and the folder for what is published.
+    progress : bool or None
+        Whether to draw progress bars.
+
+    Attributes
+    ----------
+    failed : dict
+        Why editions were left out, by language model.
+    seconds : dict
+        Time of the training of each language model, whenever it was trained.
+    """
+
+    def __init__(self, experiment: Core, directory: Path, new: Path, progress: bool | None) -> None:
+        self.experiment, self.directory, self.new, self.progress = experiment, directory, new, progress
+        self.failed: dict[str, dict[str, str]] = {}
+        self.seconds: dict[str, float] = {}
+
+    @abstractmethod
+    def divide(self, multitext: Multitext) -> Parts | Folds:
+        """Divide the texts into what is learned from and what is measured."""
+
+    @abstractmethod
+    def score(self, parts: Parts | Folds, stage: Stage) -> list[Surprisals]:
+        """Return the bits of what is measured, one table for each language model, and save them."""
+
+    def describe(self) -> dict[str, str] | None:
+        """Return what the manifest and the report say of a model that was not trained here."""
+        return None
+
+    def _save(self, table: Surprisals) -> None:
+        table.save(self.new / "surprisals" / f"{table.lm}.csv")
+
+
+class TrainedModels(LanguageModels):
+    """Language models of every edition, trained on part of its texts.
+
+    Parameters
+    ----------
+    executor : Executor or None
+        Where they are trained, if not in processes of this one.
+    """
+
+    def __init__(
+        self, experiment: Core, directory: Path, new: Path, progress: bool | None, executor: Executor | None
+    ) -> None:
+        super().__init__(experiment, directory, new, progress)
+        if executor is None:
+            find_device(experiment.lm.device)  # better refused now than after the corpus is read
+        self.executor = executor
+        self.caches = caches(directory, experiment.split.folds)
+
+    def divide(self, multitext: Multitext) -> Parts | Folds:
+        """Divide the texts as the experiment asks for; see `langdiff.split` and `langdiff.split_into_folds`."""
+        settings = self.experiment.split
+        with _of_section("split"):
+            if settings.folds is not None:
+                named = settings.model_dump(include={"groups", "dev_share", "incomplete"})
+                return split_into_folds(multitext, settings.folds, **named)
+            return split(multitext, **settings.model_dump(exclude={"folds", "dev_share"}))
+
+    def score(self, parts: Parts | Folds, stage: Stage) -> list[Surprisals]:
+        """Train and score each kind of language model."""
+        for cache in self.caches:
+            note_preparation(cache, self.experiment.corpus.tokenization or "as-is")
+        tables = []
+        with warned_once() as of_model:
+            for lm in self.experiment.lm.models:
+                with of_model(lm):
+                    tables.append(self._score(lm, parts, stage))
+        return tables
+
+    def _score(self, lm: str, parts: Parts | Folds, stage: Stage) -> Surprisals:
+        settings = self.experiment.lm
+        recipe, scoring = settings.find(lm, settings.scoring)
+        with stage(lm):
+            table, failed = compute_where_possible(
+                parts,
+                lm=recipe,
+                scoring=scoring,
+                max_replaced=settings.max_replaced,
+                seed=self.experiment.seed,
+                compute=settings.compute(self.directory / JOBS, self.executor, self.progress),
+                least=2,
+            )
+        if failed:
+            self.failed[table.lm] = failed
+        with kept(f"The language models of {lm}"):
+            self._save(table)
+        folders = (job_folder(cache, edition, recipe.name) for cache in self.caches for edition in table.editions)
+        logs = join_logs(map(read_job_log, folders))
+        self.seconds[lm] = round(float(logs["seconds"].sum()), 2)
+        return table
+
+
+class GivenModel(LanguageModels):
+    """A model that scores without being trained: ``hf`` of ``[lm]``.
+
+    Raises
+    ------
+    MissingExtraError
+        If Transformers is not installed.
+    CheckpointError
+        If the folder holds no model or no tokenizer that can be loaded.
+    ConfigError
+        If the device cannot be used, or the model cannot score texts.
+    """
+
+    def __init__(self, experiment: Core, directory: Path, new: Path, progress: bool | None, hf: str) -> None:
+        super().__init__(experiment, directory, new, progress)
+        self.model = HuggingFaceLM(hf, device=experiment.lm.device)
+
+    def divide(self, multitext: Multitext) -> Parts:
+        """Return the division in which every intent is measured and none is learned from."""
+        nothing = multitext.sel(intents=[])
+        return Parts(train=nothing, dev=nothing, test=multitext)
+
+    def score(self, parts: Parts | Folds, stage: Stage) -> list[Surprisals]:
+        """Score every edition."""
+        name, texts = self.model.name, measured(parts)
+        with stage(name):
+            table = surprisals_of(self.model, texts, lm=name, cache=self.directory / SCORED, progress=self.progress)
+        self._save(table)
+        return [table]
+
+    def describe(self) -> dict[str, str]:
+        """Return the model in words, and the hash of all that its bits depend on."""
+        return {"description": repr(self.model), "identity": self.model.identity}
+
+
+def open_models(
+    experiment: Core, directory: Path, new: Path, progress: bool | None, executor: Executor | None
+) -> LanguageModels:
+    """Return the language models that an experiment asks for."""
+    if experiment.lm.hf is not None:
+        return GivenModel(experiment, directory, new, progress, experiment.lm.hf)
+    return TrainedModels(experiment, directory, new, progress, executor)
+
+
+def trainings(experiment: Core, directory: Path) -> list[Training]:
+    """Return all language models that a run trains, those of its sections last."""
+    folds = experiment.split.folds
+    recipes = {recipe.name: recipe for recipe in (experiment.lm.find(lm).recipe for lm in experiment.lm.models)}
+    of_experiment = [
+        Training(cache=cache, recipe=recipe, seed=seed, table="difficulties", labels={"fold": fold})
+        for recipe in recipes.values()
+        for fold, (cache, seed) in enumerate(
+            zip(caches(directory, folds), seeds_of_folds(recipe, experiment.seed, folds), strict=True), 1
+        )
+    ]
+    of_sections = [each for part in experiment.sections().values() for each in part.trainings(experiment, directory)]
+    return of_experiment + of_sections
+
+
+@contextmanager
+def kept(what: str) -> Iterator[None]:
+    """Say in an error of writing what is finished."""
+    try:
+        yield
+    except OutputError as error:
+        raise OutputError(
+            f"{error} {what} are finished and kept; when files can be written again, the same command does the rest."
+        ) from error
+
+
+@contextmanager
+def _of_section(name: str) -> Iterator[None]:
+    """Say in errors of columns about intents which section names them, and which corpora have some."""
+    try:
+        yield
+    except UnknownColumnError as error:
+        raise ConfigError(f"[{name}] {without_python(error)}") from error
+
+
+def measured(parts: Parts | Folds) -> Multitext:
+    """Return the texts that are measured: of folds all, which know their fold."""
+    if isinstance(parts, Parts):
+        return parts.test
+    return replace(parts.multitext, intent_info=parts.multitext.intent_info.assign(fold=parts.fold))
+
+
+def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
+    """Refuse clusters and strata that the fit would refuse, before training.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such column.
+    DataError
+        If an intent that will be measured has no cluster.
+    """
+    if settings.clusters is None:
+        return
+    texts = measured(parts)
+    intents, info = texts.intents, texts.intent_info
+    with _of_section("fit"):
+        for name in [settings.clusters] if isinstance(settings.clusters, str) else settings.clusters:
+            clusters = clusters_of(intents, info, name)
+            if settings.strata is not None:
+                strata_of(intents, info, clusters, settings.strata)
+
+
+def sizes_of(parts: Parts | Folds) -> dict[str, int]:
+    """Return the numbers of intents in train, dev and test; of folds, the means of the first two and all in test."""
+    if isinstance(parts, Parts):
+        return {name: len(getattr(parts, name)) for name in ("train", "dev", "test")}
+    sizes = parts.to_frame()
+    means = {name: round(sizes[name].mean()) for name in ("train", "dev")}
+    return means | {"test": int(sizes["test"].sum()), "folds": len(sizes)}

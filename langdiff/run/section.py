@@ -1,0 +1,301 @@
+"""What a section of an experiment is: declared once, and read by experiment files, runs, directories and reports."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from langdiff.corpora.tokenizer import detokenize
+from langdiff.errors import DataError
+from langdiff.lm.compute import fold_seeds
+from langdiff.lm.jobs.record import hash_texts
+from langdiff.run.analysis import ANALYSES, Analysis, Figure, kept_or_made, read_analysis
+from langdiff.run.directory import hash_files
+from langdiff.run.html import tables_of
+from langdiff.tables.divisions import Folds, Parts
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from langdiff.lm.language_model import LanguageModelRecipe
+    from langdiff.regression import DifficultyFit
+    from langdiff.run.experiment import Core
+    from langdiff.run.result import RunResult
+
+
+Renamed = Mapping[str, str]
+
+
+class Settings(BaseModel):
+    """A table of an experiment file: unknown keys are errors, and nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    paths: ClassVar[tuple[str, ...]] = ()  # keys that are paths
+    renamed: ClassVar[Renamed] = MappingProxyType({})  # present names of keys, by those in earlier versions
+
+    def with_paths(self, resolve: Callable[[str], str]) -> Self:
+        """Return the settings with `resolve` applied to each path."""
+        given = {key: getattr(self, key) for key in self.paths}
+        changed: dict[str, Any] = {
+            key: resolve(path) if isinstance(path, str) else [resolve(name) for name in path]
+            for key, path in given.items()
+            if path is not None
+        }
+        return self.model_copy(update=changed) if changed else self
+
+    def as_kept(self) -> dict[str, Any]:
+        """Return the settings under the first names of their keys, which the hashes of kept results are made of."""
+        first = {now: then for then, now in self.renamed.items()}
+        return {first.get(key, key): value for key, value in self.model_dump(mode="json").items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What the sections of a run are made from.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        Settings of the run.
+    multitext : Multitext
+        Selected texts.
+    parts : Parts or Folds
+        How they are divided.
+    surprisals, fits : dict
+        Tables and fits by language model; none before the training.
+    found : dict
+        What earlier sections have found.
+    directory : Path
+        The run directory.
+    progress : bool or None
+        Whether to draw progress bars.
+    executor : Executor or None
+        Where language models are trained, if not in processes of this one.
+    """
+
+    experiment: "Core"
+    multitext: Multitext
+    parts: Parts | Folds
+    directory: Path
+    progress: bool | None
+    executor: Executor | None = None
+    surprisals: Mapping[str, Surprisals] = field(default_factory=dict)
+    fits: Mapping[str, "DifficultyFit"] = field(default_factory=dict)
+    found: dict[str, Analysis] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> Multitext:
+        """The selected texts as they were read: language models see marks of the tokenizer, which nobody wrote."""
+        return self._as_read(self.multitext)
+
+    @property
+    def learned(self) -> Multitext:
+        """The texts that predictors are measured on: those to learn from, or all where there are none or folds."""
+        if isinstance(self.parts, Parts) and len(self.parts.train):
+            return self._as_read(self.parts.train)
+        return self.texts
+
+    @property
+    def info(self) -> pd.DataFrame:
+        """What is known of the editions, except where their files are."""
+        return self.multitext.edition_info.drop(columns="path", errors="ignore")
+
+    def hashes(self, texts: Multitext) -> list[str]:
+        """Return the hash of each edition's texts."""
+        return [hash_texts(texts.text(edition)) for edition in texts.editions]
+
+    def tables(self) -> list[Any]:
+        """Return what sections about the surprisals depend on."""
+        tables = self.surprisals.values()
+        info = [table.intent_info for table in tables if table.intent_info is not None]
+        bits = [table.bits for table in tables]
+        return [self.experiment.fit.as_kept(), list(self.surprisals), *bits, *info, self.info]
+
+    def _as_read(self, texts: Multitext) -> Multitext:
+        return texts.map_text(detokenize) if self.experiment.corpus.tokenization == "reversible" else texts
+
+
+class Training(NamedTuple):
+    """Language models of one recipe and seed, one for each edition.
+
+    Attributes
+    ----------
+    cache : Path
+        Folder that keeps them.
+    recipe : Recipe or KneserNeyRecipe
+        How they are trained.
+    seed : int
+        Seed of their training.
+    table : str
+        Name of the table of the run with a row for each edition.
+    labels : dict
+        What tells them from others of the recipe: ``fold``, ``size`` and ``seed``, as far as there are several.
+    """
+
+    cache: Path
+    recipe: "LanguageModelRecipe"
+    seed: int
+    table: str
+    labels: Mapping[str, int | None]
+
+
+def seeds_of_folds(recipe: "LanguageModelRecipe", seed: int, folds: int | None) -> list[int]:
+    """Return the seed of the models of each fold, or the only seed."""
+    return [seed] if folds is None else fold_seeds(recipe, seed, folds)
+
+
+class About(NamedTuple):
+    """What is declared of a section; see `section`."""
+
+    name: str
+    uses: "tuple[type[Section], ...]"
+    title: str
+    heading: str
+    explains: str
+    in_file: bool
+    kept: bool
+    files: tuple[str, ...]
+
+
+class Section(Settings):
+    """A section of an experiment: its settings, and what a run, its directory and its report do with it."""
+
+    about: ClassVar[About]
+
+    @classmethod
+    def asked_by(cls, experiment: "Core") -> Self | None:
+        """Return what an experiment asks for: the settings given, the usual ones for sections that use it, or None."""
+        given: Self | None = getattr(experiment, cls.about.name, None)
+        users = (kind for kind in SECTIONS.values() if cls in kind.about.uses)
+        if given is None and any(kind.asked_by(experiment) is not None for kind in users):
+            return cls()
+        return given
+
+    def agrees(self, experiment: "Core") -> None:
+        """Raise a ValueError if other settings of the experiment contradict these."""
+
+    def needs(self, basis: Basis) -> None:
+        """Raise an error, before training, if the selected texts lack what these settings name."""
+
+    def check_paths(self) -> None:
+        """Refuse paths that lead nowhere, before training.
+
+        Raises
+        ------
+        DataError
+            If a file or folder is missing.
+        """
+        for key in self.paths:
+            path = getattr(self, key)
+            if path is not None and not Path(path).exists():
+                raise DataError(f"{path}: no such file or directory ({key} in [{self.about.name}]).")
+
+    def depends(self, basis: Basis) -> list[Any]:
+        """Return the data that the result depends on, in addition to the settings and the files that they name."""
+        return basis.tables()
+
+    @abstractmethod
+    def make(self, basis: Basis) -> Analysis:
+        """Do what the section asks for."""
+
+    def find(self, basis: Basis, new: Path) -> Analysis:
+        """Return what is kept of an earlier run if it depends on the same, else make it; publish it in `new`."""
+        if not self.about.kept:
+            return self.make(basis)
+        return kept_or_made(
+            self.about.name,
+            partial(self._key, basis),
+            partial(self.make, basis),
+            basis.directory,
+            new,
+        )
+
+    def _key(self, basis: Basis) -> list[Any]:
+        key: list[Any] = [basis.experiment.seed]
+        if getattr(basis.experiment, self.about.name) is not None:
+            paths = [getattr(self, key) for key in self.paths]
+            key += [self.as_kept(), [hash_files(Path(path)) for path in paths if path is not None]]
+        return [*key, *self.depends(basis)]
+
+    def trainings(self, experiment: "Core", directory: Path) -> list[Training]:  # noqa: ARG002 for those that train
+        """Return the language models that the section trains, in addition to those of the experiment."""
+        return []
+
+    @classmethod
+    def read(cls, directory: Path) -> Analysis | None:
+        """Return the result in the directory of a finished run, or None if there is none."""
+        path = directory / ANALYSES / f"{cls.about.name}.json"
+        return read_analysis(path)[0] if path.is_file() else None
+
+    @classmethod
+    def explain(cls, run: "RunResult") -> str:  # noqa: ARG003 for those that have more to say
+        """Return the first paragraph of the section in the report."""
+        return cls.about.explains
+
+    @classmethod
+    def tables(cls, run: "RunResult") -> list[dict[str, str]]:
+        """Return the tables of the section in the report; see `langdiff.run.html.tables_of`."""
+        return tables_of(run.analyses[cls.about.name].table)
+
+    @classmethod
+    def pictures(cls, run: "RunResult") -> Iterable[Figure]:
+        """Return the pictures of the section."""
+        return run.analyses[cls.about.name].figures
+
+    @classmethod
+    def instead(cls, run: "RunResult") -> str:  # noqa: ARG003
+        """Return what the report says where the experiment does not ask for the section; nothing if it is empty."""
+        return ""
+
+
+S = TypeVar("S", bound=Section)
+SECTIONS: dict[str, type[Section]] = {}  # in the order of experiment files and reports: that of their imports
+
+
+def section(
+    name: str,
+    *,
+    uses: Iterable[type[Section]] = (),
+    title: str,
+    heading: str,
+    explains: str = "",
+    in_file: bool = True,
+    kept: bool = True,
+    files: Iterable[str] = (),
+) -> Callable[[type[S]], type[S]]:
+    """Enter a class into `SECTIONS`.
+
+    Parameters
+    ----------
+    name : str
+        Key of the section in experiment files, and name of its table and its part of the report.
+    uses : iterable of classes of sections
+        Sections whose results it needs, which are made with the usual settings if the experiment file has none.
+    title, heading, explains : str
+        Entry of the report's contents, heading, and first paragraph.
+    in_file : bool
+        Whether it is a table of experiment files; others follow from settings of the experiment.
+    kept : bool
+        Whether the result is kept in ``analyses/`` and made again only if something that it depends on has changed.
+    files : iterable of str
+        Files of the run directory that only runs with this section have, in addition to its table.
+    """
+
+    def enter(kind: type[S]) -> type[S]:
+        kind.about = About(name, tuple(uses), title, heading, explains, in_file, kept, tuple(files))
+        SECTIONS[name] = kind
+        return kind
+
+    return enter
+
+
+def by_model(lms: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Join the tables of language models, whose names become the first column."""
+    return pd.concat([rows.assign(lm=lm)[["lm", *rows.columns]] for lm, rows in lms.items()], ignore_index=True)

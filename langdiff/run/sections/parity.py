@@ -1,0 +1,92 @@
+"""``[parity]``: what the same content takes in every edition."""
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import pandas as pd
+from pydantic import Field
+
+import langdiff as ld
+from langdiff.errors import DataError, listing
+from langdiff.run.analysis import Analysis, Figure, draw
+from langdiff.run.html import tables_of
+from langdiff.run.section import Basis, Renamed, Section, by_model, section
+from langdiff.tables.divisions import Folds
+
+if TYPE_CHECKING:
+    from langdiff.run.result import RunResult
+
+# columns of texts, which are the same for every language model
+OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_per_character", "reference_bytes")
+
+
+@section(
+    "parity",
+    title="Parity",
+    heading="What does the same content take?",
+    explains="Premiums are bytes and characters of all selected texts, as they were read, in units of those of the "
+    "reference. Bits are those of the measured intents. Information parity is above 1 where an edition takes fewer "
+    "bits than the reference: as published (a mean of quotients), of totals, and by the regression model, which is "
+    "recommended. Below the numbers: 95 % intervals.",
+)
+class ParitySettings(Section):
+    """``[parity]``: bytes, characters and bits of all editions in units of one; see `langdiff.measure_parity`."""
+
+    renamed: ClassVar[Renamed] = {"bootstrap": "n_resamples"}
+
+    reference: str
+    model: Literal["1", "2"] = "2"
+    n_resamples: int = Field(1000, ge=0)
+
+    def needs(self, basis: Basis) -> None:
+        """Refuse a reference that was not selected."""
+        if self.reference not in basis.multitext.editions:
+            known = listing(basis.multitext.editions, most=20)
+            raise DataError(f"reference = {self.reference!r} in [parity] is not a selected edition; there are {known}.")
+
+    def depends(self, basis: Basis) -> list[Any]:
+        """Return the tables and the texts."""
+        return [*basis.tables(), basis.hashes(basis.texts)]
+
+    def make(self, basis: Basis) -> Analysis:
+        """Measure texts and bits of each language model."""
+        tables, notes = {}, []
+        figures: list[Figure] = []
+        for lm, table in basis.surprisals.items():
+            scored = self.reference in table.editions
+            if not scored:
+                notes.append(f"{lm}: {self.reference} could not be scored, so that there are no bits to compare with.")
+            result = ld.measure_parity(
+                basis.texts,
+                surprisals=table if scored else None,
+                clusters=_clusters_of_intents(basis),
+                reference=self.reference,
+                model=self.model,
+                bootstrap=self.n_resamples,
+                seed=basis.experiment.seed,
+            )
+            tables[lm] = result.to_frame().rename_axis("edition").reset_index()
+            notes.append(f"{lm}: [{result.signature}]")
+            if not figures:  # bytes are the same for all language models
+                caption = f"Bytes of the same content, in units of those of {self.reference}, with 95 % intervals."
+                name, rows = self.about.name, len(result.estimates)
+                premium = result.estimates["byte_premium"]
+                title = f"{premium.idxmax()} takes {premium.max():.2f} times the bytes of {self.reference}"
+                figures.append(
+                    draw(name, caption, name, lambda ax, r=result: r.plot("byte_premium", ax), rows=rows, title=title)
+                )
+        return Analysis(name=self.about.name, table=by_model(tables), notes=tuple(notes), figures=tuple(figures))
+
+    @classmethod
+    def tables(cls, run: "RunResult") -> list[dict[str, str]]:
+        """Return a table of texts, and one of bits by language model."""
+        table = run.analyses[cls.about.name].table
+        of_texts = [column for column in table if str(column).startswith(OF_TEXTS)]
+        texts = table[["edition", *of_texts]].drop_duplicates("edition")
+        bits = table.drop(columns=[*of_texts, "language"], errors="ignore")
+        return [*tables_of(texts, "Texts"), *tables_of(bits, "Bits")]
+
+
+def _clusters_of_intents(basis: Basis) -> str | pd.Series | None:
+    """Return the clusters of the fit, also for texts, which do not know in which fold they were measured."""
+    clusters = basis.experiment.fit.one_clustering
+    return basis.parts.fold if clusters == "fold" and isinstance(basis.parts, Folds) else clusters

@@ -1,0 +1,234 @@
+"""Looking after a run directory: comparing its files with their checksums, and removing what nothing needs."""
+
+import shutil
+from pathlib import Path
+from urllib.parse import unquote
+
+import pandas as pd
+
+from langdiff.base.cells import unguarded
+from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums
+from langdiff.base.io import as_path
+from langdiff.errors import DataError, OutputError
+from langdiff.lm.jobs.folder import KEY, job_folder
+from langdiff.lm.lstm.resume import is_state
+from langdiff.lm.scoring import split_name
+from langdiff.lm.texts import NOTE
+from langdiff.run.analysis import KEPT
+from langdiff.run.directory import EXPERIMENT, JOBS, KEPT_BASELINES, SCORED, STAGE, own_directory, superfluous
+from langdiff.run.language_models import trainings
+from langdiff.run.log import LOG
+from langdiff.run.section import Training
+from langdiff.run.status import attempts, read_editions, read_settings
+
+# read as they are, and checked otherwise
+_FREE = {CHECKSUMS, LOG, KEPT_BASELINES, f"{JOBS}/{NOTE}", NOTE}
+
+
+def verify_run(directory: str | Path) -> pd.DataFrame:
+    """Compare the files of a run, or of a cache of language models, with the checksums written with them.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Directory of `langdiff.run_experiment`, finished or not, or cache of `langdiff.compute_surprisals`.
+
+    Returns
+    -------
+    DataFrame
+        One row per file: ``file``, its path relative to the directory; ``state``: ``"whole"``, ``"damaged"``,
+        ``"missing"``, ``"unrecorded"`` (written by something else) or ``"unfinished"`` (the folder of a job whose
+        training is not finished); and ``reason``, in words.
+
+    Raises
+    ------
+    DataError
+        If the directory holds neither a run nor finished language models.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.run import Experiment, run_experiment
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_experiment(Experiment.model_validate(settings), folder, progress=False)
+    ...     table = Path(folder, "surprisals", "kneser-ney-2.csv")
+    ...     _ = table.write_text(table.read_text().replace("1", "2", 1))
+    ...     found = verify_run(folder)
+    >>> found.loc[found["state"] != "whole", ["file", "state"]].to_numpy().tolist()
+    [['surprisals/kneser-ney-2.csv', 'damaged']]
+    """
+    directory = as_path(directory)
+    records = [path for path in directory.rglob(CHECKSUMS) if STAGE not in path.relative_to(directory).parts]
+    if not records and not (directory / EXPERIMENT).is_file():
+        raise DataError(f"{directory}: neither a run nor finished language models are here (no {EXPERIMENT}).")
+    rows: dict[str, tuple[str, str]] = {}
+    unknown = []  # folders whose record cannot be read
+    for record in sorted(records):
+        folder = record.parent.relative_to(directory)
+        try:
+            kept = read_checksums(record.parent)
+        except DamageError as error:
+            rows[(folder / CHECKSUMS).as_posix()] = ("damaged", str(error))
+            unknown.append(record.parent)
+            continue
+        damage = kept.damage()
+        for name in kept.files:
+            state = "whole" if name not in damage else "damaged" if (record.parent / name).exists() else "missing"
+            rows[(folder / name).as_posix()] = (state, damage.get(name, ""))
+    rows |= _missing_jobs(directory, rows)
+    rows |= _unrecorded(directory, rows, unknown)
+    return pd.DataFrame([(name, *what) for name, what in sorted(rows.items())], columns=["file", "state", "reason"])
+
+
+def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Return the jobs of a finished run that are gone, or have no record any more."""
+    if rows.get(EXPERIMENT, ("missing",))[0] != "whole":
+        return {}
+    records = [
+        job_folder(each.cache, edition, each.recipe.name) / CHECKSUMS
+        for each in trainings(read_settings(directory), directory)
+        for edition in _editions(directory, rows, each)
+    ]
+    gone = (path for path in records if not path.is_file())
+    return {path.relative_to(directory).as_posix(): ("missing", f"{path}: missing.") for path in gone}
+
+
+def _editions(directory: Path, rows: dict[str, tuple[str, str]], training: Training) -> list[str]:
+    """Return the editions that were measured with language models, as a table tells; none if it is not whole."""
+    path = f"tables/{training.table}.csv"
+    if rows.get(path, ("missing",))[0] != "whole":
+        return []
+    table = unguarded(pd.read_csv(directory / path, keep_default_na=False, dtype=str))
+    if "lm" in table:
+        table = table[table["lm"].map(lambda lm: split_name(lm)[0]) == training.recipe.name]
+    return list(dict.fromkeys(table["edition"]))
+
+
+def _unrecorded(directory: Path, rows: dict[str, tuple[str, str]], unknown: list[Path]) -> dict[str, tuple[str, str]]:
+    """Return the files that no record names; a job without a record is one row."""
+    found = {}
+    is_run = (directory / EXPERIMENT).is_file()  # in a cache of language models, tables may lie beside them
+    for path in sorted(directory.rglob("*")):
+        inside = path.relative_to(directory)
+        name = inside.as_posix()
+        if not path.is_file() or name in rows or any(part.startswith(".") for part in inside.parts):
+            continue
+        if inside.parts[0] == SCORED:  # each file has its own checksum, and is made again if it is damaged
+            continue
+        if (
+            name in _FREE
+            or name.startswith(f"{KEPT}/")
+            or path.name in (CHECKSUMS, NOTE)
+            or any(folder in path.parents for folder in unknown)
+        ):
+            continue
+        job = next((folder for folder in path.parents if (folder / KEY).is_file()), None)
+        if job is not None and not (job / CHECKSUMS).is_file():
+            place = job.relative_to(directory).as_posix()
+            if f"{place}/{CHECKSUMS}" not in rows:
+                found[place] = ("unfinished", f"{job}: training is not finished.")
+        elif job is not None or is_run:
+            found[name] = ("unrecorded", f"{path}: not written by the run.")
+    return found
+
+
+def clean_run(directory: str | Path, *, dry_run: bool = False) -> pd.DataFrame:
+    """Remove what a run does not need any more; results, and models that could still be scored, stay.
+
+    Removed are the language models of editions, recipes and sizes of training data that the experiment does not name
+    (any more), states of trainings that are finished, the output of an interrupted run that was to replace earlier
+    results, and files that a kill left half-written. States of trainings that are not finished stay, so that the run
+    can go on.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Directory of `langdiff.run_experiment`.
+    dry_run : bool
+        Whether to only list what would be removed.
+
+    Returns
+    -------
+    DataFrame
+        One row per file or folder: ``path`` relative to the directory, ``bytes`` and ``why``.
+
+    Raises
+    ------
+    DataError
+        If the directory holds no run, or its settings are damaged.
+    OutputError
+        If a run is going on in the directory, or something cannot be removed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.run import Experiment, run_experiment
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_experiment(Experiment.model_validate(settings), folder, progress=False)
+    ...     len(clean_run(folder))
+    0
+    """
+    directory = as_path(directory)
+    if not (directory / EXPERIMENT).is_file():
+        raise DataError(f"{directory}: no run is here (no {EXPERIMENT}).")
+    with own_directory(directory):
+        found = _superfluous(directory)
+        rows = [(str(path.relative_to(directory)), _size(path), why) for path, why in found.items()]
+        if not dry_run:
+            for path in found:
+                _remove(path)
+    return pd.DataFrame(rows, columns=["path", "bytes", "why"])
+
+
+def _superfluous(directory: Path) -> dict[Path, str]:
+    """Return what can go, and why; nothing in it lies within another."""
+    found = {}
+    stage = directory / STAGE
+    for path in superfluous(stage):
+        found[path] = "output of an interrupted run"
+    needed = [
+        (
+            {(each.cache, each.recipe.name) for each in trainings(read_settings(folder), directory)},
+            read_editions(folder),
+        )
+        for folder in attempts(directory)
+    ]
+    for job in sorted(key.parent for key in directory.rglob(KEY) if stage not in key.parents):
+        recipe, edition = unquote(job.name), unquote(job.parent.name)
+        if not any(
+            (job.parent.parent, recipe) in known and (editions is None or edition in editions)
+            for known, editions in needed
+        ):
+            found[job] = "language model that the experiment does not name"
+        elif (job / CHECKSUMS).is_file():
+            states = (path for path in job.rglob("training-*") if is_state(path))
+            found |= dict.fromkeys(states, "state of a training that is finished")
+    parts = (path for path in sorted(directory.rglob(".*.part")) if not any(p in found for p in path.parents))
+    return found | dict.fromkeys(parts, "half-written file")
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _remove(path: Path) -> None:
+    try:
+        if path.is_dir():
+            shutil.rmtree(path)
+            while not any((path := path.parent).iterdir()):  # an edition without a job, or a size without editions
+                path.rmdir()
+        else:
+            path.unlink()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be removed: {error.strerror or error}.") from error
