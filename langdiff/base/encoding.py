@@ -269,14 +269,16 @@ def _frame(stored: Any) -> pd.DataFrame:
 
 def _column(stored: Any) -> pd.Series:
     kind, values = stored["dtype"], stored["values"]
+    column: pd.Series
     if kind == "category":
         categories = _read_index(stored["categories"])
-        return pd.Series(pd.Categorical.from_codes(values, categories=categories, ordered=stored["ordered"]))
-    if kind == "object":
-        return pd.Series([_read_object(cell) for cell in values], dtype=object)
-    if kind.startswith("float"):
-        return pd.Series([_number(word, "a cell") for word in values], dtype=kind)
-    column: pd.Series = pd.Series(pd.array(values, dtype=kind))
+        column = pd.Series(pd.Categorical.from_codes(values, categories=categories, ordered=stored["ordered"]))
+    elif kind == "object":
+        column = pd.Series([_read_object(cell) for cell in values], dtype=object)
+    elif kind.startswith("float"):
+        column = pd.Series([_number(word, "a cell") for word in values], dtype=kind)
+    else:
+        column = pd.Series(pd.array(values, dtype=kind))
     return column
 
 

@@ -109,7 +109,8 @@ def correlate(
         list[str] | None, typer.Option(help="Numbers in this column are names of categories (repeat for more).")
     ] = None,
     average: Annotated[
-        Literal["language", "none"], typer.Option(help="Average over the editions of a language, or keep them apart.")
+        Literal["language", "edition"],
+        typer.Option(help="Average over the editions of a language, or take every edition by itself."),
     ] = "language",
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
@@ -122,7 +123,7 @@ def correlate(
     if call.given["interval"] != "bootstrap" and "permutation" not in (call.given["tests"] or []):
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
     frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
-    result = call(predictors=frame, average=None if average == "none" else average)
+    result = call(predictors=frame, average="language" if average == "language" else None)
     only = call.given["only"] or []
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
 

@@ -102,7 +102,7 @@ class Reproduction(Result):
         columns = ["corpus", "language_model", "test", "n", "estimate", "low", "high", "p", "p_adjusted", "significant"]
         return wanted[columns].reset_index(drop=True)
 
-    def save(self, directory: str | Path, *, kind: str = "svg") -> pd.DataFrame:
+    def save(self, directory: str | Path, *, kind: str = "svg") -> pd.DataFrame:  # type: ignore[override]  # a folder
         """Write Figures 3 to 5, Tables 1 to 4 (CSV), and ``index.md``, which says what each shows and what agrees.
 
         Parameters
@@ -145,7 +145,8 @@ class Reproduction(Result):
 
     def plot(self, ax: "Axes | None" = None, *, predictor: str = "mcc", **style: Any) -> "Axes":
         """Draw difficulty against a predictor, as in Figure 5 for MCC; see `langdiff.plots.plot_correlation`."""
-        return self.pearson.plot(predictor, ax, **style)
+        axes: Axes = self.pearson.plot(predictor, ax, **style)
+        return axes
 
     def __repr__(self) -> str:
         """Return the numbers of claims and figures that agree."""

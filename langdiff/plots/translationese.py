@@ -1,5 +1,6 @@
 """Native against translated texts."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,7 +89,9 @@ def plot_balanced(result: "BalancedResult", ax: Axes | None = None, **style: Any
     return _draw(result.to_frame(), fits, "\nof models trained on equal amounts of both", ax, style)
 
 
-def _draw(frame: pd.DataFrame, fits: list[HasEffects], training: str, ax: Axes | None, style: dict[str, Any]) -> Axes:
+def _draw(
+    frame: pd.DataFrame, fits: Sequence[HasEffects], training: str, ax: Axes | None, style: dict[str, Any]
+) -> Axes:
     rows = frame.iloc[::-1]
     notes = [f"  ({row.native:,} + {row.translated:,})" for row in rows.itertuples()]
     ax = row_axes(ax, rows.index, 7.0, notes=notes)

@@ -225,8 +225,10 @@ def plot_treebank_profile(
     if draw is None or metric not in profile.tables:
         raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
     ax = axes_of(ax, 6.4, 3.2)
-    table = profile.tables[metric]
-    xlabel, ylabel = draw(ax, table, table if box is None else box.tables[metric], metric, style)
+    tables, others = (
+        {str(name): table for name, table in each.tables.items()} for each in (profile, profile if box is None else box)
+    )
+    xlabel, ylabel = draw(ax, tables[metric], others[metric], metric, style)
     return finish(ax, xlabel, ylabel, f"{profile.name}: {metric}")
 
 

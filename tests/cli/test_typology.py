@@ -100,7 +100,7 @@ def test_options_that_no_test_uses_are_refused_in_the_words_of_the_command(langd
         ),
         (["-t", "mixed", "--interval", "bootstrap"], "--interval bootstrap is for the correlations 'pearson', "),
         (["--seed", "0"], "--seed is for --test permutation or --interval bootstrap"),
-        (["--average", "none"], "with --average none, name --test mixed alone; or keep --average language."),
+        (["--average", "edition"], "with --average edition, name --test mixed alone; or keep --average language."),
     ):
         done = langdiff(
             "correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-p", "word_types", *options

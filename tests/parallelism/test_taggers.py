@@ -267,7 +267,7 @@ def test_draws_for_another_width_have_heads_that_divide_it():
     assert {settings.heads for settings in drawn} == {1, 2}
 
 
-def test_parts_of_a_search_are_read_once_and_checked_before_training(document):
+def test_parts_of_a_search_are_read_once_and_checked_before_training(document, tmp_path):
     found = search_taggers(
         *(iter([document]) for _ in range(3)),
         "learned-word",
@@ -278,6 +278,9 @@ def test_parts_of_a_search_are_read_once_and_checked_before_training(document):
         lemmatize=False,
     )
     assert len(found.to_frame()) == 2
+    found.save(tmp_path / "found")
+    assert read_tagger(tmp_path / "found").predict([document]) == found.best.predict([document])
+    assert pd.read_csv(tmp_path / "found/trials.csv")["learning_rate"].equals(found.trials["learning_rate"])
     for wrong in ([], [document, document]):
         with pytest.raises(DataError, match="a name of its own, that decide which trial is best"):
             search_taggers([], [], wrong, "learned-word", "BIO-TD", seed=0)

@@ -93,7 +93,7 @@ def test_bad_files_are_explained_in_one_line(tmp_path, text, message):
         ("[fit]\nbootstrap = 20", "fit.bootstrap", "n_resamples"),
         ("[curve]\nsizes = [20, 40]\ntrain_sizes = [20, 40]", "curve.sizes", "train_sizes"),
         ("[compare]\nk = 3", "compare.k", "n_folds"),
-        ("[correlate]\nunit = 'language'", "correlate.unit", "level"),
+        ("[correlate]\nunit = 'language'", "correlate.unit", "average"),
         ("[parity]\nreference = 'eng'\nbootstrap = 9", "parity.bootstrap", "n_resamples"),
     ],
 )
@@ -273,7 +273,7 @@ def test_settings_of_goodness_that_cannot_be_are_refused(tmp_path, keys, message
     [
         ('tests = ["pearsn"]', r"'correlate\.tests\.0': input should be 'pearson'"),
         ('tests = ["phylo"]', "needs a family tree"),
-        ('level = "edition"', "editions of one language are not independent"),
+        ('average = "edition"', "editions of one language are not independent"),
         ('tests = ["mixed"]\ngiven = ["characters"]', "can be held fixed"),
         ("n_resamples = 50", "greater than or equal to 99"),
         ('tests = ["pearson"]\ntree = "glottolog"', "a family tree is given, and none of the tests uses it"),

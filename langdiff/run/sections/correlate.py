@@ -18,25 +18,26 @@ from langdiff.typology.association.correlation import Test
     uses=(PredictorSettings,),
     title="Correlations",
     heading="What makes a language hard?",
-    explains="Predictors against difficulties, one observation per language, unless the level is the edition. P "
+    explains='Predictors against difficulties, one observation per language, unless `average` is "edition". P '
     "adjusted allows for the number of tests; a p that does not may be small by chance.",
 )
 class CorrelateSettings(Section):
     """``[correlate]``: tests of the predictors against the difficulties of all language models together.
 
     Keys are those of `langdiff.correlate`; ``tree`` is the path of a family tree, along which the test ``"phylo"`` is
-    made in addition if ``tests`` are not named. Languages and families are those of the corpus.
+    made in addition if ``tests`` are not named. Languages and families are those of the
+    corpus. With ``average = "edition"``, every edition is an observation.
     """
 
     paths: ClassVar[tuple[str, ...]] = ("tree",)
-    renamed: ClassVar[Renamed] = {"unit": "level"}
+    renamed: ClassVar[Renamed] = {"unit": "average"}
 
     tests: list[Test] | None = None
     only: list[str] = Field([])
     given: list[str] = Field([])
     tree: str | None = None
     averaging: Literal["difficulty", "factor"] = "difficulty"
-    level: Literal["language", "edition"] = "language"
+    average: Literal["language", "edition"] = "language"
     interval: Literal["fisher", "bootstrap"] = "fisher"
     n_resamples: int = Field(N_RESAMPLES, ge=99)
     alpha: float = Field(0.05, gt=0, lt=1)
@@ -44,7 +45,7 @@ class CorrelateSettings(Section):
     @model_validator(mode="after")
     def _tests_can_be_made(self) -> Self:
         # its error is a ValueError, which Pydantic adds to its own
-        settle(self.tests, self.given, self.level, self.interval, self.n_resamples, self.tree is not None)
+        settle(self.tests, self.given, self.average, self.interval, self.n_resamples, self.tree is not None)
         return self
 
     def depends(self, basis: Basis) -> list[Any]:
@@ -63,8 +64,8 @@ class CorrelateSettings(Section):
             predictors.set_index("edition"),
             edition_info=basis.multitext.edition_info,
             corpus=basis.experiment.name,
-            **self.model_dump(exclude={"level"}, exclude_none=True),
-            unit=self.level,
+            **self.model_dump(exclude={"average"}, exclude_none=True),
+            average="language" if self.average == "language" else None,
             seed=basis.experiment.seed,
         )
         table = result.to_frame().sort_values("p", kind="stable").drop(columns="corpus")

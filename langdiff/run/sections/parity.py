@@ -61,7 +61,7 @@ class ParitySettings(Section):
                 clusters=_clusters_of_intents(basis),
                 reference=self.reference,
                 model=self.model,
-                bootstrap=self.n_resamples,
+                n_resamples=self.n_resamples,
                 seed=basis.experiment.seed,
             )
             tables[lm] = result.to_frame().rename_axis("edition").reset_index()
