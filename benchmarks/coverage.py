@@ -75,8 +75,7 @@ def fitted(bits, model, restricted, bootstrap, errors, seed):
         bits,
         model=variant_of(model),
         restricted=restricted,
-        bootstrap=bootstrap,
-        errors=errors,
+        errors=ld.Bootstrap(bootstrap) if bootstrap else errors,
         seed=seed,
     )
     return fit.difficulty.to_numpy(), fit.covariance.to_numpy()

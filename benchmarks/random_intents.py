@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from langdiff.regression.kernel.random.distance import distance_of_fits, influence_of_fixed
-from langdiff.regression.kernel.random.estimate import estimate_random
+from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
+from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
 

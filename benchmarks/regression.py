@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
+from langdiff.regression import Optimizer
 
 SIZES = [(500, 20), (4336, 106), (26000, 106), (31102, 1000)]
 DUMMIES = 600  # parameters that statsmodels' dense design can have
@@ -72,8 +73,8 @@ def equal_clusters(bits, count):
 
 
 WAYS = {
-    "newton": lambda bits: ours(bits, method="newton", errors="information"),
-    "lbfgs": lambda bits: ours(bits, method="lbfgs", errors="information"),
+    "newton": lambda bits: ours(bits, optimizer=Optimizer("newton"), errors="information"),
+    "lbfgs": lambda bits: ours(bits, optimizer=Optimizer("lbfgs"), errors="information"),
     "model 1": lambda bits: ours(bits, model="1", errors="information"),
     "restricted": lambda bits: ours(bits, restricted=True, errors="information"),
     "sandwich": lambda bits: ours(bits, errors="sandwich"),

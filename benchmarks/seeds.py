@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from langdiff.regression.kernel.information import normalized_covariance
-from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.kernel.two_way import normalized_covariance, solve_two_way
 from langdiff.regression.seeds import combine_seeds
 from langdiff.regression.variants.lognormal import LogNormal
 from langdiff.tables.effects import Effects

@@ -21,9 +21,13 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from langdiff.regression.kernel.unequal.estimands import estimand_levels
-from langdiff.regression.kernel.unequal.estimate import estimate_unequal
-from langdiff.regression.kernel.unequal.wald import bootstrap_wald, compare_dispersions, sandwich_covariance
+from langdiff.regression.kernel.integrated.comparisons import (
+    bootstrap_wald,
+    compare_dispersions,
+    estimand_levels,
+    sandwich_covariance,
+)
+from langdiff.regression.kernel.integrated.unequal import estimate_unequal
 
 MEAN, TAU = 4.5, 0.6  # of ln n
 RATIOS = 2.0 ** np.linspace(-1, 1, 5)  # of the standard deviations of editions, .5 to 2

@@ -53,7 +53,11 @@ from .regression.components.reliability import generalizability as generalizabil
 from .regression.components.short_forms import short_form as short_form
 from .regression.curves.curve import DifficultyCurve as DifficultyCurve
 from .regression.curves.curve import read_curve as read_curve
-from .regression.fitting import fit as fit
+from .regression.fitting.errors import Bootstrap as Bootstrap
+from .regression.fitting.errors import Jackknife as Jackknife
+from .regression.fitting.errors import Sandwich as Sandwich
+from .regression.fitting.fit import fit as fit
+from .regression.fitting.integrated import Random as Random
 from .regression.outcomes.analyses import AbilityRegression as AbilityRegression
 from .regression.outcomes.analyses import cross_validate_outcomes as cross_validate_outcomes
 from .regression.outcomes.analyses import explain_abilities as explain_abilities

@@ -26,6 +26,7 @@ from langdiff.lm import (
     train_language_model,
 )
 from langdiff.parallelism import Parallelism, TaggerSettings, make_document, read_tagger, train_tagger
+from langdiff.regression.fitting.flat import flat_arguments
 from langdiff.tables.provenance import Provenance
 from tests.as_before import agree, hashes
 
@@ -208,7 +209,7 @@ def write_fits(folder: Path) -> None:
     }
     for name, given in settings.items():
         what = ld.Surprisals(bits=bits, intent_info=length) if "formula" in name else bits
-        ld.fit(what, **given).save(folder / "fits" / f"{name}.json")
+        ld.fit(what, **flat_arguments(**given)).save(folder / "fits" / f"{name}.json")
     ld.fit(replaced).save(folder / "fits" / "replaced.json")
 
 

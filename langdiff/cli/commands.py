@@ -139,7 +139,7 @@ class Command:
                 told = path.help if one.default is ... else one.help
                 yield self._option(replace(one, kind=Path, help=told) if is_path else one)
                 yield from (self._option(each) for each in others if each.name not in self.without)
-            elif (one.kind and not _is_usual(one)) or one.name in self.kinds:
+            elif (one.kind and not _is_settled(one.kind)) or one.name in self.kinds:
                 yield self._option(one)
             for name, each in self.fields(one).items():
                 yield self._option(replace(each, name=name))
@@ -325,6 +325,11 @@ def is_block(kind: Any) -> bool:
     return isinstance(kind, type) and is_dataclass(kind)
 
 
+def _is_settled(kind: Any) -> bool:
+    """Whether a type leaves no choice: the name of what is usual beside a class of options."""
+    return get_origin(kind) is Literal and len(get_args(kind)) == 1
+
+
 def _one_of(choices: tuple[str, ...]) -> Callable[[list[str] | None], list[str] | None]:
     def check(given: list[str] | None) -> list[str] | None:
         for name in given or ():
@@ -333,11 +338,6 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[list[str] | None], list[str] 
         return given
 
     return check
-
-
-def _is_usual(one: Parameter) -> bool:
-    """Return whether fields of classes say all of a parameter, since its only other value is the default."""
-    return bool(one.classes) and get_origin(one.kind) is Literal and get_args(one.kind) == (one.default,)
 
 
 def _singular(name: str) -> str:

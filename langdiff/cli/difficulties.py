@@ -57,7 +57,7 @@ Command(
     app,
     "langdiff.fit",
     reads={**SURPRISALS, **MODEL, "edition_info": _editions},
-    renamed={**LONG, "bootstrap": "n_resamples"},
+    renamed={**LONG, "intents.formula": "size_formula"},
     needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
     examples=(
         "langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg",

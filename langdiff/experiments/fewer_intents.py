@@ -15,8 +15,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
-from langdiff.regression.identity import identify_table
-from langdiff.regression.table import as_surprisals
+from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.regression.variants import PlainModel
 from langdiff.tables.surprisals import Surprisals
 

@@ -21,8 +21,7 @@ from langdiff.errors import CheckpointError, ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit, held_out_log_likelihood
 from langdiff.regression.check.held_out import Fix, Sizes
-from langdiff.regression.identity import identify_table
-from langdiff.regression.table import as_surprisals
+from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.regression.variants import COMPARED, Model, find_variants, own_numbers
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals

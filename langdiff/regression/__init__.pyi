@@ -16,7 +16,13 @@ from .curves.asymptotes import Asymptotes as Asymptotes
 from .curves.curve import DifficultyCurve as DifficultyCurve
 from .curves.curve import read_curve as read_curve
 from .curves.fitting import fit_curve as fit_curve
-from .fitting import fit as fit
+from .fitting.errors import Bootstrap as Bootstrap
+from .fitting.errors import Errors as Errors
+from .fitting.errors import Information as Information
+from .fitting.errors import Jackknife as Jackknife
+from .fitting.errors import Sandwich as Sandwich
+from .fitting.fit import fit as fit
+from .fitting.integrated import Random as Random
 from .kernel.estimate import Optimizer as Optimizer
 from .result import DifficultyFit as DifficultyFit
 from .result import read_fit as read_fit

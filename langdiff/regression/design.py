@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.linalg import qr
 
 from langdiff.base.cells import check_names
+from langdiff.base.signature import short_hash
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.formulas import columns_named, matrix_of
@@ -248,3 +249,14 @@ def _centred(columns: Floats) -> Floats:
     centred: Floats = columns - columns.mean(axis=0)
     centred -= centred.mean(axis=0)
     return centred
+
+
+def identify_design(design: Design) -> dict[str, str]:
+    """Return what a signature says of groups or of a formula; nothing if each edition has its own difficulty."""
+    if design.terms is not None:
+        return {"formula": f"#{short_hash(design.terms)}"}
+    if design.basis is None:
+        return {}
+    labels = [[type(label).__name__, str(label)] for label in design.units]
+    member = (design.basis != 0).argmax(axis=1)
+    return {"groups": f"{design.units.name}#{short_hash(labels, member)}"}

@@ -1,12 +1,14 @@
 """From what a user gives to the logarithms that can be fitted; every check of a table is made here."""
 
 import logging
+import re
 import warnings
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.signature import short_hash
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import DataError, LangdiffWarning, listing
 from langdiff.regression.design import Design
@@ -173,3 +175,28 @@ def _check_connected(units: pd.Index, observed: Booleans) -> None:
         f"one, no chain of shared intents leads from {one!r} to {other!r}, so their difficulties cannot be "
         "compared. Fit each group separately, or add intents that join them."
     )
+
+
+def identify_table(table: Surprisals) -> dict[str, str | int | None]:
+    """Return what a signature says of a table: its language models as far as known, and a hash of the bits.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> identify_table(Surprisals(bits=pd.DataFrame(np.ones((2, 2))), lm="mine"))
+    {'lm': 'mine', 'bits': '...'}
+    """
+    known = {"lm": table.lm} if table.provenance is None else table.provenance.signature()
+    return {**known, "bits": short_hash(table.bits)}
+
+
+def hash_of_bits(signature: str) -> str:
+    """Return the hash of the bits from a signature that `identify_table` is part of; empty if there is none.
+
+    Examples
+    --------
+    >>> hash_of_bits("model:2|lm:mine|bits:0123abcd|cells:12")
+    '0123abcd'
+    """
+    found = re.findall(r"(?:^|\|)bits:([0-9a-f]+)(?=\||$)", signature)
+    return found[-1] if found else ""  # the name of a language model, which comes before, may hold anything

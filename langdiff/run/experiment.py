@@ -9,11 +9,11 @@ from pydantic import BeforeValidator, Field, create_model, field_validator, mode
 import langdiff.run.sections  # noqa: F401 enters them into the registry
 from langdiff.base.types import FormatName, OnError, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
+from langdiff.regression.fitting.fit import make_settings
+from langdiff.regression.fitting.flat import flat_arguments
 from langdiff.regression.formulas import checked_formula
-from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Optimizer
-from langdiff.regression.options import USUAL_CORRECTION, Options, check_options
-from langdiff.regression.options import Settings as FitOptions
-from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.kernel.estimate import USUAL_ITERATIONS
+from langdiff.regression.variants import Model
 from langdiff.regression.variants.variant import Variant
 from langdiff.run.lm_settings import LmSettings
 from langdiff.run.section import SECTIONS, Renamed, Section, Settings
@@ -156,12 +156,12 @@ class FitSettings(Settings):
     @property
     def variant(self) -> Variant:
         """The regression model."""
-        return find_variant(self.model, laplace_scale=self.laplace_scale)
+        found: Variant = self.arguments()["model"]
+        return found
 
     def arguments(self, without: Collection[str] = ()) -> dict[str, Any]:
-        """Return the settings as arguments of `langdiff.fit`, except those whose keys are in `without`."""
-        given = {key: value for key, value in self if key not in {*without, "laplace_scale"}} | {"model": self.variant}
-        return {{"n_resamples": "bootstrap"}.get(key, key): value for key, value in given.items()}
+        """Return the settings as arguments of `langdiff.fit`, except those that are in `without`."""
+        return {name: value for name, value in flat_arguments(**self.model_dump()).items() if name not in without}
 
     @field_validator("formula", "size_formula")
     @classmethod
@@ -172,22 +172,9 @@ class FitSettings(Settings):
 
     @model_validator(mode="after")
     def _settings_agree(self) -> Self:
-        check_options(
-            Options(
-                settings=FitOptions(self.variant, self.restricted, Optimizer(self.method, self.max_iterations)),
-                intents=self.intents,
-                sizes=self.sizes,
-                size_formula=self.size_formula,
-                dispersion=self.dispersion,
-                errors=self.errors,
-                correction=self.correction or USUAL_CORRECTION,
-                bootstrap=self.n_resamples,
-                seed=0,
-            ),
-            clustered=self.clusters is not None,
-            stratified=self.strata is not None,
-            corrected=self.correction is not None,
-        )
+        arguments = self.arguments()
+        names = ("model", "restricted", "intents", "dispersion", "errors", "optimizer")
+        make_settings(**{name: arguments[name] for name in names}, clustered=self.clusters is not None, seed=0)
         return self
 
 

@@ -66,7 +66,7 @@ def test_lines_come_back(tmp_path_factory, lines, ending):
     [
         (
             b"ab\ncd\xc3\n",
-            r"text.txt.*, line 2: not UTF-8 in byte 3 \(0xc3\)\. As Windows-1252.*: 'cdÃ'.*\(decode_errors=.replace. reads it",
+            r"text.txt.*, line 2: not UTF-8 in byte 3 \(0xc3\)\. As Windows-1252.*: 'cdÃ'.*\(decode_errors=.replace. reads",
         ),
         (b"ab\n\xed\xa0\x80\n", r"line 2: not UTF-8 in byte 1"),  # half a surrogate pair
         (b"ab\nc\0d\n", r"text.txt.*, line 2: a NUL byte; this is a binary file"),

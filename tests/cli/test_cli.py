@@ -11,6 +11,7 @@ import pytest
 import langdiff as ld
 from langdiff.cli.output import print_table
 from langdiff.errors import DataError
+from langdiff.regression import Bootstrap, Random, Sandwich
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     done = langdiff("fit", path, "--json", *arguments)
     assert done.code == 0, done.err
     groups = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
-    expected = ld.fit(table, groups=groups, bootstrap=5, seed=3, restricted=True).to_frame()
+    expected = ld.fit(table, groups=groups, errors=Bootstrap(5), seed=3, restricted=True).to_frame()
     found = pd.DataFrame(json.loads(done.out)).set_index("side")
     assert found["std_error"].to_dict() == pytest.approx(expected["std_error"].to_dict())
     refused = langdiff("fit", path, "--model", "3")
@@ -278,9 +279,9 @@ def test_names_of_pictures_are_checked_before_any_work(langdiff, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "settings"),
     [
-        (["--clusters", "book", "--correction", "CR3"], {"clusters": "book", "correction": "CR3"}),
-        (["--clusters", "book", "--strata", "part"], {"clusters": "book", "strata": "part"}),
-        (["--intents", "random", "--size-formula", "book"], {"intents": "random", "size_formula": "book"}),
+        (["--clusters", "book", "--correction", "CR3"], {"clusters": "book", "errors": Sandwich("CR3")}),
+        (["--clusters", "book", "--strata", "part"], {"clusters": "book", "errors": Sandwich(strata="part")}),
+        (["--intents", "random", "--size-formula", "book"], {"intents": Random(formula="book")}),
         (["--model", "1", "--dispersion", "edition"], {"model": "1", "dispersion": "edition"}),
         (["--model", "1", "--method", "lbfgs", "--errors", "information"], {"model": "1", "errors": "information"}),
     ],

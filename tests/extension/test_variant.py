@@ -56,8 +56,8 @@ class Student(Variant):
     def log_density(self, z, location, variance):
         return student_t.logpdf(z, NU, location, np.sqrt(variance))
 
-    def deviations(self, rng, variance):
-        return np.sqrt(variance) * rng.standard_t(NU, variance.shape)
+    def deviations(self, generator, variance):
+        return np.sqrt(variance) * generator.standard_t(NU, variance.shape)
 
     def quantiles(self, shares):
         return student_t.ppf(shares, NU)

@@ -5,6 +5,7 @@ import pandas as pd
 
 import langdiff as ld
 from langdiff.regression import Blunders, Laplace
+from langdiff.regression.fitting.flat import flat_arguments
 from tests.golden.record import add, golden, loose, texts
 
 EDITIONS = ("deu", "eng", "fin", "rus", "tur")
@@ -31,7 +32,7 @@ NAMED = {  # every option, so that no default is part of a golden number
     "strata": None,
     "correction": None,
     "restricted": False,
-    "bootstrap": 0,
+    "n_resamples": 0,
     "seed": None,
     "max_iterations": 1000,
 }
@@ -75,7 +76,7 @@ SMALL = table_of(bits_table(40, seed=8))
 
 def fit(table, **options):
     """Fit a table, naming every option."""
-    return ld.fit(table, **(NAMED | options))
+    return ld.fit(table, **flat_arguments(**(NAMED | options)))
 
 
 def of_fit(found):
@@ -122,8 +123,8 @@ FITS = {  # name: table, options
     "m2_clusters_cr3": (TABLE, CLUSTERED | {"correction": "CR3"}),
     "m2_clusters_crossed": (TABLE, CLUSTERED | {"clusters": ["chapter", "genre"]}),
     "m2_clusters_strata": (TABLE, CLUSTERED | {"strata": "book"}),
-    "m2_bootstrap": (SMALL, {"errors": "bootstrap", "bootstrap": 25, "seed": 5}),
-    "m2_bootstrap_clusters": (SMALL, {"errors": "bootstrap", "bootstrap": 25, "seed": 5, "clusters": "chapter"}),
+    "m2_bootstrap": (SMALL, {"errors": "bootstrap", "n_resamples": 25, "seed": 5}),
+    "m2_bootstrap_clusters": (SMALL, {"errors": "bootstrap", "n_resamples": 25, "seed": 5, "clusters": "chapter"}),
     "m2_jackknife": (SMALL, {"errors": "jackknife", "seed": 2}),
     "m2_jackknife_clusters": (TABLE, {"errors": "jackknife", "clusters": "chapter"}),
     "m1_groups": (TABLE, {"model": "1", "groups": "family", "edition_info": INFO}),
@@ -153,7 +154,8 @@ for _name, (_table, _options) in FITS.items():
 @loose(1e-4)
 def fit_m2l_kink():
     """Of the density with a kink, which the optimizer approaches; its errors differ between processors."""
-    found = fit(SMALL, model=Laplace(rounding=0), errors="jackknife", seed=3)
+    flat = flat_arguments(**(NAMED | {"errors": "jackknife", "seed": 3}))
+    found = ld.fit(SMALL, **(flat | {"model": Laplace(rounding=0)}))
     numbers = {"sigma": found.sigma, "log_likelihood": found.log_likelihood}
     return numbers | {"difficulty": found.difficulty, "signature": found.signature}
 

@@ -17,6 +17,7 @@ import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
 from langdiff.plots import plot_against_truth, plot_difficulties, plot_line_follow, plot_ranks, plot_two_models
+from langdiff.regression import Optimizer
 from langdiff.tables.contrasts import Scale
 
 
@@ -81,7 +82,7 @@ def test_forest_uses_the_axes_and_the_style_it_is_given():
 def test_not_converged_is_written_on_the_picture():
     surprisals = ld.simulate(60, 4, missing=0.3, seed=6).surprisals
     with pytest.warns(ld.errors.ConvergenceWarning):
-        fit = ld.fit(surprisals, max_iterations=1)
+        fit = ld.fit(surprisals, optimizer=Optimizer(max_iterations=1))
     assert "NOT CONVERGED" in fit.plot().get_title(loc="left")
 
 

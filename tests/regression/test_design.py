@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.regression import Optimizer
 from langdiff.regression.variants.normal import Normal
 
 OPTIMIZERS = 1e-6
@@ -69,7 +70,7 @@ def test_groups_of_model_2_are_what_another_optimizer_finds(method):
         d = np.array([0.0, 0.0, x[n_intents], x[n_intents]])
         return -np.nansum(Normal().log_density_of_cells(z, x[:n_intents], d, np.exp(x[-1])))
 
-    fit = ld.fit(surprisals, method=method, groups=groups)
+    fit = ld.fit(surprisals, optimizer=Optimizer(method), groups=groups)
     assert fit.single_cell_intents == 0
     start = np.concatenate([np.nanmean(z, axis=1), [0.0, 0.0]])
     found = minimize(minus, start, method="trust-constr", options={"maxiter": 3000, "gtol": 1e-8, "xtol": 1e-12})

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.regression import Optimizer
 from langdiff.regression.kernel.connected import edition_components, weakly_joined
 from langdiff.regression.kernel.lbfgs import GRADIENT_TOLERANCE
 
@@ -181,7 +182,7 @@ def test_convergence_facts():
 def test_not_converged_warns_with_advice():
     surprisals = ld.simulate(60, 4, missing=0.3, seed=6).surprisals
     with pytest.warns(ConvergenceWarning, match=r"did not converge in 1 iterations.*Raise max_iterations") as caught:
-        fit = ld.fit(surprisals, max_iterations=1)
+        fit = ld.fit(surprisals, optimizer=Optimizer(max_iterations=1))
     assert not fit.converged
     assert caught[0].filename == __file__
     assert "NOT CONVERGED" in fit.summary()
@@ -304,8 +305,8 @@ def test_too_small_or_twice_named_or_no_table():
     [
         ({"model": 2}, "unknown model 2; use one of '1', '2'"),
         ({"model": "4"}, "unknown model '4'"),
-        ({"method": "adam"}, "unknown method 'adam'"),
-        ({"max_iterations": 0}, "max_iterations must be at least 1"),
+        ({"optimizer": Optimizer}, "must be 'auto' or langdiff.regression.Optimizer"),
+        ({"optimizer": "adam"}, "optimizer='adam': must be 'auto' or langdiff.regression.Optimizer"),
     ],
 )
 def test_bad_settings_are_refused(setting, message):

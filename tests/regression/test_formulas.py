@@ -18,6 +18,7 @@ import langdiff as ld
 from langdiff.base.checksums import seal
 from langdiff.cli.app import app
 from langdiff.errors import ConfigError, DataError
+from langdiff.regression import Random
 from langdiff.regression.formulas import checked_formula, columns_named, matrix_of
 from langdiff.run import read_experiment
 
@@ -254,7 +255,7 @@ def test_arguments(outcomes, surprisals, executed):
     for formula in HOSTILE:
         for use in (
             lambda f: ld.fit(surprisals, formula=f, edition_info=info),
-            lambda f: ld.fit(surprisals, model="1", intents="random", size_formula=f),
+            lambda f: ld.fit(surprisals, model="1", intents=Random(formula=f)),
             lambda f: ld.fit_outcomes(outcomes, formula=f),
             lambda f: ld.explain_abilities(fit, f),
             lambda f: ld.cross_validate_outcomes(outcomes, models="rasch", formula=f, seed=0),

@@ -11,7 +11,7 @@ from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression import Blunders, Laplace
+from langdiff.regression import Blunders, Bootstrap, Laplace, Random, Sandwich
 
 PERMUTED = 1e-9  # nats; the same sums in another order
 
@@ -25,7 +25,7 @@ def table():
 
 
 def test_clusters_of_model_1_are_those_of_least_squares(table):
-    fit = ld.fit(table, model="1", clusters="chapter", correction="CR0")
+    fit = ld.fit(table, model="1", clusters="chapter", errors=Sandwich("CR0"))
     long = table.to_frame().assign(z=lambda cells: np.log(cells["bits"]))
     long["chapter"] = table.intent_info["chapter"].loc[long["intent"]].to_numpy()
     groups = {"groups": long["chapter"], "use_correction": False}
@@ -126,10 +126,12 @@ def test_crossed_clusters_add_what_each_kind_adds(table):
     info = table.intent_info
     shared = of_chapter[info["chapter"].to_numpy()] + of_genre[info["genre"].to_numpy()]
     table = ld.Surprisals(bits=table.bits * np.exp(shared), intent_info=info)
-    one, other = (ld.fit(table, model="1", clusters=name, correction="CR1").covariance for name in ("chapter", "genre"))
+    one, other = (
+        ld.fit(table, model="1", clusters=name, errors=Sandwich("CR1")).covariance for name in ("chapter", "genre")
+    )
     pair = table.intent_info["chapter"].astype(str) + "/" + table.intent_info["genre"].astype(str)
-    both = ld.fit(table, model="1", clusters=pair.rename("pair"), correction="CR1").covariance
-    crossed = ld.fit(table, model="1", clusters=["chapter", "genre"], correction="CR1")
+    both = ld.fit(table, model="1", clusters=pair.rename("pair"), errors=Sandwich("CR1")).covariance
+    crossed = ld.fit(table, model="1", clusters=["chapter", "genre"], errors=Sandwich("CR1"))
     expected = (one + other - both).to_numpy()
     assert np.linalg.eigvalsh(expected).min() > -1e-12  # no eigenvalue had to be set to 0
     assert_allclose(crossed.covariance, expected, atol=1e-10)
@@ -141,7 +143,7 @@ def test_methods_agree_where_the_model_is_right(model):
     truth = ld.simulate(400, 3, model=model, seed=11)
     errors = {
         kind: ld.fit(
-            truth.surprisals, model=model, errors=kind, seed=1, bootstrap=300 * (kind == "bootstrap")
+            truth.surprisals, model=model, errors=Bootstrap(300) if kind == "bootstrap" else kind, seed=1
         ).std_error
         for kind in ("information", "sandwich", "bootstrap", "jackknife")
     }
@@ -150,7 +152,7 @@ def test_methods_agree_where_the_model_is_right(model):
 
 
 def test_the_jackknife_over_clusters_is_cr3_in_model_1(table):
-    sandwich = ld.fit(table, model="1", clusters="chapter", correction="CR3")
+    sandwich = ld.fit(table, model="1", clusters="chapter", errors=Sandwich("CR3"))
     jackknife = ld.fit(table, model="1", clusters="chapter", errors="jackknife")
     contrasts = [
         (fit.contrast("e2", "e1").std_error, fit.contrast("e4", "e3").std_error) for fit in (sandwich, jackknife)
@@ -235,25 +237,21 @@ def test_a_cluster_that_alone_joins_editions_is_named(table):
         ({"errors": "information", "clusters": "chapter"}, "takes intents to be independent; with clusters use"),
         ({"errors": "information", "model": "2C"}, "^errors='information' needs a smooth likelihood"),
         ({"errors": "sandwich", "model": Laplace(rounding=0)}, "^rounding=0 leaves a kink"),
-        ({"errors": "sandwich", "bootstrap": 50, "seed": 1}, "^bootstrap=50 contradicts errors='sandwich'"),
         ({"errors": "bootstrap"}, "bootstrap samples are drawn at random"),
         ({"errors": "jackknife"}, "groups of intents to leave out are drawn"),
         ({"model": Laplace(rounding=0)}, "groups of intents to leave out are drawn"),
         ({"intents": "free"}, "^unknown intents 'free'"),
         ({"intents": "random", "model": "2C"}, "^intents='random' is for models '1', '2' and '2L'"),
         ({"intents": "random", "restricted": True}, "^restricted=True makes up for one size"),
-        ({"sizes": "free"}, "describe random intents: add intents='random'"),
         ({"dispersion": "edition", "model": "2L"}, "^dispersions of editions are for models '1' and '2'"),
         ({"dispersion": "side"}, "^dispersion='side' must be 'common', 'edition', a column"),
         ({"clusters": "verse"}, "verse"),
         ({"clusters": ["chapter", "genre"], "errors": "bootstrap", "seed": 1}, "two kinds that cross need errors="),
-        ({"correction": "CR3", "errors": "information"}, "^correction is for errors='sandwich', not 'information'"),
-        ({"correction": "CR3", "model": Laplace(rounding=0)}, "not 'jackknife'"),
-        ({"strata": "genre"}, "^strata are groups of clusters: add clusters="),
-        ({"strata": "genre", "clusters": "chapter", "bootstrap": 50, "seed": 1}, "^strata is for errors='sandwich'"),
-        ({"strata": "chapter", "clusters": ["chapter", "genre"]}, "^strata hold clusters of one kind"),
-        ({"correction": "CR4"}, "^unknown correction 'CR4'"),
-        ({"size_formula": "genre"}, "describe random intents"),
+        ({"errors": Sandwich("CR3"), "model": Laplace(rounding=0)}, "^rounding=0 leaves a kink"),
+        ({"errors": Sandwich(strata="genre")}, "^strata are groups of clusters: add clusters="),
+        ({"errors": Sandwich(strata="chapter"), "clusters": ["chapter", "genre"]}, "^strata hold clusters of one kind"),
+        ({"errors": Bootstrap}, r"^errors is the class Bootstrap: write Bootstrap\(\)\."),
+        ({"intents": Random}, r"^intents is the class Random: write Random\(\)\."),
     ],
 )
 def test_settings_that_contradict_are_refused(table, settings, message):
@@ -263,10 +261,10 @@ def test_settings_that_contradict_are_refused(table, settings, message):
 
 def test_size_formula_needs_attributes(table):
     with pytest.raises(ConfigError, match=r"^size_formula needs a table with intent_info"):
-        ld.fit(table.bits, intents="random", size_formula="chapter")
+        ld.fit(table.bits, intents=Random(formula="chapter"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit = ld.fit(table, intents="random", size_formula="chapter")
+        fit = ld.fit(table, intents=Random(formula="chapter"))
     assert list(fit.sizes.slopes.index) == ["chapter"]
     assert "around chapter" in fit.summary()
 
@@ -299,7 +297,7 @@ def test_the_design_effect_of_random_intents_is_that_of_fixed_ones(table):
 
 def test_median_ratios_have_the_errors_that_were_asked_for(table):
     found = {
-        correction: ld.fit(table, model="1", dispersion="edition", clusters="chapter", correction=correction)
+        correction: ld.fit(table, model="1", dispersion="edition", clusters="chapter", errors=Sandwich(correction))
         for correction in ("CR0", "CR1")
     }
     errors = [fit.contrast("e2", "e1", estimand="median").std_error for fit in found.values()]
@@ -328,11 +326,11 @@ def test_the_distance_between_kinds_of_intents_knows_of_clusters(table):
 
 def test_sizes_that_depend_on_the_clusters_fall_back_on_cr1(table):
     text = table.with_intent_info(pd.DataFrame({"book": [f"b{k // 25}" for k in range(300)]}, index=table.intents))
-    fit = ld.fit(text, model="1", intents="random", size_formula="book", clusters="book", correction="CR2")
+    fit = ld.fit(text, model="1", intents=Random(formula="book"), clusters="book", errors=Sandwich("CR2"))
     assert (fit.errors.correction, fit.errors.n_clusters) == ("CR1", 12)
     assert fit.converged
     length = table.with_intent_info(pd.DataFrame({"length": [str(k % 37) for k in range(300)]}, index=table.intents))
-    assert len(ld.fit(length, model="1", intents="random", size_formula="length").sizes.slopes) == 1
+    assert len(ld.fit(length, model="1", intents=Random(formula="length")).sizes.slopes) == 1
 
 
 def test_degrees_of_freedom_are_between_one_and_the_clusters_less_one():
@@ -350,7 +348,7 @@ def test_strata_take_what_their_clusters_share_as_given(table):
     info = pd.DataFrame({"chapter": np.arange(len(complete)) // 5}, index=complete.index)
     info["book"] = info["chapter"] // 4
     surprisals = ld.Surprisals(bits=complete, intent_info=info)
-    fit = ld.fit(surprisals, model="1", clusters="chapter", strata="book", correction="CR0")
+    fit = ld.fit(surprisals, model="1", clusters="chapter", errors=Sandwich("CR0", strata="book"))
     z = np.log(complete.to_numpy())
     residual = z - z.mean(axis=0) - z.mean(axis=1, keepdims=True) + z.mean()
     scores = pd.DataFrame(residual, index=complete.index).groupby(info["chapter"]).sum()
@@ -375,7 +373,9 @@ def test_strata_leave_out_the_variation_of_whole_books():
     surprisals = ld.Surprisals(bits=bits, intent_info=info)
     by_book = ld.fit(surprisals, model="1", clusters="book").contrast("a", "b").std_error
     by_chapter = ld.fit(surprisals, model="1", clusters="chapter").contrast("a", "b").std_error
-    within = ld.fit(surprisals, model="1", clusters="chapter", strata="book").contrast("a", "b").std_error
+    within = (
+        ld.fit(surprisals, model="1", clusters="chapter", errors=Sandwich(strata="book")).contrast("a", "b").std_error
+    )
     assert within < 0.5 * by_chapter < by_book
     assert within == pytest.approx(np.sqrt(2 / 800) * 0.1, rel=0.15)
 
@@ -391,21 +391,21 @@ def test_strata_must_hold_whole_clusters(table, strata, message):
     if isinstance(strata, pd.Series):
         strata.index = table.intents
     with pytest.raises(DataError, match=message):
-        ld.fit(table, clusters="chapter", strata=strata)
+        ld.fit(table, clusters="chapter", errors=Sandwich(strata=strata))
 
 
 def test_a_correction_asks_for_the_sandwich():
     few = ld.simulate(30, 3, model="1", seed=1).surprisals
     assert ld.fit(few, model="1").errors.kind == "information"
-    assert ld.fit(few, model="1", correction="CR3").errors.words == "a sandwich (CR3) over 30 intents"
+    assert ld.fit(few, model="1", errors=Sandwich("CR3")).errors.words == "a sandwich (CR3) over 30 intents"
 
 
 def test_the_bootstrap_tests_equal_dispersions(table):
     complete = ld.Surprisals(bits=table.bits.dropna())
-    fit = ld.fit(complete, model="1", dispersion="edition", bootstrap=19, seed=2)
+    fit = ld.fit(complete, model="1", dispersion="edition", errors=Bootstrap(19), seed=2)
     assert fit.dispersions.test == "bootstrap"
     assert fit.dispersions.p_value * 20 == pytest.approx(round(fit.dispersions.p_value * 20))
-    again = ld.fit(complete, model="1", dispersion="edition", bootstrap=19, seed=2)
+    again = ld.fit(complete, model="1", dispersion="edition", errors=Bootstrap(19), seed=2)
     assert again.dispersions.p_value == fit.dispersions.p_value
 
 
@@ -423,15 +423,15 @@ def test_total_bits_agree_with_expected_bits(table):
 
 def test_errors_about_strata_name_strata(table):
     with pytest.raises(ConfigError, match=r"^strata='side': intent_info has no such column"):
-        ld.fit(table, clusters="chapter", strata="side")
+        ld.fit(table, clusters="chapter", errors=Sandwich(strata="side"))
     with pytest.raises(DataError, match=r"all intents are in one stratum .*: leave strata out"):
-        ld.fit(table, clusters="chapter", strata=pd.Series("x", table.intents, name="book"))
+        ld.fit(table, clusters="chapter", errors=Sandwich(strata=pd.Series("x", table.intents, name="book")))
 
 
 def test_a_correction_that_random_intents_lack_is_refused(table):
     with pytest.raises(ConfigError, match=r"^correction='CR3' with random intents"):
-        ld.fit(table, model="1", intents="random", correction="CR3")
-    found = {kind: ld.fit(table, model="1", intents="random", correction=kind) for kind in ("CR0", "CR1")}
+        ld.fit(table, model="1", intents="random", errors=Sandwich("CR3"))
+    found = {kind: ld.fit(table, model="1", intents="random", errors=Sandwich(kind)) for kind in ("CR0", "CR1")}
     factor = found["CR1"].covariance.to_numpy() / found["CR0"].covariance.to_numpy()
     assert_allclose(factor, 300 / 299, rtol=1e-9)
     assert found["CR0"].errors.correction == "CR0"

@@ -9,6 +9,7 @@ import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
 
 import langdiff as ld
+from langdiff.regression import Random
 
 NAN = np.nan
 A = pd.DataFrame([[100, 120, 90], [40, 52, 50], [220, 230, 180], [75, 70, 88], [150, 190, 140]], dtype=float)
@@ -83,7 +84,7 @@ def least_squares(bits, edition="C(edition)"):
     [
         {},
         {"intents": "random"},
-        {"intents": "random", "size_formula": "length"},
+        {"intents": Random(formula="length")},
         {"dispersion": "edition"},
         {"intents": "random", "dispersion": "edition"},
     ],

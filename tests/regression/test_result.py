@@ -15,7 +15,7 @@ from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, OutputError
-from langdiff.regression import Blunders, DifficultyFit, read_fit
+from langdiff.regression import Blunders, Bootstrap, DifficultyFit, read_fit
 
 PERCENT = ["factor", "percent", "percent_std_error", "percent_low", "percent_high"]
 
@@ -162,7 +162,7 @@ INFO = pd.DataFrame({"year": [1.0, 2, 4]}, index=["日本語 “ü”", "e2", "e
         {"model": "2", "restricted": True},
         {"model": "2L"},
         {"model": Blunders(scale=0.02)},
-        {"groups": {"日本語 “ü”": "a", "e2": "a", "e3": "b"}, "bootstrap": 5, "seed": 1},
+        {"groups": {"日本語 “ü”": "a", "e2": "a", "e3": "b"}, "errors": Bootstrap(5), "seed": 1},
         {"formula": "year", "edition_info": INFO},
         {"intents": "random"},
         {"dispersion": "edition"},

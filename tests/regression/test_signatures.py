@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import LangdiffError, LangdiffWarning
-from langdiff.regression import Blunders
+from langdiff.regression import Blunders, Bootstrap, Optimizer
 from langdiff.tables.provenance import Provenance
 
 INFO = pd.DataFrame({"side": list("aabb"), "year": [1.0, 2, 4, 8]}, index=["e1", "e2", "e3", "e4"])
@@ -39,15 +39,15 @@ def tables(draw):
 TIED = dict.fromkeys(["e1", "e2", "e3"], "a") | {"e4": "b"}
 OPTIONS = {  # of langdiff.fit, in parts that may change one at a time
     "model": [
-        *({"model": "2", "method": method} for method in ("auto", "newton", "lbfgs")),
+        *({"model": "2", "optimizer": Optimizer(method)} for method in ("auto", "newton", "lbfgs")),
         {"model": "1"},
         {"model": "2", "restricted": True},
         {"model": "2L"},
         *({"model": Blunders(scale=b)} for b in (0.003, 0.003 + 1e-9)),
     ],
     "ties": [{}, {"groups": "side"}, {"groups": TIED}, {"formula": "side"}, {"formula": "year"}],
-    "errors": [{}, *({"bootstrap": n, "seed": seed} for n in (3, 4) for seed in (0, 1, "generator"))],
-    "limit": [{}, {}, {"max_iterations": 1}, {"max_iterations": 2}],
+    "errors": [{}, *({"errors": Bootstrap(n), "seed": seed} for n in (3, 4) for seed in (0, 1, "generator"))],
+    "limit": [{}, {}, *({"optimizer": Optimizer(max_iterations=n)} for n in (1, 2))],
 }
 
 
@@ -166,7 +166,7 @@ def test_a_table_from_a_file_has_the_signature_of_the_one_that_was_saved(tmp_pat
 def test_a_generator_that_has_drawn_is_another_seed():
     table = ld.simulate(20, 3, seed=1).surprisals
     rng = np.random.default_rng(0)
-    one, other = (ld.fit(table, bootstrap=5, seed=rng) for _ in range(2))
+    one, other = (ld.fit(table, errors=Bootstrap(5), seed=rng) for _ in range(2))
     assert not one.covariance.equals(other.covariance)
     assert one.signature != other.signature
 
@@ -174,13 +174,15 @@ def test_a_generator_that_has_drawn_is_another_seed():
 @pytest.mark.parametrize("seed", [3, np.int64(3)])
 def test_a_seed_is_named_as_given(seed):
     table = ld.simulate(20, 3, seed=1).surprisals
-    assert "|errors:bootstrap-5,seed:3|" in ld.fit(table, bootstrap=5, seed=seed).signature
+    assert "|errors:bootstrap-5,seed:3|" in ld.fit(table, errors=Bootstrap(5), seed=seed).signature
     assert "seed" not in ld.fit(table, seed=seed).signature  # without a bootstrap there is no chance
 
 
 def test_fewer_iterations_are_named_where_they_may_matter():
     table = ld.simulate(20, 3, seed=1).surprisals
     with pytest.warns(LangdiffWarning, match="did not converge"):
-        assert "|max_iterations:1|" in ld.fit(table, max_iterations=1).signature
+        assert "|max_iterations:1|" in ld.fit(table, optimizer=Optimizer(max_iterations=1)).signature
     assert "max_iterations" not in ld.fit(table).signature
-    assert ld.fit(table, model="1", max_iterations=1).signature == ld.fit(table, model="1").signature
+    assert (
+        ld.fit(table, model="1", optimizer=Optimizer(max_iterations=1)).signature == ld.fit(table, model="1").signature
+    )

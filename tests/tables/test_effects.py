@@ -17,6 +17,7 @@ from scipy.stats import norm
 import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
+from langdiff.regression import Optimizer
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import HasEffects, as_effects, effects_by_source, rank_probabilities
 from langdiff.tables.effects import Effects
@@ -178,7 +179,7 @@ def test_the_effects_of_a_fit_are_its_difficulties():
 def test_effects_of_a_fit_that_did_not_converge_say_so():
     surprisals = ld.simulate(60, 4, missing=0.3, seed=6).surprisals
     with pytest.warns(ld.errors.ConvergenceWarning):
-        effects = ld.fit(surprisals, max_iterations=1).effects
+        effects = ld.fit(surprisals, optimizer=Optimizer(max_iterations=1)).effects
     assert repr(effects).endswith("(nats), NOT CONVERGED")
 
 

@@ -10,7 +10,7 @@ from pandas.testing import assert_frame_equal
 import langdiff as ld
 from langdiff.base.signature import short_hash
 from langdiff.errors import DataError
-from langdiff.regression.identity import identify_table
+from langdiff.regression.table import identify_table
 from langdiff.tables.intent_info import read_intent_info
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals

@@ -10,10 +10,9 @@ from scipy.stats import t as student
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.clustering import Clusters, one_clustering
-from langdiff.regression.identity import hash_of_bits
-from langdiff.regression.kernel.unequal.estimands import log_total_ratio
+from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.result import DifficultyFit
-from langdiff.regression.table import as_surprisals
+from langdiff.regression.table import as_surprisals, hash_of_bits
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.surprisals import Surprisals
 

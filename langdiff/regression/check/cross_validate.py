@@ -16,12 +16,11 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
-from langdiff.regression.fitting import fit
-from langdiff.regression.identity import identify_table
+from langdiff.regression.fitting.fit import fit
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.new_intents import log_marginal
 from langdiff.regression.result import DifficultyFit
-from langdiff.regression.table import as_surprisals
+from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.regression.variants import COMPARED, Model, find_variants, own_numbers
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals

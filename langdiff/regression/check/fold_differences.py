@@ -15,7 +15,7 @@ from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import OneClustering, one_clustering
-from langdiff.regression.fitting import fit
+from langdiff.regression.fitting.fit import fit
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.tables.effects import Effects

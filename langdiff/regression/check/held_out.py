@@ -13,10 +13,9 @@ from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
-from langdiff.regression.identity import identify_table
 from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
-from langdiff.regression.table import as_surprisals
+from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.tables.surprisals import Surprisals
 
 Fix = Literal["difficulty+dispersion", "difficulty"]

@@ -26,10 +26,9 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
-from langdiff.regression.estimating import fit_fixed
+from langdiff.regression.fitting.errors import USUAL_CORRECTION
+from langdiff.regression.fitting.fixed import Fixed, Settings
 from langdiff.regression.kernel.clusters import adjusted
-from langdiff.regression.kernel.estimate import published_parameters
-from langdiff.regression.options import USUAL_CORRECTION, Options, Settings, check_options
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.variants import PlainModel, find_variant
@@ -68,22 +67,19 @@ def estimate_size(table: Surprisals, model: PlainModel, cluster: Integers) -> Si
     ConvergenceWarning
         If the fit stopped before its criterion was met.
     """
-    settings = Settings(find_variant(model))
-    options = check_options(
-        Options(settings, "fixed", "normal", None, "common", "sandwich", USUAL_CORRECTION, 0, None), clustered=True
-    )
     design = make_design(table.editions, None, None, None)
     z = log_bits(table, design)
-    fitted = fit_fixed(z, design, options, table)
-    if not fitted.found.converged:
-        warnings.warn(f"{table.lm}, model {model}: {fitted.found.message}.", ConvergenceWarning, stacklevel=3)
-    difficulty = published_parameters(fitted.found, design.first).difficulty
+    fitted = Fixed(z, design, Settings(find_variant(model)), table)
+    found = fitted.estimate
+    if not found.converged:
+        warnings.warn(f"{table.lm}, model {model}: {found.message}.", ConvergenceWarning, stacklevel=3)
+    difficulty = fitted.difficulties
     clusters = fitted.clusters(cluster[fitted.used])
     of_c = np.zeros((cluster.max() + 1, len(difficulty)))
-    of_c[clusters.numbers] = adjusted(clusters, clusters.scores, options.correction) @ clusters.root.T
+    of_c[clusters.numbers] = adjusted(clusters, clusters.scores, USUAL_CORRECTION) @ clusters.root.T
     influence = of_c - (of_c @ softmax(difficulty))[:, None]
     level, of_level = _level(table.bits, difficulty, influence, cluster)
-    return SizeEstimate(level + difficulty, of_level[:, None] + influence, fitted.found.converged)
+    return SizeEstimate(level + difficulty, of_level[:, None] + influence, found.converged)
 
 
 def _level(bits: pd.DataFrame, difficulty: Floats, influence: Floats, cluster: Integers) -> tuple[float, Floats]:

@@ -1,10 +1,13 @@
 """Whether every two editions can be compared: the bipartite graph of intents and editions."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.types import Booleans, Integers
+from langdiff.errors import DataError, listing
 
 
 def edition_components(observed: Booleans) -> Integers:
@@ -65,3 +68,84 @@ def weakly_joined(observed: Booleans) -> Integers:
     _, component = connected_components(csr_matrix((cells.T @ cells > 1).astype(float)), directed=False)
     labels: Integers = component.astype(int)
     return labels
+
+
+MOST_NAMED = 5
+
+
+def disconnecting_clusters(observed: Booleans, cluster: Integers, *, most: int | None = MOST_NAMED) -> Integers:
+    """Return the clusters without any one of which the editions fall apart.
+
+    A cluster can be spared if the rows outside of a set of clusters that it belongs to connect all
+    editions. Sets are halved until that shows or one cluster is left, so that a table with two rows in all
+    editions takes three looks.
+
+    Parameters
+    ----------
+    observed : ndarray of bool, shape (I, J)
+        Whether intent i is observed in edition j.
+    cluster : ndarray of int, shape (I,)
+        The cluster of each intent.
+
+    Examples
+    --------
+    >>> observed = np.array([[True, True, False], [True, True, False], [False, True, True]])
+    >>> disconnecting_clusters(observed, np.array([4, 7, 9]))
+    array([9])
+    """
+    found: list[int] = []
+    pending = [np.unique(cluster)]
+    while pending and (most is None or len(found) < most):
+        suspects = pending.pop()
+        others = observed[~np.isin(cluster, suspects)]
+        if others.any(axis=0).all() and edition_components(others).max() == 0:
+            continue
+        if len(suspects) == 1:
+            found.append(int(suspects[0]))
+        else:
+            half = len(suspects) // 2
+            pending += [suspects[half:], suspects[:half]]
+    return np.array(found, dtype=int)
+
+
+def check_clusters(observed: Booleans, cluster: Integers, names: Sequence[str] | None = None) -> None:
+    """Refuse clusters that the errors CR2 and CR3, or a jackknife, could not spare.
+
+    Parameters
+    ----------
+    observed, cluster
+        See `disconnecting_clusters`.
+    names : sequence of str, optional
+        Name of cluster 0, 1, …; the numbers by default.
+
+    Raises
+    ------
+    DataError
+        If all intents are in one cluster, or without one of them some editions had no chain of shared
+        intents.
+    """
+    if (cluster == cluster[0]).all():
+        name = cluster[0] if names is None else repr(names[cluster[0]])
+        raise DataError(
+            f"all intents are in one cluster ({name}): how much clusters differ can be seen from at least 2, and be "
+            "trusted from about 10. Give smaller clusters, such as chapters for books."
+        )
+    found = disconnecting_clusters(observed, cluster)
+    if len(found):
+        which = ", ".join(str(g) for g in found) if names is None else listing([names[g] for g in found])
+        first = observed[cluster != found[0]]
+        raise DataError(
+            f"without the intents of one cluster ({which}{', …' if len(found) == MOST_NAMED else ''}) some editions "
+            f"have no chain of shared intents ({_apart(first)}): nothing says how much their difference varies "
+            "between clusters. Merge that cluster with others, or leave out the editions that depend on it."
+        )
+
+
+def _apart(observed: Booleans) -> str:
+    """Say how the editions fall apart."""
+    sizes = np.bincount(edition_components(observed)) if observed.any() else np.ones(observed.shape[1], dtype=int)
+    return (
+        f"{len(sizes)} parts, of {sizes[0]} and {sizes[1:].sum()} editions"
+        if len(sizes) == 2
+        else (f"{len(sizes)} parts, the largest of {sizes[0]} editions")
+    )

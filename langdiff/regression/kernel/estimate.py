@@ -34,8 +34,10 @@ class Optimizer:
 
     Examples
     --------
-    >>> Optimizer("lbfgs")
-    Optimizer(method='lbfgs', max_iterations=1000)
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 3, seed=1).surprisals
+    >>> ld.fit(surprisals, optimizer=Optimizer("lbfgs")).method
+    'lbfgs'
     """
 
     method: Method = "auto"

@@ -31,8 +31,7 @@ from scipy.special import expit, logsumexp
 from scipy.stats import chi2
 
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.information import eliminated_information
-from langdiff.regression.kernel.two_way import TwoWay, blocks
+from langdiff.regression.kernel.two_way import TwoWay, blocks, eliminated_information
 
 FAR_VARIANCES = np.geomspace(0.5, 100, 64)  # where the second mode of an intent lies, if it has one
 MOST_INNER_STEPS = 50  # about four are needed

@@ -66,7 +66,7 @@ def bootstrap_draws(
                 raise DataError(
                     f"in {redrawn} of {done + redrawn} samples of {what} some editions had no intent in common, or "
                     "no residuals: the table is too sparse for a bootstrap. Leave out the rarest editions, or use "
-                    "bootstrap=0."
+                    "other errors."
                 )
             continue
         draws[done] = difficulties
@@ -172,7 +172,7 @@ def cluster_jackknife(
     ------
     DataError
         If there is one cluster only, or the table without a cluster cannot be fitted; see
-        `langdiff.regression.kernel.disconnecting.check_clusters` for a message with its name.
+        `langdiff.regression.kernel.connected.check_clusters` for a message with its name.
     """
     members = _members(cluster)
     if len(members) < 2:

@@ -12,10 +12,10 @@ from langdiff import __version__
 from langdiff.base.signature import join_signature, name_of_number
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.regression.fitting import fit
-from langdiff.regression.identity import identify_table
+from langdiff.regression.fitting.fit import fit
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
+from langdiff.regression.table import identify_table
 from langdiff.regression.variants import StanModel
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals

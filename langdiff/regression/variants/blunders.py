@@ -289,16 +289,16 @@ class Blunders(Variant):
             density[rows] = np.where(beyond[rows], exact, density[rows])
         return np.where(np.isnan(z), np.nan, density)
 
-    def noise(self, rng: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
+    def noise(self, generator: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
         """Draw z − ln n − d, shape (I, J): a blunder, and a deviation with the variance of the size it leaves."""
-        blunder = rng.laplace(0.0, self.scale, (len(log_sizes), n_editions))
+        blunder = generator.laplace(0.0, self.scale, (len(log_sizes), n_editions))
         variance = np.logaddexp(0.0, log_dispersion(sigma) - log_sizes[:, None] - blunder)
-        noise: Floats = blunder + 0.5 * (sigma**2 - variance) + self.deviations(rng, variance)
+        noise: Floats = blunder + 0.5 * (sigma**2 - variance) + self.deviations(generator, variance)
         return noise
 
-    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+    def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of z from its location, given the blunder."""
-        draw: Floats = np.sqrt(variance) * rng.standard_normal(variance.shape)
+        draw: Floats = np.sqrt(variance) * generator.standard_normal(variance.shape)
         return draw
 
     def quantiles(self, shares: Floats) -> Floats:

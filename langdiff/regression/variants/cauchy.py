@@ -85,10 +85,10 @@ class Cauchy(Variant):
         density: Floats = -np.log(np.pi) - 0.5 * np.log(variance) - np.log1p((z - location) ** 2 / variance)
         return density
 
-    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+    def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of z from its location, by the inverse of their distribution function, cut off far out."""
         scale = np.sqrt(variance)
-        draw: Floats = scale * np.tan(2 * np.arctan(FARTHEST / scale) * (rng.random(scale.shape) - 0.5))
+        draw: Floats = scale * np.tan(2 * np.arctan(FARTHEST / scale) * (generator.random(scale.shape) - 0.5))
         return draw
 
     def quantiles(self, shares: Floats) -> Floats:

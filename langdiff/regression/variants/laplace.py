@@ -151,9 +151,9 @@ class Laplace(Variant):
         density: Floats = -0.5 * np.log(2 * variance) - np.abs(z - location) / np.sqrt(variance / 2)
         return density
 
-    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+    def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of z from its location."""
-        drawn: Floats = rng.laplace(0.0, np.sqrt(variance) / np.sqrt(2))
+        drawn: Floats = generator.laplace(0.0, np.sqrt(variance) / np.sqrt(2))
         return drawn
 
     def quantiles(self, shares: Floats) -> Floats:

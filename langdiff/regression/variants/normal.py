@@ -10,10 +10,9 @@ from scipy.stats import norm
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellModel, NormalCells
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.information import inverse_information
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 from langdiff.regression.kernel.newton import maximize_model_2
-from langdiff.regression.kernel.two_way import TwoWay
+from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.variant import Start, Variant
 
 
@@ -71,9 +70,9 @@ class Normal(Variant):
         density: Floats = -0.5 * (np.log(2 * np.pi * variance) + (z - location) ** 2 / variance)
         return density
 
-    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+    def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of z from its location."""
-        draw: Floats = np.sqrt(variance) * rng.standard_normal(variance.shape)
+        draw: Floats = np.sqrt(variance) * generator.standard_normal(variance.shape)
         return draw
 
     def quantiles(self, shares: Floats) -> Floats:

@@ -12,11 +12,10 @@ from scipy.special import expit
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, RowInformation, second_order
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.information import eliminated_information, inverse_information
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 from langdiff.regression.kernel.newton import maximize_model_2, polish
-from langdiff.regression.kernel.two_way import TwoWay
+from langdiff.regression.kernel.two_way import TwoWay, eliminated_information, inverse_information
 
 STAGE_TOLERANCE = 1e-3  # of a stage that only leads to the next, and of samples of intents
 TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard error
@@ -124,7 +123,7 @@ class Variant(ABC):
         """Return the log-density of each cell."""
         raise NotImplementedError(f"model {self.name!r} has no density of new cells")
 
-    def deviations(self, rng: np.random.Generator, variance: Floats) -> Floats:
+    def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of z from its location."""
         raise NotImplementedError(f"model {self.name!r} cannot be simulated")
 
@@ -182,14 +181,14 @@ class Variant(ABC):
         v = np.full_like(size, sigma2) if self.common_variance else variance_of(size, kappa)
         return self.log_density(z, size + d + 0.5 * (sigma2 - v), v)
 
-    def noise(self, rng: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
+    def noise(self, generator: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
         """Draw z − ln n − d, shape (I, J)."""
         shape = (len(log_sizes), n_editions)
         if self.common_variance:
             variance = np.full(shape, sigma**2)
         else:
             variance = np.logaddexp(0.0, log_dispersion(sigma) - log_sizes[:, None] - np.zeros(shape))
-        noise: Floats = 0.5 * (sigma**2 - variance) + self.deviations(rng, variance)
+        noise: Floats = 0.5 * (sigma**2 - variance) + self.deviations(generator, variance)
         return noise
 
     def estimate(

@@ -50,7 +50,7 @@ class FoldsCompared(Section):
         """Compare the models of the folds; where that fails, difficulties can be had all the same."""
         experiment = basis.experiment
         # the model of the run; errors are those of the clusters and of the folds
-        without = ("clusters", "strata", "errors", "n_resamples", "correction")
+        without = ("clusters", "errors")
         settings: dict[str, Any] = experiment.fit.arguments(without=without)
         by_group = experiment.fit.one_clustering in (None, "fold")
         clusters = experiment.split.groups if by_group else experiment.fit.one_clustering

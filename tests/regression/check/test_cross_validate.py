@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression import Blunders
+from langdiff.regression import Blunders, Bootstrap
 from langdiff.regression.check.compare import compare
 from langdiff.regression.check.cross_validate import NEVER, assign_folds, cross_validate
 from langdiff.regression.kernel.connected import edition_components
@@ -211,7 +211,7 @@ def test_compare_counts_what_is_free_whatever_the_covariance_is_of():
     sides = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
     info = pd.Series(sides).to_frame("side").assign(x=np.arange(10.0) ** 2)
     fits = {
-        "few samples": ld.fit(table, bootstrap=4, seed=1),  # of rank 3
+        "few samples": ld.fit(table, errors=Bootstrap(4), seed=1),  # of rank 3
         "formula": ld.fit(table, formula="side + x", edition_info=info),
     }
     assert compare(fits)["parameters"].tolist() == [40 + 9 + 1, 40 + 2 + 1]

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError
-from langdiff.regression import Blunders, Cauchy, Laplace
+from langdiff.regression import Blunders, Cauchy, Laplace, Optimizer
 from langdiff.regression.kernel.cells import CellLikelihood
 from langdiff.regression.kernel.lbfgs import maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
@@ -218,7 +218,7 @@ def test_model_3_without_bound_is_said_to_be():
     [
         ({"model": "3"}, r"needs model=Blunders\(scale=b\)"),
         ({"model": Blunders}, r"model is the class Blunders: write Blunders\(\)"),
-        ({"model": "2L", "method": "newton"}, "model '2L' has one way"),
+        ({"model": "2L", "optimizer": Optimizer("newton")}, "model '2L' has one way"),
         ({"model": "1", "restricted": True}, "has an unbiased variance already"),
         ({"model": Blunders(scale=0.1), "restricted": True}, "not a likelihood of z"),
     ],

@@ -8,15 +8,16 @@ from numpy.testing import assert_allclose
 
 from langdiff.errors import DataError
 from langdiff.regression.kernel.cells import RowInformation
-from langdiff.regression.kernel.cluster_designs import (
+from langdiff.regression.kernel.clusters import (
+    RowClusters,
+    cluster_covariance,
+    covariance_of_clusters,
     crossed_covariance,
     design_effect,
     nested_covariance,
     nested_freedom,
 )
-from langdiff.regression.kernel.clusters import RowClusters, cluster_covariance, covariance_of_clusters
-from langdiff.regression.kernel.connected import edition_components
-from langdiff.regression.kernel.disconnecting import check_clusters, disconnecting_clusters
+from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters, edition_components
 
 
 def rows(seed=0, intents=120, editions=4):

@@ -11,9 +11,8 @@ from langdiff.regression.kernel import clusters as clusters_module
 from langdiff.regression.kernel import freedom as freedom_module
 from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, cluster_covariance, covariance_of_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs, satterthwaite
-from langdiff.regression.kernel.information import normalized_covariance
 from langdiff.regression.kernel.resampling import cluster_jackknife
-from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.kernel.two_way import normalized_covariance, solve_two_way
 from langdiff.regression.variants import find_variant
 
 ALGEBRA = 1e-8  # two ways to the same sums

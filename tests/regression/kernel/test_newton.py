@@ -7,6 +7,7 @@ from scipy.linalg import LinAlgError
 from scipy.optimize import minimize, minimize_scalar
 
 import langdiff as ld
+from langdiff.regression import Optimizer
 from langdiff.regression.kernel import newton as newton_module
 from langdiff.regression.kernel.lbfgs import maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
@@ -126,7 +127,7 @@ def test_lbfgs_takes_over_where_newton_fails(monkeypatch):
 
 def test_methods_by_name():
     surprisals = ld.simulate(50, 5, missing=0.2, seed=1).surprisals
-    newton, lbfgs = ld.fit(surprisals, method="newton"), ld.fit(surprisals, method="lbfgs")
+    newton, lbfgs = ld.fit(surprisals, optimizer=Optimizer("newton")), ld.fit(surprisals, optimizer=Optimizer("lbfgs"))
     assert (newton.method, lbfgs.method) == ("newton", "lbfgs")
     assert_allclose(newton.difficulty, lbfgs.difficulty, atol=OPTIMIZERS)
 

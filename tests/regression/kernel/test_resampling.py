@@ -8,7 +8,7 @@ from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression import Laplace
+from langdiff.regression import Bootstrap, Laplace
 from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
 
 AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and their mean over editions less
@@ -29,7 +29,7 @@ AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and thei
 def test_bootstrap_and_information_agree(model, restricted, missing):
     surprisals = ld.simulate(600, 8, model=model, missing=missing, seed=2).surprisals
     information = ld.fit(surprisals, model=model, restricted=restricted, errors="information")
-    bootstrap = ld.fit(surprisals, model=model, restricted=restricted, bootstrap=500, seed=1)
+    bootstrap = ld.fit(surprisals, model=model, restricted=restricted, errors=Bootstrap(500), seed=1)
     ratio = bootstrap.std_error / information.std_error
     assert abs(ratio.mean() - 1) < AGREEMENT
     assert_allclose(bootstrap.difficulty, information.difficulty, atol=1e-12)
@@ -46,7 +46,7 @@ def test_the_sandwich_sees_what_the_bootstrap_sees(truth, model):
     """Medians of few cells, of normal residuals too; 100 samples leave 7 % of each standard error."""
     surprisals = ld.simulate(800, 8, model=truth, seed=3).surprisals
     fit = ld.fit(surprisals, model=model)
-    honest = ld.fit(surprisals, model=model, bootstrap=100, seed=1).std_error.mean()
+    honest = ld.fit(surprisals, model=model, errors=Bootstrap(100), seed=1).std_error.mean()
     assert fit.std_error.mean() == pytest.approx(honest, rel=0.15)
     assert fit.errors.kind == "sandwich"
 
@@ -98,12 +98,12 @@ def test_too_few_intents_for_a_jackknife():
 def test_bootstrap_of_groups_and_robust_models_is_repeated_by_its_seed():
     surprisals = ld.simulate(100, 4, missing=0.1, seed=4).surprisals
     groups = {"e1": "a", "e2": "a", "e3": "b", "e4": "b"}
-    one = ld.fit(surprisals, groups=groups, bootstrap=20, seed=7)
-    same = ld.fit(surprisals, groups=groups, bootstrap=20, seed=np.random.default_rng(7))
-    other = ld.fit(surprisals, groups=groups, bootstrap=20, seed=8)
+    one = ld.fit(surprisals, groups=groups, errors=Bootstrap(20), seed=7)
+    same = ld.fit(surprisals, groups=groups, errors=Bootstrap(20), seed=np.random.default_rng(7))
+    other = ld.fit(surprisals, groups=groups, errors=Bootstrap(20), seed=8)
     assert_allclose(one.covariance, same.covariance)
     assert not np.allclose(one.covariance, other.covariance, rtol=1e-3)
-    robust = ld.fit(surprisals, model="2C", bootstrap=10, seed=1)
+    robust = ld.fit(surprisals, model="2C", errors=Bootstrap(10), seed=1)
     assert (robust.std_error > 0).all()
 
 
@@ -117,20 +117,23 @@ def test_a_table_too_sparse_for_a_bootstrap():
         pytest.warns(LangdiffWarning),
         pytest.raises(DataError, match="some editions had no intent in common"),
     ):
-        ld.fit(bits, bootstrap=50, seed=1)
+        ld.fit(bits, errors=Bootstrap(50), seed=1)
     with pytest.raises(DataError, match="or no residuals"):  # two of the same intent leave none
-        ld.fit(surprisals.bits.iloc[:2, :2], bootstrap=20, seed=1)
+        ld.fit(surprisals.bits.iloc[:2, :2], errors=Bootstrap(20), seed=1)
+
+
+@pytest.mark.parametrize("samples", [-1, 0, 1, 5.0])
+def test_a_bootstrap_takes_two_samples_or_more(samples):
+    with pytest.raises(ConfigError, match=f"n_resamples must be at least 2, got {samples}"):
+        Bootstrap(samples)
 
 
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"bootstrap": -1, "seed": 1}, "must be 0 or at least 2 samples, got -1"),
-        ({"bootstrap": 1, "seed": 1}, "got 1"),
-        ({"bootstrap": 10}, r"bootstrap samples are drawn at random\); got None"),
-        ({"bootstrap": 10, "seed": -1}, "bootstrap samples .* got -1"),
-        ({"bootstrap": 10, "seed": "x"}, "bootstrap samples .* got 'x'"),
-        ({"bootstrap": 5.0, "seed": 1}, "got 5.0"),
+        ({"errors": Bootstrap(10)}, r"bootstrap samples are drawn at random\); got None"),
+        ({"errors": Bootstrap(10), "seed": -1}, "bootstrap samples .* got -1"),
+        ({"errors": Bootstrap(10), "seed": "x"}, "bootstrap samples .* got 'x'"),
     ],
 )
 def test_bad_bootstraps(setting, message):

@@ -7,9 +7,9 @@ import pytest
 from langdiff import diagnose, fit
 from langdiff.errors import ConfigError
 from langdiff.regression import Blunders
-from langdiff.regression.kernel.information import normalized_covariance
+from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.likelihood import normalize
-from langdiff.regression.kernel.random.estimate import estimate_random
+from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.stan.posterior import Priors
 from tests.regression.stan.conftest import sample
 

@@ -1,0 +1,453 @@
+"""Standard errors of a fit: from the information, a sandwich, the bootstrap or the jackknife."""
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Integral
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from langdiff.base.seeds import generator
+from langdiff.base.signature import name_of_seed
+from langdiff.base.types import Floats
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing, option
+from langdiff.regression.clustering import OneClustering
+from langdiff.regression.fitting.fixed import Settings
+from langdiff.regression.fitting.sample import Refit, Sample, Uncertainty
+from langdiff.regression.kernel.clusters import (
+    Clusters,
+    Kind,
+    covariance_of_clusters,
+    crossed_covariance,
+    design_effect,
+    nested_covariance,
+    nested_freedom,
+)
+from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.freedom import freedom_of_pairs
+from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
+from langdiff.regression.kernel.two_way import normalized_covariance
+from langdiff.regression.records import ErrorsKind, ErrorSource
+
+Correction = Literal["CR0", "CR1", "CR2", "CR3"]
+USUAL_CORRECTION: Correction = "CR2"
+USUAL_RESAMPLES = 500
+LARGEST = 10_000_000  # cells of a table up to which the scores of rows are held in memory
+FEWEST_INTENTS = 50  # from which the plain sandwich is the default, of each edition where sizes are random
+FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
+ROUNDING = 1e-6
+FEW_CLUSTERS = 10.0  # degrees of freedom below which intervals are long and hang on few clusters
+
+
+@dataclass(frozen=True)
+class Errors(ABC):
+    """Source of the standard errors of `langdiff.fit`."""
+
+    kind: ClassVar[ErrorsKind]
+
+    @abstractmethod
+    def check(self, settings: Settings, *, clustered: bool) -> None:
+        """Refuse models and samples that these errors do not know.
+
+        Parameters
+        ----------
+        settings : Settings
+            The model, and how it is fitted.
+        clustered : bool
+            Whether clusters of intents were given.
+
+        Raises
+        ------
+        ConfigError
+            If these errors are not for them.
+        """
+
+    @abstractmethod
+    def covariance(self, sample: Sample) -> Uncertainty:
+        """Return the covariance of the difficulties.
+
+        Raises
+        ------
+        DataError
+            If the clusters, or samples of intents, leave editions that cannot be compared.
+        """
+
+
+@dataclass(frozen=True)
+class Information(Errors):
+    """The inverse information, which takes the model to be right and intents to be independent."""
+
+    kind: ClassVar[ErrorsKind] = "information"
+
+    def check(self, settings: Settings, *, clustered: bool) -> None:
+        """Refuse clusters, and models whose likelihood has no information; see `Errors.check`."""
+        if clustered:
+            raise ConfigError("errors='information' takes intents to be independent; with clusters use 'sandwich'.")
+        if not settings.variant.has_information and settings.random is None:
+            raise ConfigError(
+                f"errors='information' needs a smooth likelihood, which model {settings.variant.name!r} lacks; use "
+                "'sandwich'."
+            )
+
+    def covariance(self, sample: Sample) -> Uncertainty:
+        """Return the covariance of the estimate itself; see `Errors.covariance`."""
+        source = ErrorSource(n_clusters=len(sample.observed))
+        covariance = sample.fitting.estimate.covariance
+        if covariance is None:
+            return sample.unknown(source)
+        freedom = float(max(sample.fitting.residual_freedom, 1))
+        return Uncertainty(sample.of_units(covariance), freedom, source, None, covariance)
+
+
+@dataclass(frozen=True, eq=False)
+class Sandwich(Errors):
+    """A sandwich of the scores of clusters, which takes clusters of intents to be independent.
+
+    Parameters
+    ----------
+    correction : {"CR2", "CR0", "CR1", "CR3"}, optional
+        Small-sample correction; by default CR2, and CR1 without clusters where sizes of intents are integrated out.
+    strata : str, mapping or Series, optional
+        Groups of whole clusters that a claim is about as they are, such as ``"book"`` for clusters by ``"chapter"``:
+        errors then say what other chapters of the same books would give, not what other books would.
+
+    Raises
+    ------
+    ConfigError
+        If the correction is unknown.
+
+    References
+    ----------
+    Bell and McCaffrey (2002), "Bias reduction in standard errors for linear regression with multi-stage samples".
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 3, seed=1).surprisals
+    >>> ld.fit(surprisals, errors=Sandwich(correction="CR3")).errors.words
+    'a sandwich (CR3) over 100 intents'
+    """
+
+    kind: ClassVar[ErrorsKind] = "sandwich"
+
+    correction: Correction | None = None
+    strata: OneClustering | None = None
+
+    def __post_init__(self) -> None:
+        if self.correction is not None and self.correction not in get_args(Correction):
+            raise ConfigError(f"unknown correction {self.correction!r}; use one of {listing(get_args(Correction))}.")
+
+    def check(self, settings: Settings, *, clustered: bool) -> None:
+        """Refuse kinks, strata without clusters, and corrections that need clusters; see `Errors.check`."""
+        integrated = settings.random is not None or settings.own_dispersions
+        if settings.variant.kinked and settings.random is None:
+            raise ConfigError("rounding=0 leaves a kink, at which there is no sandwich; use errors='jackknife'.")
+        if self.correction in ("CR2", "CR3") and not clustered and integrated:
+            raise ConfigError(
+                f"correction={self.correction!r} with random intents or dispersions of editions needs clusters; "
+                "without them there are 'CR0' and 'CR1'."
+            )
+        if self.strata is not None and not clustered:
+            raise ConfigError(
+                f"strata are groups of clusters: add {option('clusters', 'chapter')} beside {option('strata', 'book')}."
+            )
+
+    def covariance(self, sample: Sample) -> Uncertainty:
+        """Return the covariance from how the scores of clusters vary; see `Errors.covariance`."""
+        correction = self.correction or USUAL_CORRECTION
+        if not sample.kinds and sample.fitting.integrated:
+            return _plain(sample, "CR0" if correction == "CR0" else "CR1")
+        if correction in ("CR2", "CR3"):
+            sample.check()
+        fitting, n_clusters = sample.fitting, sample.n_clusters
+        codes = sample.kinds or [np.arange(n_clusters)]
+        if len(codes) == 2:
+            codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
+        parts, editions = [fitting.clusters(code) for code in codes], len(fitting.estimate.c)
+        try:
+            freedom = np.min([_freedom(sample, part) for part in parts[:2]], axis=0)
+            covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
+        except DataError:
+            if not fitting.integrated:
+                raise
+            # a parameter of sizes or dispersions rests on one cluster, which CR2 and CR3 cannot leave out
+            units = len(sample.design.first)
+            correction, freedom = "CR1", np.full((units, units), n_clusters - 1.0)
+            covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
+        if sample.stratum is not None:
+            freedom = np.maximum(nested_freedom(freedom, sample.stratum), 1.0)
+        effect = float("nan")
+        if sample.kinds:
+            effect = design_effect(_of_clusters(sample, parts, "CR0")[:editions, :editions], fitting.plain())
+        source = ErrorSource(
+            kind="sandwich",
+            correction=correction,
+            clusters=sample.name,
+            strata=sample.strata,
+            n_clusters=n_clusters,
+            design_effect=effect,
+        )
+        of_all = [part for part in map(fitting.joint, codes) if part is not None]
+        joint = _of_clusters(sample, of_all, correction) if of_all else None
+        return Uncertainty(sample.of_units(covariance), freedom, source, joint, covariance)
+
+
+def _plain(sample: Sample, correction: Kind) -> Uncertainty:
+    """Return a sandwich with intents as clusters, where CR2 and CR3 need the information of every one of them.
+
+    That would fill the memory.
+    """
+    fitting, n_clusters = sample.fitting, sample.n_clusters
+    factor = 1.0 if correction == "CR0" else n_clusters / (n_clusters - 1)
+    source = ErrorSource(kind="sandwich", correction=correction, n_clusters=n_clusters)
+    covariance = factor * fitting.plain()
+    return Uncertainty(sample.of_units(covariance), float(n_clusters - 1), source, fitting.joint_plain(), covariance)
+
+
+def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Floats:
+    """Return the covariance of all parameters; of two kinds that cross, their intersections are the third part."""
+    if sample.stratum is not None:
+        return nested_covariance(parts[0], sample.stratum, correction)
+    covariances = [covariance_of_clusters(part, correction) for part in parts]
+    return covariances[0] if len(parts) == 1 else crossed_covariance(*covariances)
+
+
+def _freedom(sample: Sample, clusters: Clusters) -> Floats:
+    """Return degrees of freedom of the units and of their differences, shape (U, U)."""
+    first, most = sample.design.first, len(clusters.numbers) - 1.0
+    if not sample.fitting.settings.variant.concave:
+        return np.full((len(first), len(first)), most)
+    mean = np.zeros(len(sample.fitting.estimate.c))
+    mean[first] = 1 / len(first)
+    freedom = freedom_of_pairs(clusters, mean).values[np.ix_(first, first)]
+    known = freedom[np.isfinite(freedom)]  # not of pairs that cannot differ
+    freedom = np.where(np.isfinite(freedom), freedom, known.min(initial=most))
+    return np.clip(freedom, 1.0, max(most, 1.0))  # where information is negative the formula leaves this range
+
+
+@dataclass(frozen=True)
+class Bootstrap(Errors):
+    """Fits to samples of intents, or of clusters, with replacement.
+
+    Parameters
+    ----------
+    n_resamples : int
+        Number of samples.
+
+    Raises
+    ------
+    ConfigError
+        If there are fewer than two.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 3, seed=1).surprisals
+    >>> ld.fit(surprisals, model="1", errors=Bootstrap(50), seed=1).errors.words
+    '50 samples of 100 intents'
+    """
+
+    kind: ClassVar[ErrorsKind] = "bootstrap"
+
+    n_resamples: int = USUAL_RESAMPLES
+
+    def __post_init__(self) -> None:
+        samples: object = self.n_resamples
+        if not isinstance(samples, Integral) or samples < 2:
+            raise ConfigError(f"n_resamples must be at least 2, got {samples!r}.")
+
+    def check(self, settings: Settings, *, clustered: bool) -> None:  # noqa: ARG002
+        """Refuse a seed that is none; see `Errors.check`."""
+        generator(settings.seed, "bootstrap samples")
+
+    def covariance(self, sample: Sample) -> Uncertainty:
+        """Return the covariance of estimates from samples of clusters; see `Errors.covariance`."""
+        seed = sample.fitting.settings.seed
+        rng = generator(seed)
+        named = name_of_seed(seed, rng)
+        refit, n_resamples = Refit(sample.fitting), int(self.n_resamples)
+        draws = bootstrap_draws(
+            sample.units, refit, replicates=n_resamples, rng=rng, cluster=sample.kinds[0] if sample.kinds else None
+        )
+        refit.warn("bootstrap samples")
+        source = ErrorSource(
+            kind="bootstrap", clusters=sample.name, n_clusters=sample.n_clusters, n_resamples=n_resamples, seed=named
+        )
+        return Uncertainty(np.cov(draws, rowvar=False), float(sample.n_clusters - 1), source)
+
+
+@dataclass(frozen=True)
+class Jackknife(Errors):
+    """Fits without each cluster in turn, or without groups of intents where there are no clusters.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 3, seed=1).surprisals
+    >>> ld.fit(surprisals, model="1", errors=Jackknife(), seed=1).errors.words
+    'the jackknife over groups of 100 intents'
+    """
+
+    kind: ClassVar[ErrorsKind] = "jackknife"
+
+    def check(self, settings: Settings, *, clustered: bool) -> None:
+        """Refuse a seed that is none, where groups are drawn; see `Errors.check`."""
+        if not clustered:
+            generator(settings.seed, "groups of intents to leave out")
+
+    def covariance(self, sample: Sample) -> Uncertainty:
+        """Return the covariance from what leaving out clusters does; see `Errors.covariance`."""
+        refit = Refit(sample.fitting)
+        if not sample.kinds:
+            return self._of_groups(sample, refit)
+        sample.check()
+        found = cluster_jackknife(sample.units, refit, sample.fitting.difficulties, sample.kinds[0])
+        refit.warn("parts of the table")
+        source = ErrorSource(kind="jackknife", clusters=sample.name, n_clusters=sample.n_clusters)
+        return Uncertainty(found.about_estimate, float(sample.n_clusters - 1), source)
+
+    def _of_groups(self, sample: Sample, refit: "Refit") -> Uncertainty:
+        seed = sample.fitting.settings.seed
+        rng = generator(seed)
+        source = ErrorSource(kind="jackknife", n_clusters=len(sample.observed), seed=name_of_seed(seed, rng))
+        base = Information().covariance(sample)
+        order = np.argsort(sample.intents.astype(str), kind="stable")
+        of_units, _, deviations = jackknife_inflation(sample.units, refit, base.covariance, order=order, rng=rng)
+        refit.warn("parts of the table")
+        if deviations < FEWEST_DEVIATIONS:
+            of_units = np.maximum(1.0, of_units)
+            warnings.warn(
+                f"too few intents ({len(sample.observed)}) to find standard errors by leaving some out; they may be "
+                "far too small. Use more intents.",
+                LangdiffWarning,
+                stacklevel=5,
+            )
+        first, root = sample.fitting.estimate.c[sample.design.first], np.sqrt(of_units)
+        covariance = normalized_covariance(root[:, None] * base.covariance * root, first)
+        return Uncertainty(covariance, base.freedom, source)
+
+
+KINDS: tuple[type[Errors], ...] = (Information, Sandwich, Bootstrap, Jackknife)
+
+
+def as_errors(errors: object) -> Errors | None:
+    """Return the errors that a name stands for; None, for the usual ones, stays.
+
+    Raises
+    ------
+    ConfigError
+        If the name is unknown, or a class is given.
+
+    Examples
+    --------
+    >>> as_errors("bootstrap")
+    Bootstrap(n_resamples=500)
+    """
+    if errors is None or isinstance(errors, Errors):
+        return errors
+    if isinstance(errors, type) and issubclass(errors, Errors):
+        raise ConfigError(f"errors is the class {errors.__name__}: write {errors.__name__}().")
+    for kind in KINDS:
+        if errors == kind.kind:
+            return kind()
+    raise ConfigError(f"unknown errors {errors!r}; use one of {listing(get_args(ErrorsKind))}.")
+
+
+def usual_errors(sample: Sample) -> Errors:
+    """Return the errors where none were asked for."""
+    fitting, settings = sample.fitting, sample.fitting.settings
+    if settings.variant.kinked and settings.random is None:
+        return Jackknife()
+    if sample.kinds or (not settings.variant.has_information and settings.random is None):
+        return Sandwich()
+    cells = ~np.isnan(fitting.z)
+    n_intents = int(fitting.used.sum())
+    if fitting.integrated:
+        # their sandwich takes scores as they are, and those of an edition with few cells are fitted to nearly 0
+        n_intents = min(n_intents, int(sample.design.observed(cells).sum(axis=0).min()))
+    differ = sample.design.free > 1  # one difficulty alone cannot
+    return Sandwich() if differ and n_intents >= FEWEST_INTENTS and cells.sum() <= LARGEST else Information()
+
+
+def find_errors(sample: Sample) -> Uncertainty:
+    """Return the covariance of the difficulties by the errors that were asked for, or the usual ones.
+
+    Raises
+    ------
+    DataError
+        If the clusters, or samples of intents, leave editions that cannot be compared.
+
+    Warns
+    -----
+    LangdiffWarning
+        If few clusters or intents are all that the errors come from.
+    ConvergenceWarning
+        If the information is not positive definite, so that the errors are not known.
+    """
+    fitting, asked = sample.fitting, sample.fitting.settings.errors
+    errors = asked or usual_errors(sample)
+    if not fitting.estimate.converged:
+        return Information().covariance(sample)
+    usual = errors.kind == "sandwich" and asked is None and not sample.kinds
+    if usual and fitting.integrated and fitting.settings.random is None and len(sample.joining):
+        # their sandwich takes the scores of intents as they are, and does not notice that one of them is fitted exactly
+        return _joined_by_one(sample)
+    try:
+        found = errors.covariance(sample)
+    except LinAlgError:
+        warnings.warn(
+            "standard errors are not known: the information at the estimate is not positive definite. Try "
+            "errors='bootstrap'.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        correction = getattr(errors, "correction", None) or USUAL_CORRECTION
+        return sample.unknown(ErrorSource(kind=errors.kind, correction=correction, n_clusters=sample.n_clusters))
+    except DataError as error:
+        if not usual:
+            raise
+        if not fitting.settings.variant.has_information:
+            raise DataError(
+                f"model {fitting.settings.variant.name!r} has standard errors from how intents vary, and here some "
+                f"editions depend on one of {sample.n_clusters} intents{sample.named_joining}. Use model='2', or more "
+                "intents."
+            ) from error
+        return _joined_by_one(sample)
+    _warn_of_few(found)
+    return found
+
+
+def _joined_by_one(sample: Sample) -> Uncertainty:
+    """Take the information, and one degree of freedom for what one intent alone decides.
+
+    How intents vary says nothing of a difference that one of them decides, whose residual is 0 whatever its noise.
+    """
+    found, observed = Information().covariance(sample), sample.units
+    units = len(sample.design.first)
+    apart = np.full((units, units), not len(sample.joining))
+    for intent in sample.joining:
+        part = edition_components(np.delete(observed, intent, axis=0))
+        apart |= part[:, None] != part
+    np.fill_diagonal(apart, True)  # the mean is over all of them
+    warnings.warn(
+        f"single intents{sample.named_joining} decide how some editions compare: standard errors come from the "
+        "information, which takes the model to be right, and intervals of such comparisons have one degree of "
+        "freedom.",
+        LangdiffWarning,
+        stacklevel=4,
+    )
+    return found._replace(freedom=np.where(apart, 1.0, found.freedom))
+
+
+def _warn_of_few(found: Uncertainty) -> None:
+    least, source = float(np.min(found.freedom)), found.source
+    if source.kind != "information" and least < FEW_CLUSTERS - ROUNDING:
+        of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
+        warnings.warn(
+            f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "
+            "are long, and hang on single ones.",
+            LangdiffWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,282 @@
+"""Fits with one size fitted to every intent, and what all fits have in common."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import LinAlgError
+
+from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.errors import DataError, listing
+from langdiff.regression.design import Design
+from langdiff.regression.kernel.cells import RowInformation
+from langdiff.regression.kernel.clusters import Clusters, RowClusters, covariance_of_clusters
+from langdiff.regression.kernel.estimate import (
+    USUAL_OPTIMIZER,
+    Estimate,
+    Optimizer,
+    Parameters,
+    published_parameters,
+    size_of_single_cells,
+)
+from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
+from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
+from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
+from langdiff.regression.records import IntentsCompared
+from langdiff.regression.variants.variant import Variant
+from langdiff.tables.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from langdiff.regression.fitting.errors import Errors
+    from langdiff.regression.fitting.integrated import Random
+    from langdiff.regression.fitting.sample import Uncertainty
+
+LEAST_SIGMA = 1e-8  # residuals of log bits below it are rounding, and the likelihood is unbounded
+MOST_COMPARED = 1_000_000  # cells
+LEAST_SPREAD = 0.01  # of ln n, to begin a search with
+
+
+class Settings(NamedTuple):
+    """The arguments of `langdiff.fit` that do not concern single editions or intents, checked.
+
+    `random` is None where sizes are fixed, `errors` where the usual ones are wanted; `own_dispersions` says whether
+    editions have them.
+    """
+
+    variant: Variant
+    restricted: bool = False
+    optimizer: Optimizer = USUAL_OPTIMIZER
+    random: "Random | None" = None
+    own_dispersions: bool = False
+    errors: "Errors | None" = None
+    seed: int | np.random.Generator | None = None
+
+
+class Fitting(ABC):
+    """A model fitted to a table, which can be fitted again to other rows of it.
+
+    Parameters
+    ----------
+    z : ndarray, shape (I, J)
+        Log surprisals, NaN where missing.
+    design : Design
+        Which difficulties are free.
+    settings : Settings
+        The model, and how it is fitted.
+    table : Surprisals
+        The table, for names.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        The estimate; its sizes are those of `used` intents.
+    used : ndarray of bool, shape (I,)
+        The intents that were fitted.
+    residual_freedom : int
+        Cells less the difficulties that are free and the sizes of intents, random ones too: the residuals within
+        intents.
+    integrated : bool
+        Whether sizes were integrated out.
+    """
+
+    estimate: Estimate
+    used: Booleans
+    residual_freedom: int
+    integrated: ClassVar[bool] = True
+
+    def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals) -> None:
+        self.z, self.design, self.settings, self.table = z, design, settings, table
+
+    @property
+    def parameters(self) -> Parameters:
+        """The estimate as it is published."""
+        return published_parameters(self.estimate, self.design.first)
+
+    @property
+    def difficulties(self) -> Floats:
+        """Normalized difficulties of the units, shape (U,)."""
+        return self.parameters.difficulty
+
+    @abstractmethod
+    def again(self, rows: Integers) -> Estimate | None:
+        """Return the estimate from some of the used intents, by number; None if no residuals are left."""
+
+    @abstractmethod
+    def clusters(self, cluster: Integers) -> Clusters:
+        """Return scores and information by cluster of the used intents; difficulties of editions come first."""
+
+    @abstractmethod
+    def plain(self) -> Floats:
+        """Return the sandwich CR0 of the difficulties of editions, intents as clusters, shape (J, J)."""
+
+    def joint(self, cluster: Integers) -> Clusters | None:  # noqa: ARG002 - of dispersions
+        """Return the same as `clusters` for all levels and log-dispersions; None where there is one dispersion."""
+        return None
+
+    def joint_plain(self) -> Floats | None:
+        """Return the same as `plain` for all levels and log-dispersions; None where there is one dispersion."""
+        return None
+
+    def sizes(self) -> Floats:
+        """Return ln n of all intents, shape (I,); of those of one cell as their cell and the difficulties have it."""
+        found, z = self.estimate, self.z
+        sizes = np.empty(len(z))
+        sizes[self.used] = found.sizes
+        sizes[~self.used] = size_of_single_cells(z[~self.used], found.c, found)
+        return published_parameters(found._replace(sizes=sizes), self.design.first).log_intent_size
+
+    def records(self, labels: list[pd.Series], uncertainty: "Uncertainty") -> dict[str, Any]:  # noqa: ARG002
+        """Return what else was found, as fields of `DifficultyFit`.
+
+        Parameters
+        ----------
+        labels : list of Series, shape (I,)
+            Clusters of intents, of no kind, one or two.
+        uncertainty : Uncertainty
+            The covariance of the difficulties.
+        """
+        return {}
+
+    def signature(self) -> dict[str, str | None]:
+        """Return what signatures say of sizes and dispersions."""
+        return {}
+
+
+class Fixed(Fitting):
+    """One size for every intent; those of one cell say nothing of difficulties and are left out.
+
+    Raises
+    ------
+    DataError
+        If the residuals vanish, or the likelihood of model 2C has no maximum.
+    """
+
+    integrated: ClassVar[bool] = False
+
+    def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals) -> None:
+        super().__init__(z, design, settings, table)
+        self.used = (~np.isnan(z)).sum(axis=1) > 1
+        self._shared = z if self.used.all() else z[self.used]
+        self._two_way = solve_two_way(self._shared, design.basis)
+        check_residuals(self._two_way, settings, table)
+        self.residual_freedom = self._two_way.degrees_of_freedom
+        self.estimate = self._found = settings.variant.estimate(
+            self._two_way, restricted=settings.restricted, optimizer=settings.optimizer
+        )
+
+    @cached_property
+    def _rows(self) -> RowInformation:
+        return self.settings.variant.rows(self._two_way, self._found, restricted=self.settings.restricted)
+
+    def again(self, rows: Integers) -> Estimate | None:
+        """Return the estimate from some of the intents, from where the whole table's is; see `Fitting.again`."""
+        part = solve_two_way(self._shared[rows], self.design.basis)
+        if vanishes(part):
+            return None
+        variant, restricted, optimizer, *_ = self.settings
+        start = self._found.sizes[rows], self._found.c
+        return variant.estimate(part, restricted=restricted, optimizer=optimizer, start=start, with_covariance=False)
+
+    def clusters(self, cluster: Integers) -> Clusters:
+        """Return scores and information by cluster; see `Fitting.clusters`."""
+        return RowClusters(self._rows, cluster, self.design.basis)
+
+    def plain(self) -> Floats:
+        """Return the sandwich with intents as clusters; see `Fitting.plain`."""
+        return covariance_of_clusters(self.clusters(np.arange(len(self._shared))), "CR0")
+
+    def records(self, labels: list[pd.Series], uncertainty: "Uncertainty") -> dict[str, Any]:  # noqa: ARG002
+        """Return the distance to random intents; see `Fitting.records`."""
+        return {"compared": compare_intents(self, None, labels)}
+
+
+def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> None:
+    """Refuse tables whose likelihood has no maximum."""
+    if vanishes(two_way):
+        raise DataError(
+            "the residuals vanish: every edition is an exact multiple of every other "
+            f"({listing(table.editions)}), so the likelihood has no maximum. Are they copies of one another?"
+        )
+    if settings.variant.unbounded_in_pairs and not settings.restricted and _is_unbounded(two_way):
+        raise DataError(
+            f"(nearly) all intents have two cells only: then the likelihood of model {settings.variant.name} has no "
+            "maximum. Use restricted=True, or model='2L'."
+        )
+
+
+def _is_unbounded(two_way: TwoWay) -> bool:
+    """Whether the likelihood of model 2C grows without bound as the dispersion vanishes.
+
+    With the location of every intent on one of its cells, one of J_i ≥ 3 cells costs (J_i/2 − 1)·|ln v|,
+    one of two cells nothing; and those of two cells that the difficulties can make exact gain |ln v|.
+    """
+    cells = two_way.cells_per_intent
+    editions = two_way.residual.shape[1]
+    free = editions if two_way.design is None else two_way.design.shape[1]
+    exact = min(int((cells == 2).sum()), int(free) - 1)
+    return float(np.sum(cells[cells > 2] / 2 - 1)) < exact
+
+
+def vanishes(two_way: TwoWay) -> bool:
+    """Whether residuals are rounding only, or there are none."""
+    return two_way.degrees_of_freedom < 1 or two_way.sum_of_squares < LEAST_SIGMA**2 * two_way.degrees_of_freedom
+
+
+def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: list[pd.Series]) -> IntentsCompared | None:
+    """Return the distance between fixed and random intents; None on complete tables, where there is hardly any.
+
+    Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula. The
+    fixed fit of model 2 is the restricted one. None for tables above a million cells, where it would take longer than
+    the fit itself.
+
+    Parameters
+    ----------
+    fitting : Fitting
+        The fit, with fixed intents or with random ones.
+    random : RandomEstimate or None
+        The estimate with random intents, if the fit is that.
+    labels : list of Series, shape (I,)
+        Clusters of intents, of no kind, one or two.
+    """
+    z, design, variant, optimizer = fitting.z, fitting.design, fitting.settings.variant, fitting.settings.optimizer
+    if not variant.has_information or fitting.settings.restricted or not fitting.estimate.converged:
+        return None
+    model: Literal["1", "2"] = "1" if variant.common_variance else "2"
+    cluster = pd.factorize(labels[0])[0] if labels else np.arange(len(z))
+    enough = len(labels) < 2 and cluster.max() >= 2 * z.shape[1]  # for the variance between clusters
+    if not enough or z.size > MOST_COMPARED or not np.isnan(z).any():
+        return None
+    used = (~np.isnan(z)).sum(axis=1) > 1
+    two_way = solve_two_way(z[used], design.basis)
+    # unrestricted, model 2 has a bias of its own in incomplete tables, which would be taken for a difference
+    restricted = model == "2"
+    iterations = optimizer.max_iterations
+    try:
+        fixed = fitting.estimate
+        if random is not None or restricted:
+            near = (fixed.sizes, fixed.c) if random is None else None
+            fixed = variant.estimate(
+                two_way, restricted=restricted, optimizer=optimizer, start=near, with_covariance=False
+            )
+        if random is None:
+            near_sizes = [fixed.sizes.mean(), np.log(max(fixed.sizes.std(), LEAST_SPREAD))]
+            start = np.concatenate([fixed.c, near_sizes]) if model == "2" else None
+            random = estimate_random(z, model=model, design=design.basis, max_iterations=iterations, start=start)
+        influence = np.zeros_like(z)
+        influence[used] = influence_of_fixed(two_way, model=model, c=fixed.c, sizes=fixed.sizes, restricted=restricted)
+        if not (fixed.converged and random.converged):
+            return None
+        sums = np.zeros((2, int(cluster.max()) + 1, z.shape[1]))
+        for part, of_rows in zip(sums, (influence, random.influence()), strict=True):
+            np.add.at(part, cluster, of_rows)
+        found = distance_of_fits(fixed.c, sums[0], random.c, sums[1])
+    except LinAlgError:
+        return None
+    return IntentsCompared(
+        difference=pd.Series(found.difference, fitting.table.editions, name="difference"),
+        statistic=found.statistic,
+        degrees_of_freedom=found.rank,
+        p_value=found.p_value,
+    )

@@ -1,0 +1,84 @@
+"""Arguments of `langdiff.fit` from options that lie side by side, as those of commands and keys of experiment files."""
+
+from typing import Any
+
+from langdiff.errors import ConfigError, option
+from langdiff.regression.fitting.errors import Bootstrap, Correction, Sandwich
+from langdiff.regression.fitting.integrated import Random, Sizes
+from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Method, Optimizer
+from langdiff.regression.records import ErrorsKind
+from langdiff.regression.variants import find_variant
+
+
+def flat_arguments(
+    *,
+    model: str = "2",
+    laplace_scale: float | None = None,
+    method: Method = "auto",
+    max_iterations: int = USUAL_ITERATIONS,
+    intents: str = "fixed",
+    sizes: Sizes = "normal",
+    size_formula: str | None = None,
+    errors: ErrorsKind | None = None,
+    strata: str | None = None,
+    correction: Correction | None = None,
+    n_resamples: int = 0,
+    **others: Any,
+) -> dict[str, Any]:
+    """Return the arguments of `langdiff.fit` that flat options stand for.
+
+    Parameters
+    ----------
+    model, intents, errors
+        Names, as `langdiff.fit` takes them.
+    laplace_scale : float, optional
+        Scale of model 3.
+    method, max_iterations
+        See `langdiff.regression.Optimizer`.
+    sizes, size_formula
+        See `langdiff.Random`.
+    strata, correction
+        See `langdiff.Sandwich`.
+    n_resamples : int
+        Number of samples of the bootstrap; 0 for other errors.
+    **others
+        Further arguments, which stay as they are.
+
+    Raises
+    ------
+    ConfigError
+        If options contradict one another.
+
+    Examples
+    --------
+    >>> flat_arguments(model="1", correction="CR3", seed=1)["errors"].correction
+    'CR3'
+    """
+    arguments = others | {
+        "model": find_variant(model, laplace_scale=laplace_scale),
+        "optimizer": Optimizer(method, max_iterations),
+        "intents": intents,
+        "errors": errors,
+    }
+    if intents == "random":
+        arguments["intents"] = Random(sizes, size_formula)
+    elif sizes != "normal" or size_formula is not None:
+        raise ConfigError(
+            f"{option('sizes')} and {option('size_formula')} describe random intents: add "
+            f"{option('intents', 'random')}."
+        )
+    if n_resamples and errors not in (None, "bootstrap"):
+        raise ConfigError(
+            f"{option('n_resamples', str(n_resamples))} contradicts {option('errors', str(errors))}; leave one of them out."
+        )
+    if n_resamples < 0 or n_resamples == 1:
+        raise ConfigError(f"{option('n_resamples')} must be 0 or at least 2 samples, got {n_resamples}.")
+    if n_resamples:
+        arguments["errors"] = Bootstrap(n_resamples)
+    given = {"strata": strata, "correction": correction}
+    for name in (name for name, value in given.items() if value is not None):
+        other = "bootstrap" if n_resamples else errors
+        if other not in (None, "sandwich"):
+            raise ConfigError(f"{name} is for errors='sandwich', not {other!r}: leave one of them out.")
+        arguments["errors"] = Sandwich(correction, strata)
+    return arguments

@@ -1,0 +1,374 @@
+"""Fits whose sizes of intents are integrated out: one distribution for all, or dispersions of editions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import LinAlgError
+
+from langdiff.base.numbers import exact_numbers
+from langdiff.base.seeds import generator
+from langdiff.base.signature import short_hash
+from langdiff.base.types import Floats, Integers
+from langdiff.errors import ConfigError, listing, option
+from langdiff.regression.design import Design, columns_of_formula, labels_of
+from langdiff.regression.fitting.errors import Bootstrap
+from langdiff.regression.fitting.fixed import Fitting, Settings, check_residuals, compare_intents
+from langdiff.regression.fitting.sample import Uncertainty
+from langdiff.regression.kernel.clusters import Clusters, SummedClusters
+from langdiff.regression.kernel.estimate import Estimate
+from langdiff.regression.kernel.integrated.comparisons import (
+    bootstrap_wald,
+    compare_dispersions,
+    estimand_levels,
+    sandwich_covariance,
+)
+from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
+from langdiff.regression.kernel.integrated.unequal import UnequalEstimate, estimate_unequal, pseudo_inverse
+from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.records import Dispersions, SizeDistribution
+from langdiff.tables.surprisals import Surprisals
+
+Sizes = Literal["normal", "free"]
+Dispersion = str | Mapping[str, object] | pd.Series
+FEWEST_SAMPLES = 19  # with fewer, no p is below 5 %
+
+
+@dataclass(frozen=True)
+class Random:
+    """Sizes of intents that are drawn from one distribution; an argument of `langdiff.fit`.
+
+    Parameters
+    ----------
+    sizes : {"normal", "free"}
+        Distribution of ln n: normal, or any.
+    formula : str, optional
+        Mean of ln n, as a formula over `Surprisals.intent_info`, such as ``"book"``.
+
+    Raises
+    ------
+    ConfigError
+        If the distribution is unknown.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 3, seed=1).surprisals
+    >>> ld.fit(surprisals, intents=Random(sizes="free")).sizes.kind
+    'free'
+    """
+
+    sizes: Sizes = "normal"
+    formula: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.sizes not in get_args(Sizes):
+            raise ConfigError(f"unknown sizes {self.sizes!r}; use one of {listing(get_args(Sizes))}.")
+
+
+class RandomSizes(Fitting):
+    """A distribution of sizes; intents of one cell take part.
+
+    Raises
+    ------
+    ConfigError
+        If the formula of sizes cannot be used with the attributes of the intents.
+    DataError
+        If the residuals vanish.
+    """
+
+    def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals) -> None:
+        super().__init__(z, design, settings, table)
+        shared = (~np.isnan(z)).sum(axis=1) > 1
+        check_residuals(solve_two_way(z[shared], design.basis), settings, table)
+        self.option = settings.random or Random()
+        self._terms = _terms_of_sizes(self.option.formula, table)
+        self.random = self._estimate(slice(None), None)
+        self.estimate = _plain_estimate(self.random)
+        self.used = np.ones(len(z), dtype=bool)
+        self.residual_freedom = int((~np.isnan(z)).sum()) - len(z) - design.free + 1
+
+    def _estimate(self, rows: slice | Integers, start: Floats | None) -> RandomEstimate:
+        variant, terms = self.settings.variant, self._terms
+        return estimate_random(
+            self.z[rows],
+            model="1" if variant.common_variance else "2",
+            distribution=variant.distribution,
+            covariates=None if terms is None else terms.to_numpy(dtype=float)[rows],
+            design=self.design.basis,
+            restricted=self.settings.restricted,
+            sizes=self.option.sizes,
+            max_iterations=self.settings.optimizer.max_iterations,
+            start=start,
+        )
+
+    def again(self, rows: Integers) -> Estimate:
+        """Return the estimate from some of the intents; see `Fitting.again`."""
+        warm = self.option.sizes == "normal" and not self.settings.variant.common_variance
+        return _plain_estimate(self._estimate(rows, self.random.theta if warm else None))
+
+    def clusters(self, cluster: Integers) -> Clusters:
+        """Return scores and information by cluster; see `Fitting.clusters`."""
+        found, code = self.random, np.unique(cluster, return_inverse=True)[1]
+        information = found.basis.T @ found.information_by(code) @ found.basis
+        return _summed(found.scores @ found.basis, information, code, found.basis)
+
+    def plain(self) -> Floats:
+        """Return the sandwich with intents as clusters; see `Fitting.plain`."""
+        covariance: Floats = self.random.influence().T @ self.random.influence()
+        return covariance
+
+    def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:  # noqa: ARG002
+        """Return the distribution in bits of an average edition, and the distance to fixed intents."""
+        shift = float(np.mean(self.parameters.log_intent_size - self.random.sizes))  # the same for all
+        slopes, plain = None, self.option == Random()
+        if self._terms is not None:
+            terms = pd.Index(map(str, self._terms.columns), name="term")
+            slopes = pd.Series(self.random.slopes, index=terms, name="slope")
+        mean = self.random.mean + shift
+        sizes = SizeDistribution(kind=self.option.sizes, mean=mean, sd=self.random.tau, slopes=slopes)
+        return {"sizes": sizes, "compared": compare_intents(self, self.random, labels) if plain else None}
+
+    def signature(self) -> dict[str, str | None]:
+        """Return the distribution of sizes."""
+        if self.option.formula is None:
+            return {"sizes": self.option.sizes}
+        return {"sizes": f"{self.option.sizes},{self.option.formula}#{short_hash(self.table.intent_info)}"}
+
+
+def _terms_of_sizes(formula: str | None, table: Surprisals) -> pd.DataFrame | None:
+    """Return the columns of a formula of sizes, one row per intent."""
+    if formula is None:
+        return None
+    if table.intent_info is None:
+        raise ConfigError(f"{option('size_formula')} needs a table with intent_info, the attributes of its intents.")
+    terms = columns_of_formula(formula, table.intent_info.apply(_numbers_of_text), "intent")
+    if 2 * terms.shape[1] > len(terms):
+        raise ConfigError(
+            f"{option('size_formula', formula)} has {terms.shape[1]} terms for {len(terms)} intents: nothing "
+            "would be left of the distribution of sizes."
+        )
+    return terms
+
+
+def _numbers_of_text(column: pd.Series) -> pd.Series:
+    """Return numbers where all of a column of text are; files have no types."""
+    numbers = exact_numbers(column)
+    return column if numbers.isna().any() else numbers
+
+
+def _plain_estimate(found: RandomEstimate) -> Estimate:
+    return Estimate(
+        method=found.method,
+        c=found.c,
+        sizes=found.sizes,
+        covariance=found.covariance,
+        dispersion=None if found.variance is None else float(np.expm1(found.variance)),
+        log_likelihood=found.log_likelihood,
+        converged=found.converged,
+        n_iterations=found.n_iterations,
+        n_evaluations=found.n_evaluations,
+        grad_norm=found.grad_norm,
+        message=found.message,
+    )
+
+
+def _summed(scores: Floats, information: Floats, cluster: Integers, to_parameters: Floats) -> SummedClusters:
+    """Return clusters in free parameters, whose root leads to parameters of which the difficulties are the first."""
+    sums = np.zeros((len(information), scores.shape[1]))
+    np.add.at(sums, cluster, scores)
+    free = np.diag(information.sum(axis=0)) > 0  # a dispersion at its boundary does not vary
+    if not free.any():
+        raise LinAlgError("the information vanishes")
+    clusters = SummedClusters(sums[:, free], information[:, free][:, :, free])
+    clusters.root = to_parameters[:, free] @ clusters.root
+    return clusters
+
+
+class OwnDispersions(Fitting):
+    """Dispersions of editions, or of groups of them.
+
+    Parameters
+    ----------
+    z, design, settings, table
+        See `Fitting`.
+    group : Series, shape (J,)
+        Group of each edition that shares a dispersion, indexed by edition.
+
+    Raises
+    ------
+    ConfigError
+        If groups and difficulties that are shared do not fit.
+    DataError
+        If the table does not identify the dispersions.
+    """
+
+    def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals, group: pd.Series) -> None:
+        super().__init__(z, design, settings, table)
+        self.group, self._code = group, pd.factorize(group)[0]
+        _check_levels(settings, design, self._code)
+        self._normal = settings.random is not None
+        observed = ~np.isnan(z)
+        self.used = np.ones(len(z), dtype=bool) if self._normal else observed.sum(axis=1) > 1
+        self._shared = z[self.used]
+        several = self._shared[observed[self.used].sum(axis=1) > 1]
+        check_residuals(solve_two_way(several, design.basis), settings, table)
+        self.unequal = self._estimate(slice(None), self._code)
+        self.estimate = _expected_estimate(self.unequal)
+        self.residual_freedom = int((~np.isnan(self._shared)).sum()) - len(self._shared) - design.free + 1
+        self._information: dict[bytes, Floats] = {}  # by clusters, since it takes another fit
+
+    def _estimate(self, rows: slice | Integers, group: Integers, cluster: Integers | None = None) -> UnequalEstimate:
+        return estimate_unequal(
+            self._shared[rows],
+            model="1" if self.settings.variant.common_variance else "2",
+            group=group,
+            intents="normal" if self._normal else "flat",
+            design=self.design.basis,
+            clusters=cluster,
+            max_iterations=self.settings.optimizer.max_iterations,
+        )
+
+    def again(self, rows: Integers) -> Estimate:
+        """Return the estimate from some of the intents; see `Fitting.again`."""
+        return _expected_estimate(self._estimate(rows, self._code))
+
+    def joint(self, cluster: Integers) -> SummedClusters:
+        """Return scores and information of levels and log-dispersions by cluster; see `Fitting.joint`."""
+        numbers = np.unique(cluster, return_inverse=True)[1]
+        key = numbers.tobytes()
+        if key not in self._information:
+            parts = self._estimate(slice(None), self._code, numbers).information_by_cluster
+            self._information[key] = np.zeros((1, 0, 0)) if parts is None else parts
+        return _summed(self.unequal.scores, self._information[key], numbers, self.unequal.jacobian)
+
+    def joint_plain(self) -> Floats:
+        """Return the sandwich of levels and log-dispersions; see `Fitting.joint_plain`."""
+        return sandwich_covariance(self.unequal)
+
+    def clusters(self, cluster: Integers) -> Clusters:
+        """Return scores and information by cluster; see `Fitting.clusters`."""
+        of_levels = self.joint(cluster)
+        of_levels.root = _to_expected(self.unequal) @ of_levels.root
+        return of_levels
+
+    def plain(self) -> Floats:
+        """Return the sandwich with intents as clusters; see `Fitting.plain`."""
+        found = self.unequal
+        influence = _to_expected(found) @ found.jacobian @ pseudo_inverse(found.information) @ found.scores.T
+        covariance: Floats = influence @ influence.T
+        return covariance
+
+    def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:
+        """Return the dispersions with the tests that they are equal, and the distribution of sizes if there is one."""
+        sizes = None
+        if not np.isnan(self.unequal.tau):
+            shift = float(np.mean(self.parameters.log_intent_size - self.unequal.sizes))
+            sizes = SizeDistribution(mean=self.unequal.mean + shift, sd=self.unequal.tau)
+        return {"sizes": sizes, "dispersions": self._dispersions(labels, uncertainty)}
+
+    def _dispersions(self, labels: list[pd.Series], uncertainty: Uncertainty) -> Dispersions:
+        found, group, editions = self.unequal, self.group, self.table.editions
+        names = pd.Index(list(pd.unique(group)), name=group.name)
+        cluster = pd.factorize(labels[0][self.used])[0] if labels else None
+        covariance = sandwich_covariance(found, cluster)
+        if uncertainty.joint is not None and (len(labels) > 1 or uncertainty.source.strata):
+            covariance = uncertainty.joint
+        common = self._estimate(slice(None), np.zeros_like(self._code))
+        n_clusters = int(self.used.sum()) if cluster is None else uncertainty.source.n_clusters
+        test = compare_dispersions(found, common, covariance, n_clusters=n_clusters)
+        errors = self.settings.errors
+        n_resamples = errors.n_resamples if isinstance(errors, Bootstrap) else 0
+        by_bootstrap = cluster is None and n_resamples >= FEWEST_SAMPLES
+        both = pd.Index([*(f"level {edition}" for edition in editions), *(f"ln variance {name}" for name in names)])
+        variance = np.exp(found.log_variance)
+        joint = found.covariance if uncertainty.joint is None else uncertainty.joint
+        if self.estimate.covariance is None:  # estimates that are out of range have no errors
+            joint = np.full_like(joint, np.nan)
+        return Dispersions(
+            group=group,
+            value=pd.Series(np.expm1(variance) if found.model == "1" else variance, names, name="dispersion"),
+            level=pd.Series(found.c, editions, name="level"),
+            covariance=pd.DataFrame(joint, both, both),
+            wald=test.wald,
+            p_value=self._bootstrap_p(n_resamples) if by_bootstrap else test.wald_p,
+            test="bootstrap" if by_bootstrap else "robust",
+            likelihood_ratio_p=test.likelihood_ratio_p,
+            boundary=tuple(str(name) for name in names[found.boundary]),
+        )
+
+    def _bootstrap_p(self, n_resamples: int) -> float:
+        """Return the p of the test of equal dispersions from samples of intents."""
+        rng, intents = generator(self.settings.seed), int(self.used.sum())
+
+        def resample() -> tuple[UnequalEstimate, Floats]:
+            sample = self._estimate(rng.integers(intents, size=intents), self._code)
+            return sample, sandwich_covariance(sample)
+
+        return bootstrap_wald(self.unequal, resample, n_resamples=n_resamples)
+
+    def signature(self) -> dict[str, str | None]:
+        """Return the distribution of sizes, if there is one, and a hash of which editions share a dispersion."""
+        return {"sizes": "normal" if self._normal else None, "dispersion": f"#{short_hash(self.unequal.group)}"}
+
+
+def _check_levels(settings: Settings, design: Design, group: Integers) -> None:
+    """Refuse designs of model 1 that would hold for median bits where difficulties are about expected ones."""
+    if not settings.variant.common_variance or design.basis is None:
+        return
+    together = design.basis @ design.basis.T  # of groups: not 0 if two editions are of one
+    differ = (np.abs(together) > 0) & (group[:, None] != group)
+    if design.terms is not None or differ.any():
+        raise ConfigError(
+            "in model '1' editions that share a difficulty must share a dispersion, and a formula needs a common one: "
+            "expected bits depend on the dispersion. Use model='2', or dispersions by the same groups."
+        )
+
+
+def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFrame | None) -> pd.Series:
+    """Return the group of each edition that shares a dispersion, indexed by edition.
+
+    Raises
+    ------
+    ConfigError
+        If groups are not known of every edition.
+    """
+    if isinstance(dispersion, str) and dispersion == "edition":
+        return pd.Series(table.editions, index=table.editions, name="edition")
+    if not isinstance(dispersion, str | Mapping | pd.Series) or (isinstance(dispersion, str) and info is None):
+        shown = dispersion if isinstance(dispersion, str) else type(dispersion).__name__
+        raise ConfigError(
+            f"dispersion={shown!r} must be 'common', 'edition', a column of edition_info, or the group of each edition."
+        )
+    labels = labels_of(table.editions, dispersion, info, "dispersion")
+    return labels.map(lambda label: label if isinstance(label, str | int) else str(label))
+
+
+def _to_expected(found: UnequalEstimate) -> Floats:
+    """Return the derivatives of ln expected bits in levels and log-dispersions, shape (J, J + G)."""
+    editions, groups = len(found.c), len(found.log_variance)
+    jacobian = np.zeros((editions, editions + groups))
+    jacobian[:, :editions] = np.eye(editions)
+    if found.model == "1":
+        jacobian[np.arange(editions), editions + found.group] = 0.5 * np.exp(found.log_variance)[found.group]
+    return jacobian
+
+
+def _expected_estimate(found: UnequalEstimate) -> Estimate:
+    """Return the estimate on the scale of expected bits."""
+    levels, variance = estimand_levels(found, "expected"), np.exp(found.log_variance)
+    return Estimate(
+        method="newton",
+        c=levels.values,
+        sizes=found.sizes,
+        covariance=levels.covariance,
+        dispersion=float(np.mean(np.expm1(variance) if found.model == "1" else variance)),
+        log_likelihood=found.log_likelihood,
+        converged=found.converged,
+        n_iterations=found.n_iterations,
+        n_evaluations=found.n_iterations,
+        grad_norm=float("nan"),
+        message=found.message,
+    )

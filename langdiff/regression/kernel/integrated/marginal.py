@@ -1,0 +1,268 @@
+"""Marginal likelihoods of rows whose sizes have one distribution, and Newton's method on them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
+
+NEWTON_TOLERANCE = 1e-7  # the Newton step, in standard errors
+NEAR = 0.03  # standard errors: so short a step is taken unseen, as quadrature may err by more than it gains
+LEAST_GAIN = 1e-4  # of what the gradient promises, for a longer step to be taken whole (Armijo)
+SHORTEST = 2.0**-15
+LEAST_CURVATURE = 1e-10  # of the largest, so that a step along a flat direction remains finite
+LONGEST_IN_SPREAD = 1.0  # of ln τ per step
+CELLS_AT_A_TIME = 2**16  # of the table; each row brings nodes besides
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IntentTable:
+    """Log surprisals with what is known of each intent beside them.
+
+    Attributes
+    ----------
+    two_way : TwoWay
+        Model 1 with fixed intents, fitted to the same table; rows of one cell have no residual there.
+    attributes : ndarray, shape (I, 1 + K)
+        The constant and the covariates: the mean size of an intent is a linear function of them.
+    """
+
+    two_way: TwoWay
+    attributes: Floats
+
+    @classmethod
+    def build(cls, z: Floats, covariates: Floats | None, design: Floats | None) -> "IntentTable":
+        """Make a table of log surprisals, shape (I, J), and of covariates, shape (I, K)."""
+        constant = np.ones((len(z), 1))
+        attributes = constant if covariates is None else np.hstack([constant, covariates])
+        return cls(solve_two_way(z, design), attributes)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of intents and of editions."""
+        intents, editions = self.two_way.residual.shape
+        return intents, editions
+
+    @property
+    def cells(self) -> Floats:
+        """Observed cells of each row, shape (I,)."""
+        return self.two_way.cells_per_intent
+
+    @cached_property
+    def _squares(self) -> Floats:
+        squares: Floats = np.einsum("ij,ij->i", self.two_way.residual, self.two_way.residual)
+        return squares
+
+    def mask(self, rows: slice | Integers) -> Floats:
+        """Return 1.0 where a cell of some rows is observed and 0.0 elsewhere, shape (R, J)."""
+        if self.two_way.mask is None:
+            return np.ones_like(self.two_way.residual[rows])
+        return self.two_way.mask[rows]
+
+    def x(self, rows: slice | Integers, c: Floats) -> Floats:
+        """Return z − c of some rows, shape (R, J); any number in missing cells."""
+        table = self.two_way
+        x: Floats = table.residual[rows] + table.intent_effect[rows, None] + (table.edition_effect - c)
+        return x
+
+    def over_rows(self, by_edition: Floats) -> Floats:
+        """Return sums of numbers of editions over each row's observed cells, (J,) → (I,)."""
+        if self.two_way.mask is None:
+            return np.full(self.shape[0], by_edition.sum())
+        sums: Floats = self.two_way.mask @ by_edition
+        return sums
+
+    def over_columns(self, by_intent: Floats) -> Floats:
+        """Return sums of numbers of intents over each column's observed cells, (I, …) → (J, …)."""
+        if self.two_way.mask is None:
+            return np.broadcast_to(by_intent.sum(axis=0), (self.shape[1], *by_intent.shape[1:])).copy()
+        sums: Floats = self.two_way.mask.T @ by_intent
+        return sums
+
+    def mean_and_spread(self, c: Floats) -> tuple[Floats, Floats]:
+        """Return the mean of z − c in each row and the sum of squares around it, shapes (I,).
+
+        As residuals of model 1 sum to 0 in each row, both need only two products of the table with a vector.
+        """
+        table, n = self.two_way, self.cells
+        b = c - table.edition_effect
+        level = b.mean()  # c may differ from model 1's by any constant, without which nothing cancels
+        b = b - level
+        row_b = self.over_rows(b)
+        spread = self._squares - 2 * (table.residual @ b) + self.over_rows(b * b) - row_b**2 / n
+        return table.intent_effect - level - row_b / n, np.maximum(spread, 0.0)
+
+    def basis(self, others: Booleans | None = None) -> Floats:
+        """Return the map from the free parameters to all, the design's for c and, for the others, those chosen.
+
+        Parameters
+        ----------
+        others : ndarray of bool
+            Which of the parameters behind c are free.
+
+        Returns
+        -------
+        ndarray, shape (P, P')
+        """
+        editions = self.shape[1]
+        of_c = np.eye(editions) if self.two_way.design is None else self.two_way.design
+        chosen = np.ones(0, dtype=bool) if others is None else others
+        basis: Floats = block_diag(of_c, np.eye(len(chosen))[:, chosen])
+        return basis
+
+
+class Derivatives(NamedTuple):
+    """Of some rows: log densities, posterior means of sizes, scores, and the sum of their information."""
+
+    values: Floats  # (R,)
+    sizes: Floats  # (R,)
+    scores: Floats  # (R, P)
+    information: Floats  # (P, P)
+
+
+class MarginalRows(Protocol):
+    """A marginal likelihood, row by row."""
+
+    @property
+    def table(self) -> IntentTable:
+        """Table to be fitted."""
+
+    def derivatives(self, theta: Floats, rows: slice | Integers) -> Derivatives:
+        """Return log densities and scores of some rows, and the sum of their observed information."""
+
+
+class SearchedRows(MarginalRows, Protocol):
+    """One that has to be searched; its last parameter is ln τ."""
+
+    def forget(self) -> None:
+        """Look for the modes of each row anew."""
+
+
+class Total(NamedTuple):
+    """The marginal likelihood and its derivatives, summed over rows."""
+
+    theta: Floats
+    value: float
+    gradient: Floats
+    information: Floats
+    sizes: Floats
+
+
+class Ascent(NamedTuple):
+    """Where the search ended, and whether that can be trusted."""
+
+    total: Total
+    converged: bool
+    n_iterations: int
+    n_evaluations: int
+    grad_norm: float
+    message: str
+
+
+def rows_at_a_time(table: IntentTable) -> int:
+    """Return the number of rows to be taken at a time, so that memory does not grow with the nodes."""
+    return max(1, CELLS_AT_A_TIME // table.shape[1])
+
+
+def sum_of_rows(likelihood: MarginalRows, theta: Floats) -> Total:
+    """Sum over all rows, some at a time."""
+    return _sum(likelihood, theta, None)
+
+
+def scores_of_rows(likelihood: MarginalRows, theta: Floats) -> tuple[Total, Floats]:
+    """Return the sum over all rows and the scores of each, shape (I, P)."""
+    scores = np.empty((likelihood.table.shape[0], len(theta)))
+    return _sum(likelihood, theta, scores), scores
+
+
+def _sum(likelihood: MarginalRows, theta: Floats, scores: Floats | None) -> Total:
+    intents, step = likelihood.table.shape[0], rows_at_a_time(likelihood.table)
+    gradient, information = np.zeros_like(theta), np.zeros((len(theta), len(theta)))
+    values, sizes = np.empty(intents), np.empty(intents)
+    for start in range(0, intents, step):
+        rows = slice(start, start + step)
+        part = likelihood.derivatives(theta, rows)
+        values[rows], sizes[rows] = part.values, part.sizes
+        gradient += part.scores.sum(axis=0)
+        information += part.information
+        if scores is not None:
+            scores[rows] = part.scores
+    return Total(theta, float(values.sum()), gradient, information, sizes)
+
+
+def maximize_marginal(
+    likelihood: SearchedRows, start: Floats, basis: Floats, *, max_iterations: int, least_spread: float = -np.inf
+) -> Ascent:
+    """Maximize a marginal likelihood over θ = start + basis·β.
+
+    Parameters
+    ----------
+    likelihood : SearchedRows
+        Likelihood to maximize.
+    start : ndarray, shape (P,)
+        Where to begin, its first part in the span of the design.
+    basis : ndarray, shape (P, P')
+        Directions that are free.
+    max_iterations : int
+        Largest number of iterations.
+    least_spread : float
+        ln τ at which the search ends, since below it nothing changes but rounding.
+
+    Returns
+    -------
+    Ascent
+        `grad_norm` is the length of the Newton step, in standard errors.
+    """
+    here = sum_of_rows(likelihood, start)
+    evaluations, length, message = 1, np.inf, "too many iterations"
+    looked_again = False
+    for iteration in range(1, max_iterations + 1):
+        if not (np.isfinite(here.value) and np.isfinite(here.information).all()):
+            return Ascent(here, False, iteration, evaluations, np.inf, "the likelihood is not finite")
+        step, length = _step(here, basis)
+        if length <= NEWTON_TOLERANCE:
+            if looked_again:
+                return Ascent(here, True, iteration, evaluations, length, "the Newton step is below the tolerance")
+            likelihood.forget()
+            looked_again, here = True, sum_of_rows(likelihood, here.theta)
+            evaluations += 1
+            continue
+        looked_again = False
+        found, tried = _descend(likelihood, here, step, length)
+        evaluations += tried
+        if found is None:
+            message = "no step along the Newton direction improves"
+            break
+        here = found
+        if here.theta[-1] < least_spread:
+            message = "no variation between intents"
+            break
+    return Ascent(here, False, iteration, evaluations, length, message)
+
+
+def _step(here: Total, basis: Floats) -> tuple[Floats, float]:
+    """Return the Newton step, negative curvature made positive, and its length in standard errors."""
+    curvature, axes = np.linalg.eigh(basis.T @ here.information @ basis)
+    size = np.abs(curvature)
+    size = np.maximum(size, LEAST_CURVATURE * size.max())
+    along = axes.T @ (basis.T @ here.gradient)
+    step: Floats = basis @ (axes @ (along / size))
+    length = float(np.sqrt(np.sum(along**2 / size)))
+    too_long = abs(step[-1]) / LONGEST_IN_SPREAD
+    return (step / too_long if too_long > 1 else step), length
+
+
+def _descend(likelihood: SearchedRows, here: Total, step: Floats, length: float) -> tuple[Total | None, int]:
+    """Go along the step, halved until it improves; return where that leads and the number of evaluations."""
+    promise, share, tried = float(here.gradient @ step), 1.0, 0
+    while share >= SHORTEST:
+        there = sum_of_rows(likelihood, here.theta + share * step)
+        tried += 1
+        if there.value >= here.value + LEAST_GAIN * share * promise or (length <= NEAR and np.isfinite(there.value)):
+            return there, tried
+        share /= 2
+    return None, tried

@@ -1,0 +1,115 @@
+"""Median and expected bits, and the comparison of totals that needs no model."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.kernel.integrated.comparisons import (
+    difference,
+    estimand_levels,
+    log_total_ratio,
+    sandwich_covariance,
+)
+from langdiff.regression.kernel.integrated.unequal import estimate_unequal
+
+FOUR = np.arange(4)
+DEVIATIONS = np.array([0.2, 0.3, 0.5, 0.8])
+
+
+def draw(model, intents=300, seed=0, deviations=DEVIATIONS):
+    rng = np.random.default_rng(seed)
+    m = rng.normal(4.5, 0.6, (intents, 1))
+    variance = deviations**2 if model == "1" else np.log1p(np.expm1(deviations**2) * np.exp(4.5 - m))
+    shift = 0 if model == "1" else -0.5 * variance
+    return m + shift + np.sqrt(variance) * rng.standard_normal((intents, len(deviations)))
+
+
+@pytest.mark.parametrize(("model", "estimand", "size"), [("1", "expected", None), ("2", "median", 80.0)])
+def test_levels_and_their_slopes(model, estimand, size):
+    """The covariance against differences of the formula in every parameter."""
+    found = estimate_unequal(draw(model), model=model, group=np.array([0, 1, 1, 2]))
+    own = sandwich_covariance(found)
+
+    def formula(x):
+        dispersion = np.exp(x[4:])[found.group]
+        return x[:4] + (0.5 * dispersion if size is None else -0.5 * np.log1p(dispersion / size))
+
+    x = np.concatenate([found.c, found.log_variance])
+    jacobian = np.array([(formula(x + h) - formula(x - h)) / 2e-6 for h in 1e-6 * np.eye(len(x))]).T
+    for covariance, expected in ((None, found.covariance), (own, own)):
+        levels = estimand_levels(found, estimand, size=size, covariance=covariance)
+        assert_allclose(levels.values, formula(x), rtol=1e-12)
+        assert_allclose(levels.covariance, jacobian @ expected @ jacobian.T, rtol=1e-6, atol=1e-10)
+
+
+def test_what_levels_are_without_a_change():
+    for model, estimand in (("1", "median"), ("2", "expected")):
+        found = estimate_unequal(draw(model), model=model, group=FOUR)
+        levels = estimand_levels(found, estimand)
+        assert_allclose(levels.values, found.c)
+        assert_allclose(levels.covariance, found.covariance[:4, :4])
+
+
+def test_common_dispersion_has_one_answer():
+    found = estimate_unequal(draw("1"), model="1", group=np.zeros(4, int))
+    median, expected = (difference(estimand_levels(found, kind), 1, 0) for kind in ("median", "expected"))
+    assert_allclose(median, expected, rtol=1e-9)
+
+
+def test_expected_bits_of_model_1_have_the_error_of_normal_noise():
+    """[s_j² + s_k² + ½(s_j⁴ + s_k⁴)]/I if sizes were known; with many editions they nearly are."""
+    deviations = np.full(40, 0.4)
+    found = estimate_unequal(draw("1", 500, deviations=deviations), model="1", group=np.arange(40))
+    errors = np.array([difference(estimand_levels(found, "expected"), j, 0).std_error ** 2 for j in range(1, 40)])
+    variance = np.exp(found.log_variance)
+    known = (variance[1:] + variance[0] + 0.5 * (variance[1:] ** 2 + variance[0] ** 2)) / 500
+    assert_allclose(errors, known, rtol=0.01)
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_the_ratio_of_totals_is_that_of_expected_bits(model):
+    z = draw(model, 4000, seed=5, deviations=np.array([0.1, 0.2, 0.3, 0.6]))
+    found = estimate_unequal(z, model=model, group=FOUR)
+    modelled = difference(estimand_levels(found, "expected", covariance=sandwich_covariance(found)), 3, 0)
+    free = log_total_ratio(np.exp(z), 3, 0)
+    assert modelled.estimate == pytest.approx(free.estimate, abs=3 * free.std_error)
+    assert free.std_error > modelled.std_error
+    if model == "1":  # medians differ by half the difference of variances
+        median = difference(estimand_levels(found, "median"), 3, 0)
+        assert abs(median.estimate - free.estimate) > 6 * free.std_error
+
+
+def test_the_error_of_the_ratio_of_totals_is_the_jackknife():
+    bits = np.exp(draw("1", 200))
+    bits[:20, 1] = np.nan
+    clusters = np.arange(200) // 5
+    for labels in (None, clusters):
+        found = log_total_ratio(bits, 1, 0, labels)
+        common = ~np.isnan(bits).any(axis=1)
+        assert found.estimate == pytest.approx(np.log(bits[common, 1].sum() / bits[common, 0].sum()), rel=1e-12)
+        drop = np.arange(200) if labels is None else labels
+        left = [log_total_ratio(bits[drop != g], 1, 0).estimate for g in np.unique(drop[common])]
+        jackknife = (len(left) - 1) / len(left) * np.sum((np.array(left) - np.mean(left)) ** 2)
+        assert found.std_error**2 == pytest.approx(jackknife, rel=0.1)
+
+
+def test_single_rows_have_the_error_of_a_mean():
+    bits = np.exp(draw("1", 7))
+    influence = bits[:, 2] / bits[:, 2].mean() - bits[:, 0] / bits[:, 0].mean()
+    expected = influence.std(ddof=1) / np.sqrt(7)
+    assert log_total_ratio(bits, 2, 0).std_error == pytest.approx(expected, rel=1e-12)
+    twice = log_total_ratio(np.repeat(bits, 2, axis=0), 2, 0, np.repeat(np.arange(7), 2))
+    assert twice.std_error == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_is_refused():
+    one, two = (estimate_unequal(draw(model), model=model, group=FOUR) for model in "12")
+    with pytest.raises(ConfigError, match="unknown estimand 'mean'"):
+        estimand_levels(one, "mean")
+    for found, estimand, size in ((one, "median", 80.0), (two, "median", None), (two, "median", -1.0)):
+        with pytest.raises(ConfigError, match="the median of model 2 needs a size"):
+            estimand_levels(found, estimand, size=size)
+    bits = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0]])
+    with pytest.raises(DataError, match="have 1 intents in common, of 1 cluster"):
+        log_total_ratio(bits, 0, 1)
