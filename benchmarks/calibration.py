@@ -20,7 +20,8 @@ from scipy.stats import chisquare
 import langdiff as ld
 from langdiff.base.progress import progress_bar
 from langdiff.errors import LangdiffWarning
-from langdiff.regression.stan.priors import Priors
+from langdiff.regression import Sampler
+from langdiff.regression.stan.posterior import Priors
 
 INTENTS, EDITIONS, MISSING = 12, 4, 0.15
 RANKS = 100  # possible: draws thinned to 99
@@ -58,10 +59,8 @@ def ranks_of_truth(model, rng):
             surprisals,
             model=model,
             priors=PRIORS[model],
-            chains=2,
-            iter_sampling=500,
+            sampler=Sampler(engine="pystan", chains=2, iter_sampling=500),
             seed=rng,
-            engine="pystan",
             progress=False,
         )
     except ld.errors.DataError:

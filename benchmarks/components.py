@@ -1,4 +1,4 @@
-"""Variance components with missing cells and flags of faulty cells, in simulated tables whose truth is known.
+"""Variance components with missing cells and flags of outliers, in simulated tables whose truth is known.
 
 OMP_NUM_THREADS=1 python benchmarks/components.py intents --tables 400   # number of intents for G = .95
 OMP_NUM_THREADS=1 python benchmarks/components.py cells --tables 40      # tables with a flag; false ones, power
@@ -96,7 +96,7 @@ def cells(tables):
                 for j in range(editions if kind == "2 % exchanged" else 0):
                     rows = rng.permutation(300)[: round(FAULTY * 300)]
                     z[rows, j], faulty[rows, j] = z[np.roll(rows, 1), j], True
-                result = ld.flag_cells({name: table(z + rng.normal(0, OF_LM, z.shape)) for name in "ab"})
+                result = ld.flag_outliers({name: table(z + rng.normal(0, OF_LM, z.shape)) for name in "ab"})
                 result = result[result["flagged"]]
                 right = faulty[result["intent"].astype(int), result["edition"].str[1:].astype(int)]
                 flags.append(len(result) > 0)

@@ -168,7 +168,7 @@ def mean_of_damage(gold, tree, draws=20):
 def random_items(scores):
     """Fit constructions' difficulties for the two parsers, items at random, errors clustered by sentence."""
     outcomes = scores.outcomes().sel(systems=["UDPipe", "spaCy"])
-    print(ld.fit_outcomes(outcomes, by="construction", cluster="sentence").summary())
+    print(ld.fit_outcomes(outcomes, by="construction", clusters="sentence").summary())
 
 
 if __name__ == "__main__":

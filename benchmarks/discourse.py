@@ -160,8 +160,8 @@ def hard(result):
     given = labels.given(spans)
     found = given.sel(items=given.successes.index[given.successes.notna().any(axis=1)])
     for outcomes in (spans, labels, found):
-        print(ld.fit_outcomes(outcomes, by="relation", cluster="document").summary(), "\n")
-    print(ld.fit_outcomes(spans, formula="relation + log(length)", cluster="document").summary())
+        print(ld.fit_outcomes(outcomes, by="relation", clusters="document").summary(), "\n")
+    print(ld.fit_outcomes(spans, formula="relation + log(length)", clusters="document").summary())
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from scipy.special import expit, logit
 
 import langdiff as ld
 from langdiff.regression.outcomes.estimate import Estimate, estimate, estimate_conditional
-from langdiff.regression.outcomes.rows import Rows, collapse
+from langdiff.regression.outcomes.integrals import Rows, collapse
 
 SPREAD = 1.5
 TABLES = {2: 1000, 3: 1000, 5: 1000, 7: 500, 20: 200}
@@ -142,7 +142,7 @@ def print_clusters(share: float) -> None:
     print("|---|---|---|---|")
     kinds = {
         "information": (500, {"errors": "information"}),
-        "robust": (500, {"errors": "robust", "cluster": "document"}),
+        "sandwich": (500, {"errors": "sandwich", "clusters": "document"}),
         "bootstrap": (100, {"errors": "bootstrap", "cluster": "document", "n_resamples": 100, "seed": 1}),
     }
     for kind, (tables, settings) in kinds.items():

@@ -17,7 +17,8 @@ import numpy as np
 
 import langdiff as ld
 from langdiff.errors import ConvergenceWarning
-from langdiff.regression.stan.diagnosis import posterior_table
+from langdiff.regression import Sampler
+from langdiff.regression.stan.draws import posterior_table
 
 ROW = "{:>12} {:>9} {:>12} {:>8.1f} {:>8.1f} {:>9.1f} {:>9} {:>11} {:>8.3f} {:>10.1f} {:>12.0f} {:>8.4f}"
 HEAD = "{:>12} {:>9} {:>12} {:>8} {:>8} {:>9} {:>9} {:>11} {:>8} {:>10} {:>12} {:>8}".format(
@@ -43,11 +44,8 @@ def measure(surprisals, *, plain, warmup, draws, chains, seed):
         idata = ld.sample(
             surprisals,
             plain=plain,
-            chains=chains,
-            iter_warmup=warmup,
-            iter_sampling=draws,
+            sampler=Sampler(engine="pystan", chains=chains, iter_warmup=warmup, iter_sampling=draws),
             seed=seed,
-            engine="pystan",
             progress=False,
         )
     return idata, time.perf_counter() - begin, children() - cpu

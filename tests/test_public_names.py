@@ -9,17 +9,18 @@ import pytest
 
 NAMES = """
 langdiff:
-    AbilityRegression Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Effects Folds
-    HuggingFaceLM Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes Parity Parts Provenance
-    Recipe Result Scoring Selection Simulation Surprisals TokenScores adjust as_effects balance_by_origin
-    compare compare_treebanks compute_surprisals correlate cross_validate cross_validate_outcomes
-    detokenize diagnose difficulty_curve explain_abilities fit fit_outcomes flag_cells generalizability
-    goodness held_out_log_likelihood measure_parity measure_treebanks pareto_front predictors
-    rank_probabilities read read_curve read_fit read_frame read_language_model read_log_likelihoods
-    read_multitext read_outcome_fit read_outcomes read_surprisals read_token_scores read_treebank
-    replicate reproduce run_balanced run_experiment sample sample_outcomes score_multitext select
-    short_form simulate simulate_outcomes split split_by_origin split_into_folds standardized_residuals
-    surprisals_of sweep_merges synthesize tokenize train_language_model translationese write_multitext xmi
+    AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn
+    Effects Folds HuggingFaceLM Jackknife Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes
+    Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
+    TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
+    correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
+    explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
+    measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
+    read_frame read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes
+    read_surprisals read_token_scores read_treebank replicate reproduce run_balanced run_experiment
+    sample sample_outcomes score_multitext select short_form simulate simulate_outcomes split
+    split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges synthesize
+    tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
     constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns read_gold
@@ -67,9 +68,10 @@ langdiff.plots:
     plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
     plot_within_languages plot_wright_map
 langdiff.regression:
-    Asymptotes Blunders Cauchy CrossValidation DifficultyCurve DifficultyFit FoldComparison
-    Generalizability Laplace LogNormal Normal Optimizer Priors ShortForm Simulation Variant approximate
-    compare compare_folds compare_totals cross_validate diagnose fit fit_curve flag_cells generalizability
+    Asymptotes Blunders Bootstrap Cauchy CrossValidation DifficultyCurve DifficultyFit Errors
+    FoldComparison Generalizability Information Jackknife Laplace LogNormal Normal Optimizer Priors
+    Random Sampler Sandwich ShortForm Simulation Variant approximate compare compare_folds
+    compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals
 langdiff.run:

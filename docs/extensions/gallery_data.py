@@ -86,7 +86,7 @@ def _fits(n_editions: int, rng: np.random.Generator) -> dict[str, Any]:
         "residuals": standardized_residuals(fit, surprisals),
         "idata": SimpleNamespace(posterior=posterior),
         "curve": _curve(surprisals, rng),
-        "comparison_of_models": ld.cross_validate(surprisals.sel(intents=surprisals.intents[:120]), k=4, seed=0),
+        "comparison_of_models": ld.cross_validate(surprisals.sel(intents=surprisals.intents[:120]), n_folds=4, seed=0),
         "differences": differences,
         "balanced": SimpleNamespace(results={"": differences}, to_frame=differences.to_frame),
         "by_model": _by_model(),

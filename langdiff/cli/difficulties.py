@@ -69,7 +69,7 @@ Command(
     "langdiff.cross_validate",
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
-    renamed={**LONG, "k": "n_folds"},
+    renamed=LONG,
     needs={"intent_info": COLUMNS},
     also="With --clusters, all cells that a cluster has in an edition are held out together.",
     examples=(
@@ -91,7 +91,7 @@ Command(
     app,
     "langdiff.short_form",
     reads={**SURPRISALS, "judge": "langdiff.read_surprisals"},
-    renamed={**LONG, "k": "n_items -k"},
+    renamed={**LONG, "n_items": "n_items -k"},
 )
 def short_form(call: Call, output: Output) -> None:
     """Choose a few intents that stand for all, on half of the editions, and judge them on the others.
@@ -131,7 +131,7 @@ def deletion(call: Call, output: Output) -> None:
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
     renamed=LONG,
-    without=("k", "restricted", "clusters", "seed", "progress"),
+    without=("n_folds", "restricted", "clusters", "seed", "progress"),
 )
 def compare(
     context: typer.Context,
@@ -277,13 +277,13 @@ def reliability(
     typer.echo(f"Intents for a reliability of {target:g}: {found.intents_for(target):,.0f}", err=output.as_json)
 
 
-@Command(app, "langdiff.flag_cells", reads={"surprisals_by_lm": Tables}, renamed={"q": "q -q"})
-def flag_cells(call: Call, out: Out = None, as_json: Json = False) -> None:
+@Command(app, "langdiff.flag_outliers", reads={"surprisals_by_lm": Tables}, renamed={"q": "q -q"})
+def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
     """Name the translations that, by two or more language models, need more or fewer bits than they should.
 
     The tables have the same cells, with 10 editions and 20 intents or more.
 
-    Example: langdiff flag-cells models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv --out cells.csv
+    Example: langdiff flag-outliers models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv -o cells.csv
     """
     check_ending(out, TABLE, "table")
     found = call()
@@ -313,7 +313,7 @@ def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
 def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, str]) -> None:
     """Sample, save the draws if asked to, and print the table of the posterior under what is said of the chains."""
     from langdiff.base.io import atomic_path
-    from langdiff.regression.stan.diagnosis import diagnose, posterior_table
+    from langdiff.regression.stan.draws import diagnose, posterior_table
 
     if out is not None and out.suffix != ".nc":
         raise ConfigError(f"{out}: draws are saved as NetCDF; use a name that ends in .nc.")
@@ -343,6 +343,6 @@ def install_stan(
 
     Example: langdiff install-stan
     """
-    from langdiff.regression.stan.cmdstan import install_cmdstan
+    from langdiff.regression.stan.engines import install_cmdstan
 
     typer.echo(str(install_cmdstan(version=version, folder=out, cores=cores)))

@@ -89,7 +89,7 @@ def _cmdstan() -> Finding:
     if os.environ.get("CMDSTAN") or (Path.home() / ".cmdstan").is_dir():  # CmdStanPy is slow to import
         import cmdstanpy
 
-        from langdiff.regression.stan.cmdstan import why_no_cmdstan
+        from langdiff.regression.stan.engines import why_no_cmdstan
 
         why = why_no_cmdstan()
         where = "" if why else cmdstanpy.cmdstan_path()

@@ -29,9 +29,6 @@ outcomes = typer.Typer(
 )
 
 
-CLUSTERS = "cluster"
-
-
 @dataclass(frozen=True)
 class Tables:
     """Outcomes, and attributes of their items."""
@@ -71,7 +68,6 @@ class Tables:
 @Command(
     outcomes,
     "langdiff.fit_outcomes",
-    renamed={"cluster": "clusters"},
     without=("outcomes", "model", "errors", "n_resamples", "seed", "allow_unlinked"),
 )
 def check(
@@ -83,19 +79,19 @@ def check(
 
     Example: langdiff outcomes check samples/ --format lm-eval --metric acc
     """
-    from langdiff.regression.outcomes.checks import check_outcomes
-    from langdiff.regression.outcomes.design import clusters_of, design_items, rows_of
+    from langdiff.regression.outcomes.design import check_outcomes, clusters_of, design_items, rows_of
+    from langdiff.regression.outcomes.likelihoods import Structure
 
     given, table = call.given, tables.open()
     design = design_items(table.items, given["by"], given["formula"], given["interaction"])
-    clusters_of(table.items, given[CLUSTERS])  # its errors
+    clusters_of(table.items, given["clusters"])  # its errors
     rows = rows_of(table, design)
     found: dict[str, str] = {}
-    for name, conditional in (("marginal", False), ("conditional", True)):
+    for name, structure in {"marginal": Structure(), "conditional": Structure(levels="conditional")}.items():
         with warnings.catch_warnings(record=True) as cautions:
             warnings.simplefilter("always")
             try:
-                check_outcomes(table, design, rows, conditional=conditional, overdispersed=False, allow_unlinked=False)
+                check_outcomes(table, design, rows, structure, allow_unlinked=False)
                 found[name] = "; ".join(["can be fitted", *(str(caution.message) for caution in cautions)])
             except DataError as error:
                 found[name] = f"CANNOT be fitted: {error}"
@@ -115,8 +111,6 @@ def check(
     outcomes,
     "langdiff.fit_outcomes",
     reads={"outcomes": Tables},
-    renamed={"cluster": "clusters"},
-    kinds={"model": Literal["auto", "rasch", "beta-binomial", "slopes", "conditional"]},
 )
 def fit(
     context: typer.Context,
@@ -162,9 +156,7 @@ def fit(
     outcomes,
     "langdiff.sample_outcomes",
     reads={"outcomes": Tables},
-    renamed={"cluster": "clusters"},
-    kinds={"model": Literal["auto", "rasch", "beta-binomial", "slopes"]},
-    without=("priors",),
+    without=("priors", "inits"),
 )
 def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """Draw abilities and difficulties from their posterior with Stan, for small or separated tables.

@@ -16,7 +16,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
-from langdiff.regression.simulation.missingness import Mechanism, draw_missing
+from langdiff.regression.simulation.draw import Mechanism, draw_missing
 from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.regression.variants import PlainModel
 from langdiff.tables.effect_sources import EffectsLike, as_effects

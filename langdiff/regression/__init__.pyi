@@ -1,13 +1,13 @@
 # the public names, for type checkers and at run time alike
 from .check.compare import compare as compare
+from .check.compare import compare_totals as compare_totals
 from .check.cross_validate import CrossValidation as CrossValidation
 from .check.cross_validate import cross_validate as cross_validate
 from .check.fold_differences import FoldComparison as FoldComparison
 from .check.fold_differences import compare_folds as compare_folds
 from .check.held_out import held_out_log_likelihood as held_out_log_likelihood
-from .check.residuals import standardized_residuals as standardized_residuals
-from .check.totals import compare_totals as compare_totals
-from .components.faulty_cells import flag_cells as flag_cells
+from .check.held_out import standardized_residuals as standardized_residuals
+from .components.outliers import flag_outliers as flag_outliers
 from .components.reliability import Generalizability as Generalizability
 from .components.reliability import generalizability as generalizability
 from .components.short_forms import ShortForm as ShortForm
@@ -28,10 +28,11 @@ from .result import DifficultyFit as DifficultyFit
 from .result import read_fit as read_fit
 from .simulation.draw import Simulation as Simulation
 from .simulation.draw import simulate as simulate
-from .stan.approximation import approximate as approximate
-from .stan.diagnosis import diagnose as diagnose
-from .stan.diagnosis import posterior_table as posterior_table
-from .stan.priors import Priors as Priors
+from .stan.draws import diagnose as diagnose
+from .stan.draws import posterior_table as posterior_table
+from .stan.posterior import Priors as Priors
+from .stan.sampling import Sampler as Sampler
+from .stan.sampling import approximate as approximate
 from .stan.sampling import sample as sample
 from .variants.blunders import Blunders as Blunders
 from .variants.cauchy import Cauchy as Cauchy

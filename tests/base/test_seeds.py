@@ -27,20 +27,8 @@ HOME = PACKAGE / "base/seeds.py"
 STAGES = [path.parent.name for path in sorted(PACKAGE.glob("*/__init__.pyi"))]
 REFUSED = r"seed must be a whole number from 0 up or a numpy Generator, so that the result can be repeated.*; got "
 MUST_BE_GIVEN = {  # a name leaves the list when its function gets the default
-    "approximate",
-    "compare_folds",
     "compute_surprisals",
-    "cross_validate",
-    "cross_validate_outcomes",
     "fit",
-    "fit_curve",
-    "fit_outcomes",
-    "held_out_log_likelihood",
-    "sample",
-    "sample_outcomes",
-    "short_form",
-    "simulate",
-    "simulate_outcomes",
     "train_language_model",
 }
 NOT_SEEDS = [None, True, -1, 1.5, "1", [1, 2], np.random.SeedSequence(1)]
@@ -157,7 +145,7 @@ CALLS = {
     "draw_settings": lambda seed: parallelism.draw_settings("bert", "BIO-TD", seed=seed),
     "fit": lambda seed: ld.fit(bits(), errors=Bootstrap(9), seed=seed),
     "fit_curve": lambda seed: ld.regression.fit_curve({}, seed=seed),
-    "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), cluster="document", errors="bootstrap", seed=seed),
+    "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), clusters="document", errors="bootstrap", seed=seed),
     "goodness": lambda seed: ld.goodness(bits(), ["2"], seed=seed),
     "held_out_log_likelihood": lambda seed: ld.held_out_log_likelihood(ld.fit(bits()), bits(), seed=seed),
     "intent_stability": lambda seed: ld.experiments.intent_stability(bits(), n_intents=[2, 3], seed=seed),

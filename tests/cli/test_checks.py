@@ -63,12 +63,12 @@ def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
     options = ["--model", "1", "--model", "2", "--n-folds", 4, "--seed", 7]
     done = langdiff("cross-validate", table, *options, "--out", tmp_path / "models.csv")
     assert (done.code, done.err) == (0, "")
-    found = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], k=4, seed=7)
+    found = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], n_folds=4, seed=7)
     assert done.out.strip() == found.summary()
     written = pd.read_csv(tmp_path / "models.csv", dtype={"model": str}).set_index("model")
     pd.testing.assert_frame_equal(written, found.to_frame(), rtol=ROUNDING, check_index_type=False)
     unrestricted = json.loads(langdiff("cross-validate", table, *options, "--no-restricted", "--json").out)
-    full = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], k=4, restricted=False, seed=7).to_frame()
+    full = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], n_folds=4, restricted=False, seed=7).to_frame()
     assert [row["model"] for row in unrestricted] == list(full.index)
     assert unrestricted[0]["log_density"] == pytest.approx(full["log_density"].iloc[0], abs=ROUNDING)
 
@@ -78,7 +78,7 @@ def test_cross_validate_by_document(langdiff, table, documents):
     done = langdiff("cross-validate", table, *options, "--clusters", "document", "--intent-info", documents)
     assert done.code == 0
     surprisals = ld.read_surprisals(table, intent_info=documents)
-    assert done.out.strip() == ld.cross_validate(surprisals, "1", k=3, clusters="document", seed=1).summary()
+    assert done.out.strip() == ld.cross_validate(surprisals, "1", n_folds=3, clusters="document", seed=1).summary()
     assert "10 of 6 to 6 intents (document)" in done.out
     surprisals.save(table)  # with its documents, so that the option is not needed
     assert langdiff("cross-validate", table, *options, "--clusters", "document").out == done.out

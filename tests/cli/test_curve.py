@@ -78,9 +78,9 @@ def test_flagged_cells_are_printed(langdiff, tables, tmp_path):
         table = ld.read_surprisals(tables / f"{name}.csv")
         table.bits.iloc[5, 2] *= 20
         table.save(tmp_path / f"{name}.csv")
-    done = langdiff("flag-cells", tmp_path / "one.csv", tmp_path / "other.csv", "--json")
+    done = langdiff("flag-outliers", tmp_path / "one.csv", tmp_path / "other.csv", "--json")
     assert done.code == 0, done.err
     flagged = [(str(row["intent"]), row["edition"]) for row in json.loads(done.out)]
     assert (str(table.intents[5]), table.editions[2]) in flagged
-    alone = langdiff("flag-cells", tmp_path / "one.csv")
+    alone = langdiff("flag-outliers", tmp_path / "one.csv")
     assert (alone.code, alone.out) == (1, "")

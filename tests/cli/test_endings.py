@@ -66,7 +66,7 @@ def test_a_fit_of_outcomes_or_its_table(langdiff, folder, ending):
 def test_other_tables_have_tabs_or_commas(langdiff, folder):
     for ending in ("csv", "tsv"):
         out = folder / f"cells.{ending}"
-        done = langdiff("flag-cells", "bits.csv", "other.csv", "--out", out)
+        done = langdiff("flag-outliers", "bits.csv", "other.csv", "--out", out)
         assert done.code == 0, done.err
         assert written(out).shape[1] > 1
 
@@ -84,7 +84,7 @@ FIT = "use .json (the result), .csv, .tsv or .parquet (its table)."
         (["outcomes", "fit", "answers.csv", "--out", "x.nc"], f"x.nc: unknown kind of file '.nc'; {FIT}"),
         (["compare", "bits.csv", "--out", "x.json"], f"x.json: unknown kind of table '.json'; {TABLE}"),
         (["short-form", "bits.csv", "-k", "9", "--out", "x.md"], "unknown kind of file '.md'; use .json (the result)"),
-        (["flag-cells", "bits.csv", "other.csv", "--out", "x.json"], f"unknown kind of table '.json'; {TABLE}"),
+        (["flag-outliers", "bits.csv", "other.csv", "--out", "x.json"], f"unknown kind of table '.json'; {TABLE}"),
         (["parity", "bits.csv", "--reference", "e1", "--out", "x.md"], "unknown kind of file '.md'; use .json"),
         (["parity", "bits.csv", "--reference", "e1", "--report", "x.md"], "unknown kind of page '.md'; use .html."),
         (["sample", "bits.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF; use a name that ends in .nc."),

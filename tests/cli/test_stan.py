@@ -6,7 +6,7 @@ import cmdstanpy
 import pytest
 
 import langdiff as ld
-from langdiff.regression.stan.label import import_arviz
+from langdiff.regression.stan.draws import import_arviz
 
 
 @pytest.fixture

@@ -52,7 +52,9 @@ def cross_validation_in_clusters():
 
 
 def _cross_validated(*models, clusters):
-    found = ld.cross_validate(SMALL, list(models), k=4, restricted=True, clusters=clusters, seed=1, progress=False)
+    found = ld.cross_validate(
+        SMALL, list(models), n_folds=4, restricted=True, clusters=clusters, seed=1, progress=False
+    )
     return {"frame": columns(found.to_frame()), **texts(found)}
 
 
@@ -237,5 +239,5 @@ def short_form():
 @golden
 def flagged_cells():
     one, other = wide_tables()
-    found = ld.flag_cells({"one": one, "other": other}, q=0.2)
+    found = ld.flag_outliers({"one": one, "other": other}, q=0.2)
     return {"rows": len(found), "first": columns(found.head(3))}

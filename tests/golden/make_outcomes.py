@@ -45,8 +45,8 @@ ONE, SPARSE, MANY = outcomes(), outcomes(missing=0.2, seed=5), outcomes(trials=6
 def fit(table, **options):
     """Fit outcomes, naming every option."""
     named = {
-        "model": "rasch", "by": None, "formula": None, "interaction": None, "cluster": None,
-        "errors": "information", "n_resamples": 200, "seed": None, "allow_unlinked": False,
+        "model": "rasch", "by": None, "formula": None, "interaction": None, "clusters": None,
+        "errors": "information", "n_resamples": 200, "seed": 0, "allow_unlinked": False,
     }  # fmt: skip
     return ld.fit_outcomes(table, **(named | options))
 
@@ -95,12 +95,12 @@ def outcomes_interaction():
 
 @golden
 def outcomes_clusters():
-    return of_fit(fit(ONE, cluster="document", errors="robust"))
+    return of_fit(fit(ONE, clusters="document", errors="sandwich"))
 
 
 @golden
 def outcomes_bootstrap():
-    return of_fit(fit(ONE, cluster="document", errors="bootstrap", n_resamples=8, seed=1))
+    return of_fit(fit(ONE, clusters="document", errors="bootstrap", n_resamples=8, seed=1))
 
 
 @golden
@@ -110,7 +110,7 @@ def outcomes_conditional():
 
 @golden
 def outcomes_conditional_clusters():
-    return of_fit(fit(SPARSE, model="conditional", cluster="document", errors="robust"))
+    return of_fit(fit(SPARSE, model="conditional", clusters="document", errors="sandwich"))
 
 
 @golden
@@ -130,7 +130,7 @@ def outcomes_slopes():
 
 @golden
 def outcomes_slopes_clusters():
-    return of_fit(fit(MANY, model="slopes", cluster="document", errors="robust"))
+    return of_fit(fit(MANY, model="slopes", clusters="document", errors="sandwich"))
 
 
 @golden
@@ -170,8 +170,16 @@ def outcomes_explained():
 
 def cross_validated(table, models, **options):
     """Cross-validate models of outcomes, naming every option."""
-    named = {"over": "items", "k": 3, "cluster": None, "by": None, "formula": None, "interaction": None, "seed": 1}
-    return columns(ld.cross_validate_outcomes(table, models, **(named | options)))
+    named = {
+        "over": "items",
+        "n_folds": 3,
+        "clusters": None,
+        "by": None,
+        "formula": None,
+        "interaction": None,
+        "seed": 1,
+    }
+    return columns(ld.cross_validate_outcomes(table, models, **(named | {"seed": 1} | options)))
 
 
 @golden
@@ -181,7 +189,7 @@ def outcomes_cross_validated():
 
 @golden
 def outcomes_cross_validated_over_clusters():
-    return cross_validated(MANY, ["rasch", "beta-binomial"], over="clusters", cluster="document")
+    return cross_validated(MANY, ["rasch", "beta-binomial"], over="clusters", clusters="document")
 
 
 @golden

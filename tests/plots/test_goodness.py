@@ -50,7 +50,7 @@ def test_one_subset_has_no_bar():
 
 
 def test_cross_validation_is_drawn_in_the_order_of_its_models():
-    found = ld.cross_validate(simulated(intents=80, editions=5), ["2", "1"], k=3, seed=0)
+    found = ld.cross_validate(simulated(intents=80, editions=5), ["2", "1"], n_folds=3, seed=0)
     ax = found.plot(title="simulated")
     assert ax.get_title(loc="left") == "simulated"
     frame = found.to_frame().loc[["2", "1"]]

@@ -4,7 +4,7 @@ import pytest
 
 from langdiff.errors import DataError
 from langdiff.plots import plot_posterior
-from langdiff.regression.stan.label import import_arviz
+from langdiff.regression.stan.draws import import_arviz
 
 
 @pytest.fixture

@@ -294,7 +294,7 @@ def test_posterior(run, monkeypatch):
         progress=False,
     )
     found = basis.experiment.sample.make(basis)
-    assert asked["chains"] == 4
+    assert asked["sampler"].chains == 4
     assert asked["seed"] == 0
     means = dict(zip(editions, draws.mean((0, 1)), strict=True))
     assert found.table.set_index("edition")["difficulty"].to_dict() == pytest.approx(means)

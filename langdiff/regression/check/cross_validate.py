@@ -1,4 +1,4 @@
-"""Comparing models by the cells they have not seen."""
+"""Comparing models by cells that they have not seen: which are held out together, and how well they are predicted."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -12,18 +12,124 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
-from langdiff.base.types import Booleans, Floats
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression.check.folds import NEVER, assign_folds
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.fitting.fit import fit
+from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.new_intents import log_marginal
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.regression.variants import COMPARED, Model, find_variants, own_numbers
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
+
+LEAST_LEFT = 2  # cells of an intent that stay: one alone says nothing of difficulties
+NEVER = -1
+
+
+def assign_folds(observed: Booleans, k: int, rng: np.random.Generator, clusters: Integers | None = None) -> Integers:
+    """Spread the cells of a table over k folds.
+
+    The cells that a cluster has in an edition are held out together or never. Whichever fold is held out, every intent
+    keeps at least two cells, all editions stay connected, and so many cells are left that I intents and J editions can
+    be fitted.
+
+    Parameters
+    ----------
+    observed : ndarray of bool, shape (I, J)
+        Which cells are observed; connected, and at least I + J of them.
+    k : int
+        Number of folds.
+    rng : numpy.random.Generator
+        Source of the random assignment.
+    clusters : ndarray of int, shape (I,), optional
+        Number of the cluster of each intent, from 0; by default each intent is a cluster.
+
+    Returns
+    -------
+    ndarray of int, shape (I, J)
+        Fold of each cell, from 0; -1 for a cell that is never held out or is missing. In a small table some
+        folds have no cell.
+
+    Examples
+    --------
+    >>> observed = np.array([[True, True, True], [True, True, True], [True, True, False]])
+    >>> assign_folds(observed, 3, np.random.default_rng(0))
+    array([[ 0,  2, -1],
+           [ 2,  0,  1],
+           [-1, -1, -1]])
+    >>> observed = np.array([[True] * 4, [True] * 4, [True, True, True, False], [True] * 4])
+    >>> assign_folds(observed, 3, np.random.default_rng(0), clusters=np.array([0, 0, 1, 1]))
+    array([[ 1,  0,  2,  1],
+           [ 1,  0,  2,  1],
+           [ 0,  2,  1, -1],
+           [ 0,  2,  1,  2]])
+    """
+    if clusters is None:
+        clusters = np.arange(len(observed))
+    blocks = clusters[:, None] * observed.shape[1] + np.arange(observed.shape[1])  # (I, J): cells that go together
+    folds = _deal(observed, k, rng, clusters)
+    for fold in range(k):
+        _reconnect(folds, fold, observed, blocks)
+        _leave_enough(folds, fold, observed, blocks, rng)
+    return folds
+
+
+def _deal(observed: Booleans, k: int, rng: np.random.Generator, clusters: Integers) -> Integers:
+    """Deal out the editions of each cluster one by one, as long as every intent keeps enough cells."""
+    editions = observed.shape[1]
+    by_cluster = np.argsort(clusters, kind="stable")
+    starts = np.searchsorted(clusters[by_cluster], np.arange(int(clusters.max()) + 1))
+
+    def any_of_cluster(rows: Booleans) -> Booleans:  # (I, K) -> (G, K)
+        found: Booleans = np.logical_or.reduceat(rows[by_cluster], starts, axis=0)
+        return found
+
+    seen, groups = any_of_cluster(observed), len(starts)
+    order = np.argsort(rng.random((groups, editions)) + ~seen, axis=1)  # random, editions without the cluster last
+    first = rng.integers(k, size=(groups, 1))  # the fold of the first edition
+    spare = observed.sum(axis=1, keepdims=True) - LEAST_LEFT
+    held_out = np.zeros((len(observed), k), dtype=np.int_)  # cells of each intent in each fold
+    folds = np.full(observed.shape, NEVER)
+    for turn in range(editions):
+        edition = order[clusters, turn]  # (I,)
+        has_cell = np.take_along_axis(observed, edition[:, None], axis=1)  # (I, 1)
+        full = any_of_cluster(has_cell & (held_out >= spare))
+        preferred = (first + turn + np.arange(k)) % k  # (G, k): the next fold, and those after it
+        free = ~np.take_along_axis(full, preferred, axis=1)
+        place = np.arange(groups), free.argmax(axis=1)
+        chosen, fits = preferred[place], free[place]  # (G,)
+        rows = np.flatnonzero(has_cell[:, 0] & fits[clusters])
+        folds[rows, edition[rows]] = chosen[clusters[rows]]
+        held_out[rows, chosen[clusters[rows]]] += 1
+    return folds
+
+
+def _leave_enough(folds: Integers, fold: int, observed: Booleans, blocks: Integers, rng: np.random.Generator) -> None:
+    """Remove cells from a fold, in place, until one more than connects them all stays for each intent and edition."""
+    out = blocks[folds == fold]
+    short = sum(observed.shape) - (int(observed.sum()) - len(out))
+    if short > 0:
+        found, first, sizes = np.unique(out, return_index=True, return_counts=True)
+        in_order = np.argsort(first)  # of rows, so that without clusters cells are permuted as they lie
+        shuffled = in_order[rng.permutation(len(found))]
+        needed = 1 + int(np.searchsorted(np.cumsum(sizes[shuffled]), short))
+        folds[(folds == fold) & np.isin(blocks, found[shuffled[:needed]])] = NEVER
+
+
+def _reconnect(folds: Integers, fold: int, observed: Booleans, blocks: Integers) -> None:
+    """Remove cells from a fold, in place, until the cells that stay are connected."""
+    while True:
+        left = observed & (folds != fold)
+        component = edition_components(left)
+        if component.max() == 0:
+            return
+        own = component[left.argmax(axis=1)]  # of each intent: that of its first edition left
+        rows, columns = np.nonzero((folds == fold) & (component[None, :] != own[:, None]))
+        # joins two components; there is one, as all cells together connect
+        folds[(folds == fold) & (blocks == blocks[rows[0], columns[0]])] = NEVER
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -44,7 +150,7 @@ class CrossValidation(Result):
     not_converged : Series, shape (models,)
         Number of fits of each model, one per fold, that did not converge.
     folds : int
-        Number of folds that hold cells: k, or fewer for a small table.
+        Number of folds that hold cells: as many as asked for, or fewer for a small table.
     signature : str
         Everything the numbers depend on, to be quoted with them.
     """
@@ -120,15 +226,15 @@ def cross_validate(
     surprisals: Surprisals | pd.DataFrame | Floats,
     models: Sequence[Model | Variant] | Model | Variant = COMPARED,
     *,
-    k: int = 10,
+    n_folds: int = 10,
     restricted: bool = True,
     clusters: OneClustering | None = None,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> CrossValidation:
     r"""Score models by the cells that they predict from the others.
 
-    The cells are dealt into k folds, the same for all models. Each fold in turn is left out, the model is fitted
+    The cells are dealt into folds, the same for all models. Each fold in turn is left out, the model is fitted
     to the rest, and the cells left out are scored jointly, intent by intent, with the intent's size integrated
     out over what its remaining cells leave open:
 
@@ -147,7 +253,7 @@ def cross_validate(
         Bits of intent i (row) in edition j (column); NaN where missing.
     models : {"1", "2", "2L", "2C"}, Variant, or sequence of them
         Regression models to compare; see `langdiff.fit`.
-    k : int
+    n_folds : int
         Number of folds, at least 2.
     restricted : bool
         Fit models 2, 2L and 2C by restricted likelihood. Without it their dispersion is too
@@ -170,8 +276,8 @@ def cross_validate(
     Raises
     ------
     ConfigError
-        If k is below 2, models are unknown or named twice, a column of clusters is unknown, or `seed` is neither a
-        whole number nor a generator.
+        If `n_folds` is below 2, models are unknown or named twice, a column of clusters is unknown, or `seed` is
+        neither a whole number nor a generator.
     DataError
         If no cell can be held out, the table, or what a fold leaves of it, cannot be fitted, or an intent has no
         cluster, or all the same.
@@ -180,19 +286,19 @@ def cross_validate(
     --------
     >>> import langdiff as ld
     >>> surprisals = ld.simulate(200, 5, model="2", seed=0).surprisals
-    >>> cross_validate(surprisals, ["1", "2"], k=3, seed=0).best
+    >>> cross_validate(surprisals, ["1", "2"], n_folds=3, seed=0).best
     '2'
     """
     variants = find_variants(models)
-    if not isinstance(k, int | np.integer) or k < 2:
-        raise ConfigError(f"k must be at least 2, got {k!r}.")
+    if not isinstance(n_folds, int | np.integer) or n_folds < 2:
+        raise ConfigError(f"n_folds must be at least 2, got {n_folds!r}.")
     table = as_surprisals(surprisals)
     labels = one_clustering(table, clusters)
     observed = table.bits.notna().to_numpy()
     fit(table, model="1")  # a table that cannot be fitted is refused here, in full, not fold by fold
     rng = generator(seed)
     named = name_of_seed(seed, rng)
-    folds = assign_folds(observed, k, rng, None if labels is None else pd.factorize(labels)[0])
+    folds = assign_folds(observed, n_folds, rng, None if labels is None else pd.factorize(labels)[0])
     used = np.unique(folds[folds != NEVER])
     if not len(used):
         raise DataError(
@@ -216,7 +322,7 @@ def cross_validate(
     never = observed & (folds == NEVER)
     parts = {
         "models": ",".join(scores),
-        "folds": k,
+        "folds": n_folds,
         "restricted": bool(restricted),
         **own_numbers(variants),
         "clusters": None if labels is None else name_of_clusters(labels),

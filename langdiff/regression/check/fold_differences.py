@@ -1,4 +1,4 @@
-"""How far difficulties differ between the language models of several folds."""
+"""Differences of difficulties between the language models of several folds."""
 
 import re
 import warnings
@@ -13,7 +13,7 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression.check.residuals import standardized_residuals
+from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.fitting.fit import fit
 from langdiff.regression.result import DifficultyFit
@@ -124,7 +124,7 @@ def compare_folds(
     folds: OneClustering = "fold",
     clusters: OneClustering | None = None,
     n_permutations: int = 999,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     **fit_settings: Any,
 ) -> FoldComparison:
     r"""Compare the difficulties in each fold of a table whose folds were scored by different models.
@@ -248,7 +248,7 @@ def _fit_all(
 
 
 def _fit(table: Surprisals, settings: dict[str, Any]) -> tuple[DifficultyFit, list[warnings.WarningMessage]]:
-    """Return a fit and what it warns of."""
+    """Return a fit and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)
         return fit(table, **settings), caught

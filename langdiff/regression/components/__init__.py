@@ -1,1 +1,1 @@
-"""How sure difficulties are, how many intents they need, and which cells look faulty."""
+"""How sure difficulties are, how many intents they need, and which cells are outliers."""

@@ -1,4 +1,4 @@
-r"""How sure difficulties are, and how many intents, language models and seeds that takes.
+r"""Reliability of difficulties, and numbers of intents, language models and seeds needed for it.
 
 Difficulties are means of ln bits over intents, language models and seeds. What all editions share cancels in their
 differences, so that the error of one is made of what goes together with the edition:
@@ -12,29 +12,162 @@ with C corpora, L language models, S seeds of each and I intents (Cronbach, Gles
 
 Editions differ by some hundredths and intents by much more, so that no estimator of the former may take in any of the
 latter where cells are missing by intent: one table has restricted maximum likelihood with the intents fixed
-(`langdiff.regression.components.restricted`), several have equations of moments on rows from which the intent is taken
-out (`langdiff.regression.components.swept`).
+(`langdiff.regression.components.variances`), several have equations of moments on rows from which the intent is taken
+out (`langdiff.regression.components.variances`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Result
-from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
-from langdiff.regression.components.effects_of_tables import Observations, observe
-from langdiff.regression.components.restricted import restricted_components
-from langdiff.regression.components.swept import shared_components, swept_components
+from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.regression.components.variances import restricted_components, shared_components, swept_components
 from langdiff.regression.table import as_surprisals, named_tables
 from langdiff.tables.surprisals import Surprisals
+
+FACETS = ("corpus", "lm", "seed")
+EFFECTS = (  # columns that make up the levels of each; intents belong to their corpus, seeds to their language model
+    ("edition", ["edition"]),
+    ("intent", ["corpus", "intent"]),
+    ("corpus", ["corpus"]),
+    ("lm", ["lm"]),
+    ("seed", ["lm", "seed"]),
+    ("edition:corpus", ["edition", "corpus"]),
+    ("edition:lm", ["edition", "lm"]),
+    ("edition:seed", ["edition", "lm", "seed"]),
+    ("intent:lm", ["corpus", "intent", "lm"]),
+    ("edition:intent", ["edition", "corpus", "intent"]),
+)
 
 MOST_GROUPS = 20  # left out one at a time, of intents and of editions
 RESIDUAL = "residual"
 ROUNDING = 1e-12  # share of the variance that is none
 USUAL_INTENTS = (25, 50, 100, 200, 400, 800)
+
+
+class Observations(NamedTuple):
+    """Log bits of all cells of all tables, and the groups of rows by whose effects the tables can be told apart.
+
+    A row holds an intent in one table.
+
+    Attributes
+    ----------
+    z : ndarray, shape (R, J)
+        Rows × editions, NaN where missing.
+    shared : dict from str to ndarray of int, shape (R,)
+        Level of each row by effect that its editions share, such as ``intent``.
+    of_editions : dict from str to ndarray of int, shape (R,)
+        Group of rows within which an edition has one level, by effect that belongs to editions: ``edition``, for which
+        all rows are one group, and interactions such as ``edition:lm``.
+    levels : dict from str to int
+        Number of levels by effect, in the order of `EFFECTS`.
+    """
+
+    z: Floats
+    shared: dict[str, Integers]
+    of_editions: dict[str, Integers]
+    levels: dict[str, int]
+
+    def count(self, effect: str) -> int:
+        """Return how many levels an effect has; 1 if it is not among them."""
+        return self.levels.get(effect, 1)
+
+    def take(self, rows: Booleans, editions: Booleans) -> "Observations":
+        """Return some rows and editions, without rows that have no cell there."""
+        z = self.z[:, editions]
+        kept = rows & ~np.isnan(z).all(axis=1)
+
+        def renumbered(groups: dict[str, Integers]) -> dict[str, Integers]:
+            return {name: np.unique(codes[kept], return_inverse=True)[1] for name, codes in groups.items()}
+
+        return Observations(z[kept], renumbered(self.shared), renumbered(self.of_editions), self.levels)
+
+
+def observe(
+    tables: Mapping[str, Surprisals], facets: pd.DataFrame | None, languages: Mapping[str, str] | pd.Series | None
+) -> Observations:
+    """Put tables into one, leaving out effects with one level or with the levels of another.
+
+    Parameters
+    ----------
+    tables : mapping from str to Surprisals
+        Tables by name.
+    facets : DataFrame, optional
+        Corpus, language model and seed of each table, indexed by its name, as columns ``corpus``, ``lm`` and ``seed``;
+        what it lacks is taken from the table, the corpus being the same.
+    languages : mapping or Series, optional
+        What stands for an edition, by its name, so that editions of several corpora are told to be of one language.
+    """
+    if facets is not None and (bad := [name for name in facets.columns if name not in FACETS]):
+        raise ConfigError(f"facets have columns {', '.join(FACETS)}, not {listing(bad)}.")
+    if facets is not None and (absent := [name for name in tables if name not in facets.index]):
+        raise ConfigError(f"facets lack {len(absent)} table(s): {listing(absent)}.")
+    if facets is not None and (not facets.index.is_unique or facets.isna().to_numpy().any()):
+        raise ConfigError("facets must have one row per table, and no missing values.")
+    parts = []
+    for name, table in tables.items():
+        seed = None if table.provenance is None else table.provenance.seed
+        known = {"corpus": "", "lm": table.lm, "seed": str(seed)}
+        if facets is not None:
+            known |= {str(column): str(value) for column, value in facets.loc[name].items()}
+        parts.append(_long(table, languages).assign(**known))
+    frame = pd.concat(parts, ignore_index=True)
+    twice = frame.duplicated(["edition", "intent", *FACETS])
+    if twice.any():
+        row = frame.loc[twice].iloc[0]
+        raise DataError(
+            f"{int(twice.sum()):,} cell(s) are in several tables of one corpus, language model and seed, the first "
+            f"{row['edition']!r}, intent {row['intent']!r}. Say in {option('facets')} how the tables differ."
+        )
+    return _grouped(frame)
+
+
+def _grouped(frame: pd.DataFrame) -> Observations:
+    """Lay cells out by rows and editions, and name the groups of rows."""
+    row = frame.groupby([*FACETS, "intent"], sort=False).ngroup().to_numpy()
+    edition = frame.groupby("edition", sort=False).ngroup().to_numpy()
+    z = np.full((row.max() + 1, edition.max() + 1), np.nan)
+    z[row, edition] = frame["z"]
+    first = np.unique(row, return_index=True)[1]
+    distinct: list[Integers] = []
+    levels: dict[str, int] = {}
+    shared: dict[str, Integers] = {}
+    of_editions: dict[str, Integers] = {}
+    for effect, columns in EFFECTS:
+        codes = np.asarray(frame.groupby(columns, sort=False).ngroup(), dtype=np.int_)
+        count = int(codes.max()) + 1
+        if not 1 < count < len(frame) or any(np.array_equal(codes, other) for other in distinct):
+            continue
+        distinct.append(codes)
+        levels[effect] = count
+        if "edition" in columns:
+            others = [column for column in columns if column != "edition"]
+            groups = np.zeros_like(codes)
+            if others:
+                groups = np.asarray(frame.groupby(others, sort=False).ngroup(), dtype=np.int_)
+            of_editions[effect] = groups[first]
+        else:
+            shared[effect] = codes[first]
+    return Observations(z, shared, of_editions, levels)
+
+
+def _long(table: Surprisals, languages: Mapping[str, str] | pd.Series | None) -> pd.DataFrame:
+    z = np.log(table.bits.to_numpy())
+    rows, columns = np.nonzero(~np.isnan(z))
+    editions = table.editions.astype(str)
+    if languages is not None:
+        known = dict(languages)
+        if absent := [edition for edition in editions if edition not in known]:
+            raise ConfigError(f"languages lack {len(absent)} edition(s): {listing(absent)}.")
+        editions = pd.Index([known[edition] for edition in editions])
+    return pd.DataFrame(
+        {"edition": editions[columns], "intent": table.intents[rows].astype(str), "z": z[rows, columns]}
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -79,7 +212,7 @@ class Generalizability(Result):
         n_lms: int | None = None,
         n_seeds: int | None = None,
     ) -> float:
-        """Return the variance of the error of a difficulty, nats squared, with so many of each; by default as measured.
+        """Return the variance of the error of a difficulty, nats squared, by numbers of levels; by default as measured.
 
         Parameters
         ----------
@@ -105,7 +238,7 @@ class Generalizability(Result):
         )
 
     def reliability(self, n_intents: int | None = None, **counts: int | None) -> float:
-        """Return G with so many intents, corpora, language models and seeds.
+        """Return G for given numbers of intents, corpora, language models and seeds.
 
         Parameters
         ----------
@@ -198,7 +331,7 @@ class Generalizability(Result):
         return f"{self!r}\n{self.frame.round(4).to_string()}\n\n{self.design().round(4).to_string(index=False)}"
 
     def __repr__(self) -> str:
-        """Say how large the tables are and what G is."""
+        """Return a one-line description with G."""
         return (
             f"Generalizability: {self.n_editions} editions × {self.n_intents:,} intents, "
             f"{self.n_lms} language model(s), {self.n_seeds} seed(s), {self.n_corpora} corpus or "

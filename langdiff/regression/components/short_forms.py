@@ -73,7 +73,7 @@ class ShortForm(Result):
         return "\n".join(self._lines())
 
     def __repr__(self) -> str:
-        """Say how many intents, and how close they are."""
+        """Return a one-line description with the correlation and the error."""
         return (
             f"ShortForm of {len(self.intents)} intents: r = {self.correlation:.3f} with all, "
             f"error {self.error:.4f} nats, on {len(self.judged_on)} other editions"
@@ -82,11 +82,11 @@ class ShortForm(Result):
 
 def short_form(
     surprisals: Surprisals,
-    k: int,
+    n_items: int,
     *,
     judge: Surprisals | None = None,
     chosen_on: Sequence[str] | None = None,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
 ) -> ShortForm:
     """Choose a few intents whose difficulties are closest to those of all, and judge them on other editions.
 
@@ -94,7 +94,7 @@ def short_form(
     ----------
     surprisals : Surprisals, shape (I, J)
         Table to choose on, complete but for editions that are not chosen on.
-    k : int
+    n_items : int
         Number of intents to choose.
     judge : Surprisals, optional
         Table of the same intents to judge on, such as that of another language model; by default `surprisals`. It is
@@ -111,7 +111,7 @@ def short_form(
     Raises
     ------
     ConfigError
-        If k is not from 2 to the number of intents less 1, or an edition is unknown.
+        If `n_items` is not from 2 to the number of intents less 1, or an edition is unknown.
     DataError
         If there are fewer than three editions to choose or to judge on, cells are missing, or the tables differ in
         their intents.
@@ -128,8 +128,8 @@ def short_form(
     judge = surprisals if judge is None else as_surprisals(judge)
     if not judge.intents.equals(surprisals.intents):
         raise DataError("the table to judge on has other intents than that to choose on, or another order of them.")
-    if k not in range(2, len(surprisals.intents)):
-        raise ConfigError(f"k={k!r}: must be from 2 to {len(surprisals.intents) - 1}.")
+    if n_items not in range(2, len(surprisals.intents)):
+        raise ConfigError(f"n_items={n_items!r}: must be from 2 to {len(surprisals.intents) - 1}.")
     rng = generator(seed)
     editions = surprisals.editions
     if chosen_on is None:
@@ -143,10 +143,10 @@ def short_form(
     for what, names in (("choose", chosen_on), ("judge", judged_on)):
         if len(names) < FEWEST_EDITIONS:
             raise DataError(f"{len(names)} edition(s) to {what} on; at least {FEWEST_EDITIONS} are needed.")
-    chosen = _chosen(_residuals(surprisals, chosen_on), k)
+    chosen = _chosen(_residuals(surprisals, chosen_on), n_items)
     z = np.log(judge.bits[judged_on].to_numpy())
     _check_complete(z, "judge")
-    rows = np.array([rng.permutation(len(z))[:k] for _ in range(RANDOM_FORMS)])
+    rows = np.array([rng.permutation(len(z))[:n_items] for _ in range(RANDOM_FORMS)])
     of_form, of_random = _judged(z, chosen[None]), _judged(z, rows)
     return ShortForm(
         intents=surprisals.intents[chosen],

@@ -16,10 +16,16 @@ from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
-from langdiff.regression.curves.agreement import correlation_intervals, find_changes
 from langdiff.regression.curves.asymptotes import Asymptotes, Form, fit_asymptotes
-from langdiff.regression.curves.draws import SeedSpread, joint_draws, seed_spread
-from langdiff.regression.curves.exchange import sizes_reached, value_at
+from langdiff.regression.curves.draws import (
+    SeedSpread,
+    correlation_intervals,
+    find_changes,
+    joint_draws,
+    seed_spread,
+    sizes_reached,
+    value_at,
+)
 from langdiff.tables.effects import Effects
 
 if TYPE_CHECKING:
@@ -35,7 +41,7 @@ class DifficultyCurve(Result):
 
     Everything else follows from `log_bits` and what each cluster of test intents does to them: errors are those of one
     sample of intents that all sizes share, and with several seeds also those of the seeds; see
-    `langdiff.regression.curves.influence` and `draws`.
+    `langdiff.regression.curves.fitting` and `draws`.
 
     Attributes
     ----------
@@ -412,7 +418,7 @@ class DifficultyCurve(Result):
         return document
 
     def __repr__(self) -> str:
-        """Say what was fitted, how large it is and whether it can be trusted."""
+        """Return a one-line description."""
         state = "" if self.converged else ", NOT CONVERGED"
         seeds = f", {self.n_seeds} seeds" if self.n_seeds > 1 else ""
         return (

@@ -6,13 +6,18 @@ seed are beginnings of one order, so that both go together over sizes. With R se
 .. math:: C^a = \frac{\sum_{r,j} a^r_j a^{r\top}_j}{(R - 1)(J - 1)}, \qquad C^l = \frac{\sum_r l^r l^{r\top}}{R - 1}
 
 of one seed, and those of the mean over seeds an R-th of them.
+
+With them come correlations between sizes, pairs of editions that change places, and the size at which a curve reaches a
+value.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import false_discovery_control, rankdata
+from scipy.stats import t as student
 
-from langdiff.base.types import Floats
+from langdiff.base.types import Booleans, Floats, Integers
 
 
 class SeedSpread(NamedTuple):
@@ -70,3 +75,128 @@ def joint_draws(
         draws += own - own.mean(axis=1, keepdims=True)
         draws += rng.multivariate_normal(np.zeros(log_bits.shape[1]), spread.of_level, (n_draws, 1))
     return draws
+
+
+def correlations(values: Floats) -> Floats:
+    """Return Pearson's correlations between sizes over editions, (..., J, K) → (..., K, K)."""
+    centred = values - values.mean(axis=-2, keepdims=True)
+    products = np.swapaxes(centred, -1, -2) @ centred
+    scale = np.sqrt(np.diagonal(products, axis1=-2, axis2=-1))
+    result: Floats = products / (scale[..., :, None] * scale[..., None, :])
+    return result
+
+
+def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tuple[Floats, Floats, Floats]:
+    """Return correlations between sizes with 95 % intervals, three of shape (K, K).
+
+    Errors make estimates less alike than the truth is, and those of a draw come on top. The intervals are therefore
+    reflected at the estimate (basic bootstrap): what a draw is below the estimate, the truth may be above it. Pearson's
+    are reflected as angles between the vectors of difficulties, which errors turn by as much whether they are wide or
+    narrow (Fisher's scale is for samples of editions); Spearman's, which take few values where editions are few, as
+    they are.
+
+    Parameters
+    ----------
+    values : ndarray, shape (J, K)
+        Difficulties.
+    draws : ndarray, shape (D, J, K)
+        Their draws.
+    ranks : bool
+        Whether to take Spearman's correlations.
+    """
+    if ranks:
+        values, draws = rankdata(values, axis=0), rankdata(draws, axis=1)
+    found = correlations(values)
+    if ranks:
+        low, high = np.quantile(correlations(draws), [0.025, 0.975], axis=0)
+        return found, np.clip(2 * found - high, -1, 1), np.clip(2 * found - low, -1, 1)
+    angle = np.arccos(np.clip(found, -1, 1))
+    narrow, wide = np.quantile(np.arccos(np.clip(correlations(draws), -1, 1)), [0.025, 0.975], axis=0)
+    return found, np.cos(np.minimum(2 * angle - narrow, np.pi)), np.cos(np.maximum(2 * angle - wide, 0))
+
+
+class Changes(NamedTuple):
+    """Pairs of editions, j before k, and whether they change places between two sizes; all of shape (P,)."""
+
+    one: Integers
+    other: Integers
+    before: Floats  # difference of difficulties, one less other
+    after: Floats
+    p: Floats
+    p_adjusted: Floats
+
+    @property
+    def observed(self) -> Booleans:
+        """Whether the estimates change places."""
+        changed: Booleans = self.before * self.after < 0
+        return changed
+
+
+def find_changes(
+    before: Floats, after: Floats, covariances: tuple[Floats, Floats], freedom: tuple[Floats, Floats]
+) -> Changes:
+    """Test for every pair whether the one is harder at one size and the other at another.
+
+    Both differences must be told from 0, and have opposite signs: p is the larger of the two two-sided p-values
+    (intersection-union test), and 1 where the signs are alike. Adjusted by Benjamini and Hochberg over all pairs.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (J,)
+        Difficulties at the two sizes.
+    covariances : pair of ndarray, shape (J, J)
+        Their covariances.
+    freedom : pair of ndarray, shape (J, J)
+        Degrees of freedom of Student's t of their differences.
+    """
+    one, other = np.triu_indices(len(before), 1)
+    differences, p_values = [], []
+    for values, covariance, degrees in zip((before, after), covariances, freedom, strict=True):
+        difference = values[one] - values[other]
+        variance = np.diag(covariance)[one] + np.diag(covariance)[other] - 2 * covariance[one, other]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = 2 * student.sf(np.abs(difference) / np.sqrt(variance), degrees[one, other])
+        differences.append(difference)
+        p_values.append(np.where(np.isnan(p), 1.0, p))
+    p = np.where(differences[0] * differences[1] < 0, np.maximum(*p_values), 1.0)
+    return Changes(one, other, differences[0], differences[1], p, false_discovery_control(p))
+
+
+def sizes_reached(log_bits: Floats, log_sizes: Floats, target: Floats) -> Floats:
+    """Return the logarithm of the first size at which log bits are as low as a target.
+
+    Parameters
+    ----------
+    log_bits : ndarray, shape (..., K)
+        Logarithms of bits per intent at each size.
+    log_sizes : ndarray, shape (K,)
+        Logarithms of the sizes, rising.
+    target : ndarray, shape (...)
+        Logarithm of the bits to be reached.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Minus infinity where the smallest size has no more than the target, infinity where no size has as few.
+
+    Examples
+    --------
+    >>> sizes_reached(np.array([2.0, 1.0, 0.0]), np.array([0.0, 1.0, 3.0]), np.array(0.5)).item()
+    2.0
+    """
+    reached = np.where(log_bits[..., 0] <= target, -np.inf, np.inf)
+    for k in range(1, len(log_sizes)):
+        before, after = log_bits[..., k - 1], log_bits[..., k]
+        here = np.isposinf(reached) & (after <= target)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (before - target) / (before - after)
+        reached = np.where(here, log_sizes[k - 1] + share * (log_sizes[k] - log_sizes[k - 1]), reached)
+    return reached
+
+
+def value_at(log_bits: Floats, log_sizes: Floats, log_size: float) -> Floats:
+    """Return log bits at a size between the sizes, (..., K) → (...)."""
+    k = int(np.clip(np.searchsorted(log_sizes, log_size) - 1, 0, len(log_sizes) - 2))
+    share = (log_size - log_sizes[k]) / (log_sizes[k + 1] - log_sizes[k])
+    value: Floats = (1 - share) * log_bits[..., k] + share * log_bits[..., k + 1]
+    return value

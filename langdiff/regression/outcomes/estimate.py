@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import logit
 
 from langdiff.base.types import Floats
-from langdiff.regression.outcomes.likelihood import Point, Value, evaluate
-from langdiff.regression.outcomes.rows import Rows, collapse
+from langdiff.regression.outcomes.evaluation import Point, Value, evaluate
+from langdiff.regression.outcomes.integrals import Rows, collapse
+from langdiff.regression.outcomes.likelihoods import Structure
 
 FIRST, NODES, LAST = 7, 15, 30  # nodes of the quadrature: on the way, near the end, and at the end
 MOST = 200  # nodes of a search that these do not end
@@ -23,7 +25,6 @@ ROUNDING = 1e-13  # of a log-likelihood
 HALVINGS, EARLY_HALVINGS = 30, 4
 MAX_ITERATIONS = 100
 ZERO_SPREAD = 1e-4  # a standard deviation, log odds, that is none
-START_D = 0.1  # of the overdispersion
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,24 +67,24 @@ class Optimum:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Estimate:
-    """A fit, beside that without variation between items and that without overdispersion.
+    """A fit, with the log-likelihoods of the model without variation between items and without its parameter.
 
     Attributes
     ----------
     optimum : Optimum
-        The fit; σ and d are 0 exactly where the likelihood is largest there.
+        The fit; σ is 0, and d at its bound, exactly where the likelihood is largest there.
     without_spread : float
         Log-likelihood at σ = 0; NaN of the conditional model.
     score_at_zero : float
         ∂ℓ/∂σ² at σ = 0; NaN of the conditional model.
-    binomial : float
-        Log-likelihood at d = 0; NaN of other models than the beta-binomial.
+    without_parameter : float
+        Log-likelihood with d at its lower bound; NaN of likelihoods without a parameter.
     """
 
     optimum: Optimum
     without_spread: float = np.nan
     score_at_zero: float = np.nan
-    binomial: float = np.nan
+    without_parameter: float = np.nan
 
 
 def centring(count: int) -> Floats:
@@ -92,42 +93,43 @@ def centring(count: int) -> Floats:
     return basis[:, 1:]
 
 
-def free_directions(point: Point, *, spread: bool, loadings: bool, conditional: bool = False) -> Floats:
+def free_directions(point: Point, structure: Structure, *, spread: bool) -> Floats:
     """Return the directions in which parameters are free, shape (P, F); d is free where the point has one."""
     blocks, systems = point.level.shape
     levels, slopes = blocks * systems, len(point.slope)
     size = len(point.to_vector())
-    if conditional:
+    if structure.conditional:
         free = np.zeros((size, blocks * (systems - 1)))
         free[:levels] = np.kron(np.eye(blocks), centring(systems))
         return free
     plain = [*range(levels + slopes), *([levels + slopes] if spread else [])]
     columns = [np.eye(size)[:, plain]]
-    if loadings:
+    if spread and structure.loadings == "free":
         of_loadings = np.zeros((size, systems - 1))
         of_loadings[levels + slopes + 1 : size - 1] = centring(systems)
         columns.append(of_loadings)
-    if point.overdispersion is not None:
+    if point.d is not None:
         columns.append(np.eye(size)[:, -1:])
     return np.column_stack(columns)
 
 
 def maximize(
-    rows: Rows, start: Point, free: Floats, *, nodes: tuple[int, ...] = (FIRST, NODES, LAST), conditional: bool = False
+    rows: Rows, start: Point, structure: Structure, free: Floats, *, nodes: tuple[int, ...] = (FIRST, NODES, LAST)
 ) -> Optimum:
     """Maximize the likelihood in some directions from a start.
 
     Newton's method; eigenvalues of the Hessian are taken by their absolute values, steps are halved until they
-    improve, and an overdispersion that would be negative stays 0 as long as the likelihood falls from there.
+    improve, and a parameter of the likelihood that would leave its bounds stays there as long as the likelihood falls.
     """
     stages, last = list(nodes), TOLERANCE * len(rows.s)
+    bounds = _bounds(structure)
 
     def at(point: Point) -> Value:
-        return evaluate(rows, point, nodes=stages[0], coarse=len(stages) > 1, conditional=conditional)
+        return evaluate(rows, point, structure, nodes=stages[0], coarse=len(stages) > 1)
 
     point, value = start, at(start)
     for iteration in range(MAX_ITERATIONS + 1):
-        moving = _moving(point, value, free)
+        moving = _moving(point, value, free, bounds)
         gradient = moving.T @ value.gradient
         eigenvalues, vectors = np.linalg.eigh(-moving.T @ value.hessian @ moving)
         raised = np.maximum(np.abs(eigenvalues), FLAT * np.abs(eigenvalues).max(initial=1e-300))
@@ -137,7 +139,7 @@ def maximize(
         if iteration == MAX_ITERATIONS:
             break
         if definite and promise < (SHORT if len(stages) > 1 else last):  # such a step needs no check
-            point = _moved(point, moving @ step)
+            point = _moved(point, moving @ step, bounds)
             if len(stages) == 1:
                 value = replace(value, log_likelihood=value.log_likelihood + promise / 2)
                 break
@@ -145,7 +147,8 @@ def maximize(
             value = at(point)
             continue
         whole = moving @ (step * min(1.0, LONGEST / np.abs(step).max()))
-        moved = _improved(at, point, value, whole, promise, HALVINGS if len(stages) == 1 else EARLY_HALVINGS)
+        halvings = HALVINGS if len(stages) == 1 else EARLY_HALVINGS
+        moved = _improved(partial(_moved, point, whole, bounds), at, value, promise, halvings)
         if moved is None and len(stages) > 1:  # with few nodes, values may not agree with gradients
             stages.pop(0)
             value = at(point)
@@ -163,25 +166,33 @@ def maximize(
     )
 
 
-def _moving(point: Point, value: Value, free: Floats) -> Floats:
-    """Return the free directions but for an overdispersion that is to stay 0."""
-    stays = point.overdispersion == 0 and value.gradient[-1] <= 0
+def _bounds(structure: Structure) -> tuple[float, float]:
+    """Return the bounds of the last parameter, that of the likelihood."""
+    for parameter in structure.likelihood.parameters:
+        return parameter.low, parameter.high
+    return 0.0, np.inf
+
+
+def _moving(point: Point, value: Value, free: Floats, bounds: tuple[float, float]) -> Floats:
+    """Return the free directions without a parameter of the likelihood that is to stay at a bound."""
+    slope = value.gradient[-1]
+    stays = (point.d == bounds[0] and slope <= 0) or (point.d == bounds[1] and slope >= 0)
     return free[:, free[-1] == 0] if stays else free
 
 
-def _moved(point: Point, step: Floats) -> Point:
-    vector = point.to_vector() + step
-    vector[-1] = max(vector[-1], 0.0)
+def _moved(point: Point, step: Floats, bounds: tuple[float, float], share: float = 1.0) -> Point:
+    vector = point.to_vector() + share * step
+    vector[-1] = min(max(vector[-1], bounds[0]), bounds[1])
     return point.from_vector(vector)
 
 
 def _improved(
-    at: Callable[[Point], Value], point: Point, value: Value, step: Floats, promise: float, halvings: int
+    move: Callable[[float], Point], at: Callable[[Point], Value], value: Value, promise: float, halvings: int
 ) -> tuple[Point, Value] | None:
     """Return the first point along a step, halved, that improves; None if there is none."""
     share = 1.0
     for _ in range(halvings):
-        moved = _moved(point, share * step)
+        moved = move(share)
         found = at(moved)
         gain = found.log_likelihood - value.log_likelihood
         if gain >= LEAST_GAIN * share * min(promise, 1.0) - ROUNDING * abs(value.log_likelihood):
@@ -190,64 +201,66 @@ def _improved(
     return None
 
 
-def estimate(rows: Rows, *, slopes: bool = False, overdispersed: bool = False, start: Point | None = None) -> Estimate:
-    """Maximize the marginal likelihood.
+def estimate(rows: Rows, structure: Structure, *, start: Point | None = None) -> Estimate:
+    """Maximize the likelihood of a model.
 
     Parameters
     ----------
     rows : Rows
         Outcomes, checked.
-    slopes : bool
-        Whether systems have loadings λ of their own.
-    overdispersed : bool
-        Whether cells are beta-binomial.
+    structure : Structure
+        The model.
     start : Point, optional
         Estimates of a similar table, from which only one search starts (as a bootstrap wants); by default from none.
     """
-    merged = rows if slopes or overdispersed else collapse(rows)
+    if structure.conditional:
+        return _estimate_conditional(rows, structure, start)
+    merged = collapse(rows) if structure.totals_suffice else rows
     if start is not None:
-        spread = start.spread > 0
-        free = free_directions(start, spread=spread, loadings=slopes and spread)
-        return Estimate(optimum=maximize(merged, start, free, nodes=(NODES,)))
-    first = starting_point(rows)
-    if overdispersed:
-        plain = estimate(rows)
-        merged_null = collapse(rows)
-        null = maximize(merged_null, first, free_directions(first, spread=False, loadings=False), nodes=(3,))
-        first = replace(null.point, overdispersion=START_D)
-        null = maximize(merged, first, free_directions(first, spread=False, loadings=False), nodes=(3,))
-    else:
-        null = maximize(merged, first, free_directions(first, spread=False, loadings=False), nodes=(3,))
+        free = free_directions(start, structure, spread=start.spread > 0)
+        return Estimate(optimum=maximize(merged, start, structure, free, nodes=(NODES,)))
+    equal = structure._replace(loadings="equal")
+    first, without_parameter = starting_point(rows), np.nan
+    for parameter in structure.likelihood.parameters:
+        plain = equal._replace(likelihood=structure.likelihood.without())
+        without_parameter = estimate(rows, plain).optimum.value.log_likelihood
+        simple = collapse(rows) if plain.totals_suffice else rows
+        first = _without_spread(simple, first, plain).point
+        first = replace(first, d=parameter.start)
+    null = _without_spread(merged, first, equal)
     sigma = len(null.point.to_vector()) - len(null.point.log_loading) - 2
     zero = {
         "without_spread": null.value.log_likelihood,
         "score_at_zero": float(null.value.hessian[sigma, sigma]) / 2,
-        "binomial": plain.optimum.value.log_likelihood if overdispersed else np.nan,
+        "without_parameter": without_parameter,
     }
     full = replace(null.point, spread=1.0)
-    found = maximize(merged, full, free_directions(full, spread=True, loadings=False))
+    found = maximize(merged, full, equal, free_directions(full, equal, spread=True))
     vanished = found.point.spread < ZERO_SPREAD or found.value.log_likelihood < null.value.log_likelihood
     if vanished:
         return Estimate(optimum=null, **zero)
-    if slopes:
-        start = replace(found.point, free_loadings=True)
-        found = maximize(rows, start, free_directions(start, spread=True, loadings=True))
+    if structure.loadings == "free":
+        found = maximize(rows, found.point, structure, free_directions(found.point, structure, spread=True))
         steepest = found.point.spread * float(np.exp(found.point.log_loading.max()))
         if not found.converged and steepest < STEEPEST:  # with few nodes, its likelihood and gradient do not agree
-            free = free_directions(found.point, spread=True, loadings=True)
-            found = maximize(rows, found.point, free, nodes=(MOST,))
+            free = free_directions(found.point, structure, spread=True)
+            found = maximize(rows, found.point, structure, free, nodes=(MOST,))
     return Estimate(optimum=found, **zero)
 
 
-def estimate_conditional(rows: Rows, start: Point | None = None) -> Estimate:
+def _without_spread(rows: Rows, start: Point, structure: Structure) -> Optimum:
+    return maximize(rows, start, structure, free_directions(start, structure, spread=False), nodes=(3,))
+
+
+def _estimate_conditional(rows: Rows, structure: Structure, start: Point | None) -> Estimate:
     """Maximize the likelihood given the totals of rows; those that are all right or all wrong say nothing."""
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
     mixed = collapse(replace(rows, x=rows.x[:, :0]).take((total > 0) & (total < trials)))
     if start is None:
         start = starting_point(rows)
         start = replace(start, slope=np.zeros(0), level=start.level - start.level.mean(axis=1, keepdims=True))
-    free = free_directions(start, spread=False, loadings=False, conditional=True)
-    return Estimate(optimum=maximize(mixed, start, free, nodes=(NODES,), conditional=True))
+    free = free_directions(start, structure, spread=False)
+    return Estimate(optimum=maximize(mixed, start, structure, free, nodes=(NODES,)))
 
 
 def starting_point(rows: Rows) -> Point:

@@ -1,7 +1,7 @@
-"""Fitting models of outcomes: what is asked for, checked, estimated and published."""
+"""Fit models of outcomes: arguments are checked, parameters estimated, and estimates published."""
 
 import warnings
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,22 +12,24 @@ from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
 from langdiff.regression.formulas import columns_named
-from langdiff.regression.outcomes.cells import log_coefficients
-from langdiff.regression.outcomes.checks import check_outcomes
-from langdiff.regression.outcomes.design import clusters_of, design_items, rows_of
-from langdiff.regression.outcomes.estimate import Estimate
-from langdiff.regression.outcomes.prediction import item_difficulties
-from langdiff.regression.outcomes.publish import publish
-from langdiff.regression.outcomes.records import ErrorRecord
-from langdiff.regression.outcomes.result import OutcomeFit, OutcomeModel
-from langdiff.regression.outcomes.rows import Rows
-from langdiff.regression.outcomes.testing import compare_likelihoods, estimate_model, interaction_test, variance_test
-from langdiff.regression.outcomes.uncertainty import (
+from langdiff.regression.outcomes import OutcomeModel
+from langdiff.regression.outcomes.design import check_outcomes, clusters_of, design_items, rows_of
+from langdiff.regression.outcomes.estimate import Estimate, estimate
+from langdiff.regression.outcomes.inference import (
     FEW_CLUSTERS,
+    ErrorRecord,
     OutcomeErrors,
     bootstrap_covariance,
-    robust_covariance,
+    compare_likelihoods,
+    interaction_test,
+    publish,
+    sandwich_covariance,
+    variance_test,
 )
+from langdiff.regression.outcomes.integrals import Rows
+from langdiff.regression.outcomes.likelihoods import Likelihood, Structure, find_model
+from langdiff.regression.outcomes.prediction import item_difficulties
+from langdiff.regression.outcomes.result import OutcomeFit
 from langdiff.tables.outcomes import Outcomes
 
 LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
@@ -36,24 +38,25 @@ ESTIMATED = ("difficulty", "std_dev")  # columns of items in a result
 
 
 class _Options(NamedTuple):
-    model: OutcomeModel
+    model: str
+    structure: Structure
     errors: OutcomeErrors
-    cluster: str | None
+    clusters: str | None
     n_resamples: int
-    seed: int | np.random.Generator | None
+    seed: int | np.random.Generator
 
 
 def fit_outcomes(
     outcomes: Outcomes,
     *,
-    model: OutcomeModel | str = "auto",
+    model: Literal["auto", OutcomeModel] | Likelihood = "auto",
     by: str | None = None,
     formula: str | None = None,
     interaction: str | None = None,
-    cluster: str | None = None,
+    clusters: str | None = None,
     errors: OutcomeErrors = "auto",
     n_resamples: int = 200,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
     allow_unlinked: bool = False,
 ) -> OutcomeFit:
     r"""Estimate abilities of systems and difficulties of items, or of groups of items.
@@ -67,11 +70,12 @@ def fit_outcomes(
     ----------
     outcomes : Outcomes
         Successes out of trials, items × systems.
-    model : {"auto", "rasch", "beta-binomial", "slopes", "conditional"}
+    model : {"auto", "rasch", "beta-binomial", "slopes", "conditional"} or Likelihood
         Model to fit. ``"rasch"``: λ = 1, binomial trials. ``"beta-binomial"``: trials of a cell are correlated; chosen
         by ``"auto"`` if a cell has several trials. ``"slopes"``: a loading λ for each system, which says whether it
         suffers more from hard items; their geometric mean is 1. ``"conditional"``: the likelihood given the total of
-        each item, which assumes nothing of the items and knows nothing of their difficulties.
+        each item, which assumes nothing of the items and knows nothing of their difficulties. Or an object of a class
+        that inherits `langdiff.regression.outcomes.likelihoods.Likelihood`.
     by : str, optional
         Attribute of items: each of its values has a difficulty.
     formula : str, optional
@@ -80,15 +84,15 @@ def fit_outcomes(
     interaction : str, optional
         Attribute of items in whose groups each system has a level of its own; their deviations from ability and
         difficulty are the profile, which is tested.
-    cluster : str, optional
+    clusters : str, optional
         Attribute of items that depend on one another, such as ``"document"``.
-    errors : {"auto", "information", "robust", "bootstrap"}
-        Source of standard errors: the information; scores of clusters or items (sandwich), chosen by ``"auto"`` if a
-        cluster is named or a cell has several trials; or samples of whole clusters or items.
+    errors : {"auto", "information", "sandwich", "bootstrap"}
+        Source of standard errors: the information; scores of clusters or items (sandwich), chosen by ``"auto"`` if
+        clusters are named or a cell has several trials; or samples of whole clusters or items.
     n_resamples : int
         Number of samples of the bootstrap.
     seed : int or numpy.random.Generator, optional
-        Seed of the bootstrap; required if ``errors="bootstrap"``.
+        Seed of the bootstrap.
     allow_unlinked : bool
         Whether systems that share no item may be compared, on the assumption that their items are draws of one
         population.
@@ -110,8 +114,8 @@ def fit_outcomes(
     Warns
     -----
     LangdiffWarning
-        If estimates rest on the normal distribution of items, there are fewer than 30 clusters, or robust errors are
-        more than 1.5 times those of the information.
+        If estimates rest on the normal distribution of items, there are fewer than 30 clusters, or sandwich errors
+        are more than 1.5 times those of the information.
     ConvergenceWarning
         If the search did not converge.
 
@@ -128,40 +132,41 @@ def fit_outcomes(
     >>> fit.difficulties.to_frame()["rank"].to_dict()
     {'nested': 1, 'plain': 2}
     """
-    options = _check_options(outcomes, model, by, formula, cluster, errors, n_resamples, seed)
+    options = _check_options(outcomes, model, by, formula, clusters, errors, n_resamples, seed)
+    structure = options.structure
     design = design_items(outcomes.items, by, formula, interaction)
     used = {"by": by, "formula": formula, "interaction": interaction}
-    _attributes(outcomes, used)  # an error before anything is fitted
-    rows = rows_of(outcomes, design)
-    conditional, overdispersed = options.model == "conditional", options.model == "beta-binomial"
-    check_outcomes(
-        outcomes, design, rows, conditional=conditional, overdispersed=overdispersed, allow_unlinked=allow_unlinked
-    )
-    found = estimate_model(rows, options.model)
-    _check_found(found, options.model)
+    attributes = _attributes(outcomes, used, structure)  # an error before anything is fitted
+    rows = rows_of(outcomes, design, structure)
+    check_outcomes(outcomes, design, rows, structure, allow_unlinked=allow_unlinked)
+    found = estimate(rows, structure)
+    _check_found(found, structure)
     covariance, record = _errors(outcomes, rows, found, options)
     point = found.optimum.point
-    parameters, joint = publish(point, covariance, design, outcomes.systems.index, conditional=conditional)
-    coefficients = float(log_coefficients(rows.s, rows.t).sum())
+    parameters, joint = publish(point, covariance, design, outcomes.systems.index, structure)
+    coefficients = float(structure.likelihood.coefficients(rows.s, rows.t).sum())
+    log_likelihood = found.optimum.value.log_likelihood
     return OutcomeFit(
         model=options.model,
         name=outcomes.name,
         parameters=parameters,
         covariance=joint,
         errors=record,
-        items=_items(outcomes, rows, found, options, used),
+        items=_items(outcomes.items[attributes], rows, found, structure),
         systems=outcomes.systems,
         **used,
-        log_likelihood=found.optimum.value.log_likelihood + coefficients,
-        variation=None if conditional else variance_test(found.optimum.value.log_likelihood, found.without_spread),
-        overdispersion=variance_test(found.optimum.value.log_likelihood, found.binomial) if overdispersed else None,
-        interacts=interaction_test(rows, found, design, options.model, record, (parameters, joint))
+        log_likelihood=log_likelihood + coefficients,
+        variation=None if structure.conditional else variance_test(log_likelihood, found.without_spread),
+        overdispersion=variance_test(log_likelihood, found.without_parameter)
+        if structure.likelihood.parameters
+        else None,
+        interacts=interaction_test(rows, found, design, structure, record, (parameters, joint))
         if design.interacting
         else None,
         compared=compare_likelihoods(
-            rows, found, design, clusters_of(outcomes.items, options.cluster)[0], outcomes.systems.index
+            rows, found, design, clusters_of(outcomes.items, clusters)[0], outcomes.systems.index
         )
-        if options.model == "rasch"
+        if structure.totals_suffice and not structure.conditional
         else None,
         cells=int(outcomes.observed.sum()),
         trials=int(rows.t.sum()),
@@ -169,54 +174,52 @@ def fit_outcomes(
         n_iterations=found.optimum.n_iterations,
         step=found.optimum.step,
         point=point,
+        settings=structure.likelihood.settings,
         signature=_signature(outcomes, options, record, used, allow_unlinked),
     )
 
 
 def _check_options(
     outcomes: Outcomes,
-    model: str,
+    model: str | Likelihood,
     by: str | None,
     formula: str | None,
-    cluster: str | None,
+    clusters: str | None,
     errors: OutcomeErrors,
     n_resamples: int,
-    seed: int | np.random.Generator | None,
+    seed: int | np.random.Generator,
 ) -> _Options:
     if not isinstance(outcomes, Outcomes):
         raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}; see read_outcomes.")
     several = bool(np.nanmax(outcomes.trials.to_numpy(dtype=float), initial=1) > 1)
-    known = ("auto", *get_args(OutcomeModel))
-    if model not in known:
-        raise ConfigError(f"unknown model {model!r}; use one of {', '.join(known)}.")
+    name, structure = find_model(model, several=several)
     if errors not in get_args(OutcomeErrors):
         raise ConfigError(f"unknown errors {errors!r}; use one of {', '.join(get_args(OutcomeErrors))}.")
-    chosen: Any = ("beta-binomial" if several else "rasch") if model == "auto" else model
-    if chosen == "conditional" and (by is not None or formula is not None):
+    if structure.conditional and (by is not None or formula is not None):
         raise ConfigError(
             "the conditional model takes no difficulties of items to explain: by and formula need model='rasch'."
         )
-    if chosen == "slopes" and outcomes.successes.shape[1] < 3:
+    if structure.loadings == "free" and outcomes.successes.shape[1] < 3:
         raise ConfigError("slopes need at least 3 systems: with two, items tell their order only.")
     if errors == "auto":
-        errors = "robust" if cluster is not None or several else "information"
-    if errors == "information" and cluster is not None:
-        raise ConfigError("errors='information' takes items to be independent; leave cluster out, or use 'robust'.")
+        errors = "sandwich" if clusters is not None or several else "information"
+    if errors == "information" and clusters is not None:
+        raise ConfigError("errors='information' takes items to be independent; leave clusters out, or use 'sandwich'.")
     if errors == "bootstrap":
         generator(seed, "samples of clusters")
         if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
             raise ConfigError(f"n_resamples must be a whole number, at least 2, got {n_resamples!r}.")
-    return _Options(chosen, errors, cluster, n_resamples, seed)
+    return _Options(name, structure, errors, clusters, n_resamples, seed)
 
 
-def _check_found(found: Estimate, model: OutcomeModel) -> None:
+def _check_found(found: Estimate, structure: Structure) -> None:
     point = found.optimum.point
     if point.spread > LARGEST_SPREAD:
         raise DataError(
             f"the difficulties of items spread without bound (sigma {point.spread:.1f} log odds): systems agree on "
             "nearly all items. More items, or systems that fail on different items, are needed."
         )
-    if model == "slopes" and point.spread == 0:
+    if structure.loadings == "free" and point.spread == 0:
         raise DataError(
             "no variation between items beyond chance, so that it cannot be told who suffers more from hard items; use "
             "model='rasch'."
@@ -235,23 +238,23 @@ def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) 
     information = found.optimum.covariance
     if options.errors == "information":
         return information, ErrorRecord(n_clusters=len(rows.s))
-    cluster, name = clusters_of(outcomes.items, options.cluster)
+    cluster, name = clusters_of(outcomes.items, options.clusters)
     count = int(cluster.max()) + 1
-    if count < FEW_CLUSTERS and options.cluster is not None:
+    if count < FEW_CLUSTERS and options.clusters is not None:
         warnings.warn(
             f"only {count} clusters ({name}): standard errors from so few are too small, and vary much; 30 or more are "
             "to be trusted.",
             LangdiffWarning,
             stacklevel=3,
         )
-    conditional, samples, seed = options.model == "conditional", 0, ""
-    if options.errors == "robust":
-        covariance = robust_covariance(rows, found, cluster, conditional=conditional)
+    samples, seed = 0, ""
+    if options.errors == "sandwich":
+        covariance = sandwich_covariance(rows, found, cluster, options.structure)
     else:
         rng = generator(options.seed, "samples of clusters")
         seed = name_of_seed(options.seed, rng)
         covariance, samples = bootstrap_covariance(
-            rows, found, cluster, conditional=conditional, n_resamples=options.n_resamples, seed=rng
+            rows, found, cluster, options.structure, n_resamples=options.n_resamples, seed=rng
         )
     systems = rows.s.shape[1]
     levels = found.optimum.point.level.size
@@ -272,25 +275,24 @@ def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) 
     )
 
 
-def _items(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options, used: dict[str, Any]) -> pd.DataFrame:
+def _items(attributes: pd.DataFrame, rows: Rows, found: Estimate, structure: Structure) -> pd.DataFrame:
     """Return difficulties of items, and the attributes that the design needs to be made again."""
-    attributes = outcomes.items[_attributes(outcomes, used)]
-    if options.model == "conditional":
+    if structure.conditional:
         return attributes
-    mean, deviation = item_difficulties(rows, found.optimum.point)
-    columns = pd.DataFrame({"difficulty": mean, "std_dev": deviation}, index=outcomes.items.index)
+    mean, deviation = item_difficulties(rows, found.optimum.point, structure)
+    columns = pd.DataFrame({"difficulty": mean, "std_dev": deviation}, index=attributes.index)
     return columns.join(attributes)
 
 
-def _attributes(outcomes: Outcomes, used: dict[str, Any]) -> list[str]:
-    """Return the attributes of items that a design needs.
+def _attributes(outcomes: Outcomes, used: dict[str, Any], structure: Structure) -> list[str]:
+    """Return the attributes of items that a design and a likelihood need.
 
     Raises
     ------
     ConfigError
         If one has the name of a column of the result.
     """
-    wanted = {used["interaction"], used["by"]}
+    wanted = {used["interaction"], used["by"], structure.likelihood.constant}
     if used["formula"] is not None:
         wanted |= set(columns_named(used["formula"], outcomes.items.columns))
     names = [str(name) for name in outcomes.items if name in wanted]
@@ -304,10 +306,12 @@ def _signature(
     outcomes: Outcomes, options: _Options, record: ErrorRecord, used: dict[str, Any], allow_unlinked: bool
 ) -> str:
     grouping = used["interaction"] or used["by"]
-    attributes = [name for name in (grouping, options.cluster) if name is not None]
-    errors = record.kind if record.clusters == "item" else f"{record.kind}({record.clusters})"
+    constant = options.structure.likelihood.constant
+    attributes = [name for name in (grouping, options.clusters, constant) if name is not None]
+    kind = "robust" if record.kind == "sandwich" else record.kind  # the word of signatures since 0.1.0
+    errors = kind if record.clusters == "item" else f"{kind}({record.clusters})"
     parts: dict[str, object] = {
-        "model": options.model,
+        "model": f"{options.model}{str(options.structure.likelihood).removeprefix(options.structure.likelihood.name)}",
         "by": used["by"],
         "formula": None if used["formula"] is None else f"#{short_hash(used['formula'], outcomes.items)}",
         "interaction": used["interaction"],

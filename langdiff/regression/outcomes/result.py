@@ -1,9 +1,9 @@
 """The outcome of a regression of successes."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -16,26 +16,25 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.design import ItemDesign, design_items
-from langdiff.regression.outcomes.likelihood import Point
-from langdiff.regression.outcomes.publish import (
+from langdiff.regression.outcomes.evaluation import Point
+from langdiff.regression.outcomes.inference import (
     ABILITY,
-    CORRELATION,
     DIFFICULTY,
-    LOADING,
     PROFILE,
     SPREAD,
-    TERM,
+    ErrorRecord,
+    LikelihoodRatio,
+    LikelihoodsCompared,
+    ProfileTest,
     part_of,
 )
-from langdiff.regression.outcomes.records import ErrorRecord, LikelihoodRatio, LikelihoodsCompared, ProfileTest
+from langdiff.regression.outcomes.likelihoods import Structure, saved_model
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-OutcomeModel = Literal["rasch", "beta-binomial", "slopes", "conditional"]
 
 NORMAL = float(norm.ppf(0.975))
 ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
@@ -51,7 +50,7 @@ class OutcomeFit(Result):
     Attributes
     ----------
     model : str
-        ``"rasch"``, ``"beta-binomial"``, ``"slopes"`` or ``"conditional"``.
+        ``"rasch"``, ``"beta-binomial"``, ``"slopes"`` or ``"conditional"``, or the name of another likelihood.
     name : str
         Name of the table of outcomes.
     parameters : DataFrame
@@ -74,7 +73,8 @@ class OutcomeFit(Result):
     variation : LikelihoodRatio or None
         Test that items do not differ beyond chance, σ = 0; None in the conditional model.
     overdispersion : LikelihoodRatio or None
-        Test that trials of a cell are independent, ρ = 0; None but in the beta-binomial model.
+        Test that trials of a cell are independent, ρ = 0; None but in the beta-binomial model. In general, that the
+        parameter of the likelihood is at its lower bound.
     interacts : ProfileTest or None
         Test that the profile is flat; None without an interaction.
     compared : LikelihoodsCompared or None
@@ -90,6 +90,8 @@ class OutcomeFit(Result):
         Length of the last one, in standard errors.
     point : Point
         The estimates as the search has them.
+    settings : mapping from str to float
+        Settings of the likelihood; empty for those of langdiff.
     signature : str
         Everything the numbers depend on, to be quoted with them.
 
@@ -103,7 +105,7 @@ class OutcomeFit(Result):
     True
     """
 
-    model: OutcomeModel
+    model: str
     name: str
     parameters: pd.DataFrame
     covariance: pd.DataFrame
@@ -125,9 +127,15 @@ class OutcomeFit(Result):
     step: float
     point: Point
     signature: str
+    settings: Mapping[str, float] = field(default_factory=dict)
 
     format_version: ClassVar[int] = 2
     earlier_versions: ClassVar[tuple[int, ...]] = (1,)
+
+    @property
+    def structure(self) -> Structure:
+        """Likelihood of cells, and how items bear on systems."""
+        return saved_model(self.model, self.settings)
 
     @property
     def abilities(self) -> Effects:
@@ -141,13 +149,13 @@ class OutcomeFit(Result):
         None without groups.
         """
         group = self.interaction or self.by
-        if group is None or self.model == "conditional":
+        if group is None or self.structure.conditional:
             return None
         return self._effects(DIFFICULTY, group, DIFFICULTIES)
 
     @property
     def profile(self) -> Effects | None:
-        """How much harder each group is for each system than ability and difficulty say, log odds.
+        """Additional difficulty of each group for each system, beyond ability and difficulty, log odds.
 
         The effects, named ``"system: group"``, sum to 0 over the systems and over the groups. None without an
         interaction.
@@ -178,7 +186,7 @@ class OutcomeFit(Result):
     @property
     def correlation(self) -> float:
         """ρ, the correlation of trials in a cell; NaN but in the beta-binomial model."""
-        return self._one(CORRELATION)
+        return self._one("correlation")
 
     def _one(self, parameter: str) -> float:
         found = part_of(self.parameters, parameter)["estimate"]
@@ -227,10 +235,12 @@ class OutcomeFit(Result):
                 else "no variation between items beyond chance: sigma 0, p = 1"
             )
         if self.overdispersion is not None:
+            (parameter,) = self.structure.likelihood.parameters
+            value = self._one(parameter.name)
             yield (
-                f"correlation of trials in a cell: rho {self.correlation:.4f}, p = {self.overdispersion.p_value:.2g}"
-                if self.correlation
-                else "no correlation of trials in a cell: rho 0, p = 1"
+                f"{parameter.words}: {parameter.symbol} {value:.4f}, p = {self.overdispersion.p_value:.2g}"
+                if self.point.d != parameter.low
+                else f"no {parameter.words}: {parameter.symbol} {value:g}, p = 1"
             )
         if self.interacts is not None:
             yield (
@@ -239,9 +249,9 @@ class OutcomeFit(Result):
             )
         if self.compared is not None:
             yield self.compared.words
-        elif self.model != "conditional" and self.cells < len(self.items) * len(self.systems):
+        elif not self.structure.conditional and self.cells < len(self.items) * len(self.systems):
             why = "it has no maximum, or the table is too large"
-            if self.model != "rasch" or self.interaction is not None:
+            if not self.structure.totals_suffice or self.interaction is not None:
                 why = f"model {self.model}" if self.interaction is None else "there is an interaction"
             yield f"cells are missing; not compared with the conditional likelihood ({why})"
 
@@ -250,7 +260,7 @@ class OutcomeFit(Result):
         return rounded(frame, self.digits)
 
     def summary(self) -> str:
-        """Format abilities and difficulties, with what is needed to trust them.
+        """Format abilities and difficulties, with tests and the source of standard errors.
 
         Returns
         -------
@@ -268,13 +278,13 @@ class OutcomeFit(Result):
         if self.difficulties is not None:
             tables.append(self.difficulties.to_frame().round(4).to_string())
         rest = self.to_frame()
-        rest = rest[rest["parameter"].isin([TERM, LOADING, PROFILE, SPREAD, CORRELATION])]
+        rest = rest[~rest["parameter"].isin([ABILITY, DIFFICULTY])]
         if len(rest):
             tables.append(rest.round(4).to_string(index=False))
         return "\n\n".join(["\n".join(self._lines()), *tables, f"[{self.signature}]"])
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw abilities beside the difficulties of items; see `langdiff.plots.plot_wright_map`.
+        """Draw abilities and difficulties of items on one scale; see `langdiff.plots.plot_wright_map`.
 
         Parameters
         ----------
@@ -299,7 +309,7 @@ class OutcomeFit(Result):
         """
         from langdiff.plots.wright_map import plot_wright_map  # Matplotlib only when asked for
 
-        if self.model == "conditional":
+        if self.structure.conditional:
             raise ConfigError("the conditional model has no difficulties of items; draw fit.abilities.plot().")
         return plot_wright_map(self.abilities, self.items["difficulty"], self.difficulties, ax)
 
@@ -416,6 +426,10 @@ class OutcomeFit(Result):
     @classmethod
     def _read(cls, path: Path) -> Self:
         fit = super()._read(path)
+        try:
+            saved_model(fit.model, fit.settings)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
         if fit.formula is not None:  # which `design` evaluates
             try:
                 checked_formula(fit.formula, fit.items.columns)
@@ -437,7 +451,10 @@ class OutcomeFit(Result):
         covariance = pd.DataFrame(np.array(stored["covariance"], dtype=float), index=index, columns=index)
         document["covariance"] = encode(covariance, "covariance")
         arrays = {name: np.array(document["point"][name], dtype=float) for name in ("level", "slope", "log_loading")}
-        document["point"] |= {name: encode(array, name) for name, array in arrays.items()}
+        point = {name: encode(array, name) for name, array in arrays.items()}
+        document["point"] = point | {"spread": document["point"]["spread"], "d": document["point"]["overdispersion"]}
+        if document["errors"]["kind"] == "robust":
+            document["errors"]["kind"] = "sandwich"
         return document
 
 

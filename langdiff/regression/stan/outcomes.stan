@@ -1,6 +1,6 @@
 // Outcomes of systems on items: successes out of trials.
 //
-// s_ij ~ binomial(t_ij, logistic(eta_ij)), or beta-binomial with correlation rho of the trials of a cell,
+// s_ij of t_ij trials given eta_ij: the likelihood, whose lines take the places marked below,
 // eta_ij = theta_j - level - x_i' slope - lambda_j (sigma v_i + tau u_c(i)) - omega e_ij,
 // sum_j theta_j = 0, sum_j log lambda_j = 0, v, u, e standard normal.
 data {
@@ -16,7 +16,7 @@ data {
   matrix[I, K] x;
   array[C > 0 ? I : 0] int<lower=1, upper=C> cluster;
   matrix[J, J - 1] centred; // orthonormal columns that sum to 0
-  int<lower=0, upper=1> slopes, overdispersed, cell_noise;
+  int<lower=0, upper=1> slopes, cell_noise;
   real<lower=0> level_scale, ability_scale, slope_scale, spread_scale, loading_scale; // of normal priors
 }
 parameters {
@@ -26,7 +26,7 @@ parameters {
   real<lower=0> spread;
   vector[I] v;
   vector[slopes ? J - 1 : 0] l;
-  array[overdispersed] real<lower=0, upper=1> correlation;
+  // LIKELIHOOD: parameters
   array[C > 0] real<lower=0> cluster_spread;
   vector[C] u;
   array[cell_noise] real<lower=0> cell_spread;
@@ -47,12 +47,7 @@ model {
   if (cell_noise) {
     eta -= cell_spread[1] * e;
   }
-  if (overdispersed) {
-    real precision = (1 - correlation[1]) / correlation[1];
-    successes ~ beta_binomial(trials, precision * inv_logit(eta), precision * inv_logit(-eta));
-  } else {
-    successes ~ binomial_logit(trials, eta);
-  }
+  // LIKELIHOOD: model
   level ~ normal(0, level_scale);
   a ~ normal(0, ability_scale);
   slope ~ normal(0, slope_scale);

@@ -1,8 +1,8 @@
-"""A posterior ready to be sampled: program, data, where to start, and names."""
+"""A posterior ready to be sampled: its program, priors, data, where to start, and names."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 import pandas as pd
@@ -11,23 +11,132 @@ from scipy.special import logsumexp
 from langdiff import __version__
 from langdiff.base.signature import join_signature, name_of_number
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.fitting.fit import fit
 from langdiff.regression.result import DifficultyFit
-from langdiff.regression.stan.priors import Priors
-from langdiff.regression.stan.programs import program_path
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
 from langdiff.regression.table import identify_table
+from langdiff.regression.variants import StanModel
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
+HERE = Path(__file__).parent
 LEAST_FREEDOM = 3  # flat priors leave a tail of the posterior like κ, or ln κ, to minus half the degrees of freedom
 RANDOM_RADIUS = 2.0  # of uniform starts, in posterior standard deviations; Stan's own habit
 
 
+def program_path(model: str, *, plain: bool = False) -> Path:
+    """Return the path of the Stan program of a model.
+
+    Parameters
+    ----------
+    model : {"1", "2", "2L", "3"}
+        Name of the model, as in `langdiff.fit`.
+    plain : bool
+        Whether to return the program as the paper writes the model, instead of the whitened one. Both have the same
+        posterior; their data differ.
+
+    Raises
+    ------
+    ConfigError
+        If the model is unknown or has no Stan program.
+
+    Examples
+    --------
+    >>> program_path("2", plain=True).name
+    'plain_2.stan'
+    """
+    if model not in get_args(StanModel):
+        raise ConfigError(f"no Stan program of model {model!r}; use one of {listing(get_args(StanModel))}.")
+    return HERE / f"{'plain' if plain else 'model'}_{model}.stan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Priors:
+    r"""Priors on the parameters under the convention that the factors exp(d) average 1.
+
+    All are flat by default, so that the posterior is the normalized likelihood: flat in every
+    :math:`m_i = \ln n_i`, in the contrasts :math:`d_j - \bar d`, and in :math:`\ln\kappa`. The plain and
+    the whitened programs have this same measure, whatever they call their parameters.
+
+    Attributes
+    ----------
+    log_size : (float, float), optional
+        Mean and standard deviation, nats, of a normal prior on every :math:`\ln n_i`.
+    difficulty : float, optional
+        Standard deviation, nats, of the normal prior with mean 0 on d, given that its mean is 0.
+    log_dispersion : (float, float), optional
+        Mean and standard deviation of a normal prior on :math:`\ln\kappa`.
+
+    Raises
+    ------
+    ConfigError
+        If a mean is not finite or a standard deviation not positive and finite.
+
+    Examples
+    --------
+    >>> Priors(difficulty=0.5).to_data()["difficulty_precision"]
+    4.0
+    """
+
+    log_size: tuple[float, float] | None = None
+    difficulty: float | None = None
+    log_dispersion: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that do not make a normal distribution."""
+        given = {"log_size": self.log_size, "log_dispersion": self.log_dispersion}
+        if self.difficulty is not None:
+            given["difficulty"] = (0.0, self.difficulty)
+        for name, prior in given.items():
+            if prior is not None and not (np.isfinite(prior[0]) and 0 < prior[1] < np.inf):
+                raise ConfigError(
+                    f"prior {name}={getattr(self, name)!r}: the mean must be finite, the standard deviation positive "
+                    "and finite. Leave the prior out for a flat one."
+                )
+
+    def to_data(self) -> dict[str, float]:
+        """Return the data that the Stan programs take; a precision of 0 is flat.
+
+        Returns
+        -------
+        dict of float
+            Means and precisions (one over the variance) of the three priors, by their names in the programs.
+
+        Examples
+        --------
+        >>> Priors().to_data()["log_size_precision"]
+        0.0
+        """
+        size, dispersion = self.log_size or (0.0, np.inf), self.log_dispersion or (0.0, np.inf)
+        return {
+            "log_size_mean": float(size[0]),
+            "log_size_precision": float(size[1]) ** -2,
+            "difficulty_precision": 0.0 if self.difficulty is None else float(self.difficulty) ** -2,
+            "log_dispersion_mean": float(dispersion[0]),
+            "log_dispersion_precision": float(dispersion[1]) ** -2,
+        }
+
+    @property
+    def proper(self) -> bool:
+        """Whether all are given, so that data sets can be drawn from them."""
+        return None not in (self.log_size, self.difficulty, self.log_dispersion)
+
+    def __str__(self) -> str:
+        """Name the priors that are not flat, for signatures."""
+        parts = []
+        if self.log_size:
+            parts.append(f"log_size~N({','.join(map(name_of_number, self.log_size))})")
+        if self.difficulty:
+            parts.append(f"difficulty~N(0,{name_of_number(self.difficulty)})")
+        if self.log_dispersion:
+            parts.append(f"log_dispersion~N({','.join(map(name_of_number, self.log_dispersion))})")
+        return ",".join(parts) or "flat"
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Posterior:
-    """What engines and labels need of a table and a model.
+    """Inputs of the engines and labels, from a table and a model.
 
     Attributes
     ----------

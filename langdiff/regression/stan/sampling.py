@@ -1,5 +1,6 @@
-"""Sampling by name: the model, the table, the engine, and labels on what comes out."""
+"""Sampling by name (the model, the table, the engine), and CmdStan's faster approximations and optimizer."""
 
+import tempfile
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -10,13 +11,18 @@ import pandas as pd
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
-from langdiff.regression.stan.cmdstan import sample_cmdstan, why_no_cmdstan
-from langdiff.regression.stan.diagnosis import diagnose
-from langdiff.regression.stan.engine import Request
-from langdiff.regression.stan.label import label
-from langdiff.regression.stan.posterior import Posterior, prepare
-from langdiff.regression.stan.priors import Priors
-from langdiff.regression.stan.pystan import sample_pystan
+from langdiff.regression.stan.draws import diagnose, label
+from langdiff.regression.stan.engines import (
+    DIGITS,
+    OF_DIFFICULTIES,
+    Draws,
+    Request,
+    compiled,
+    sample_cmdstan,
+    sample_pystan,
+    why_no_cmdstan,
+)
+from langdiff.regression.stan.posterior import Posterior, Priors, prepare
 from langdiff.regression.variants import StanModel, find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
@@ -28,11 +34,76 @@ Engine = Literal["auto", "cmdstan", "pystan"]
 Inits = Literal["map", "random"]
 Intents = Literal["fixed", "random"]
 
+USUAL_WARMUP = 200
 LEAST_WARMUP = 20  # with fewer Stan adapts nothing
 LEAST_TURN = 1.2  # radians; a quarter turn, π/2, forgets most, and twice this is still far from half a turn
 USUAL_STEP = 1.45  # times (number of parameters) ** -1/4: the step size that warm-up finds on such a posterior
 DEPTH = 10  # Stan's own
 LARGEST_SEED = 2**31 - 1
+Algorithm = Literal["pathfinder", "laplace", "optimize"]
+
+
+def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
+    """Refuse a choice that is not offered."""
+    if given not in offered:
+        raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampler:
+    """Settings of sampling with Stan: engine, chains, and steps.
+
+    Attributes
+    ----------
+    engine : {"auto", "cmdstan", "pystan"}
+        Engine to sample with: ``"auto"`` is CmdStan where it is installed, else PyStan.
+    chains : int
+        Number of Markov chains.
+    iter_warmup : int or None
+        Draws of each chain to adapt with, not kept; None for as many as usual.
+    iter_sampling : int
+        Draws of each chain to keep.
+    target_accept : float
+        Acceptance rate that the step size is adapted to.
+    max_treedepth : int or None
+        Trajectories have at most two to the power of this many steps. None for 10 or, for the whitened programs of
+        models 1 and 2, about as many as make a quarter turn, the best length on a normal posterior of scale 1, so that
+        nearly every trajectory has the most steps allowed.
+    inits : {"map", "random"} or None
+        Start of the chains: all at the fit that whitens the posterior, or each at a random point as far from it as the
+        posterior reaches; None for what is usual.
+
+    Raises
+    ------
+    ConfigError
+        If a choice is unknown or a number out of range.
+
+    Examples
+    --------
+    >>> Sampler(engine="pystan", chains=2).iter_sampling
+    1000
+    """
+
+    engine: Engine = "auto"
+    chains: int = 4
+    iter_warmup: int | None = None
+    iter_sampling: int = 1000
+    target_accept: float = 0.8
+    max_treedepth: int | None = None
+    inits: Inits | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be sampled with."""
+        check_choice("engine", self.engine, get_args(Engine))
+        if self.inits is not None:
+            check_choice("inits", self.inits, get_args(Inits))
+        least = {"chains": 1, "iter_warmup": LEAST_WARMUP, "iter_sampling": 4, "max_treedepth": 1}
+        for name, at_least in least.items():
+            given = getattr(self, name)
+            if given is not None and given < at_least:
+                raise ConfigError(f"{name} must be at least {at_least}, got {given!r}.")
+        if not 0 < self.target_accept < 1:
+            raise ConfigError(f"target_accept must be between 0 and 1, got {self.target_accept!r}.")
 
 
 def sample(
@@ -40,18 +111,12 @@ def sample(
     *,
     model: StanModel | Variant = "2",
     intents: Intents = "fixed",
-    engine: Engine = "auto",
-    chains: int = 4,
-    iter_warmup: int = 200,
-    iter_sampling: int = 1000,
-    seed: int | np.random.Generator,
-    inits: Inits = "map",
     priors: Priors | None = None,
     log_lik: bool = False,
     posterior_predictive: bool = False,
     plain: bool = False,
-    target_accept: float = 0.8,
-    max_treedepth: int | None = None,
+    sampler: Sampler | Literal["auto"] = "auto",
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> "az.InferenceData":
     r"""Draw from the posterior of a model with Stan.
@@ -69,19 +134,6 @@ def sample(
     intents : {"fixed", "random"}
         Prior of the intents' ln n: that of `priors`, or a normal one whose mean and standard deviation are estimated
         under flat priors. Then intents of one cell are kept. For models 1, 2 and 2L.
-    engine : {"auto", "cmdstan", "pystan"}
-        Engine to sample with: ``"auto"`` is CmdStan where it is installed, else PyStan.
-    chains : int
-        Number of Markov chains.
-    iter_warmup : int
-        Draws of each chain to adapt with, not kept.
-    iter_sampling : int
-        Draws of each chain to keep.
-    seed : int or numpy.random.Generator
-        Seed of everything that is drawn; a seed gives the same draws again with the same engine.
-    inits : {"map", "random"}
-        Start of the chains: all at the fit that whitens the posterior, or each at a random point as far from
-        it as the posterior reaches.
     priors : Priors, optional
         Priors of the parameters; flat by default.
     log_lik : bool
@@ -91,12 +143,11 @@ def sample(
         Whether to add bits drawn for every cell, missing ones too, as group ``posterior_predictive``.
     plain : bool
         Whether to run the program that reads as the paper does: the same posterior, a hundred times slower.
-    target_accept : float
-        Acceptance rate that the step size is adapted to.
-    max_treedepth : int, optional
-        Trajectories have at most two to the power of this many steps. By default 10; for the
-        whitened programs of models 1 and 2 about as many as make a quarter turn, the best length on a normal
-        posterior of scale 1, so that nearly every trajectory has the most steps allowed.
+    sampler : "auto" or Sampler
+        Engine, chains and draws; see `Sampler`. By default with 200 draws of warm-up; chains start at the fit that
+        whitens the posterior.
+    seed : int or numpy.random.Generator
+        Seed of everything that is drawn; a seed gives the same draws again with the same engine.
     progress : bool, optional
         Whether to draw a progress bar; by default only if stderr is a terminal.
 
@@ -142,10 +193,8 @@ def sample(
     True
     """
     rng = generator(seed)
-    work = Work(chains, iter_warmup, iter_sampling, target_accept, max_treedepth)
-    work.check()
-    check_choice("engine", engine, get_args(Engine))
-    check_choice("inits", inits, get_args(Inits))
+    work = given_sampler(sampler)
+    warmup, inits = USUAL_WARMUP if work.iter_warmup is None else work.iter_warmup, work.inits or "map"
     check_choice("intents", intents, get_args(Intents))
     if not isinstance(priors, Priors | None):
         raise ConfigError(f"priors must be Priors(...), not {type(priors).__name__}: see langdiff.regression.Priors.")
@@ -165,33 +214,33 @@ def sample(
         random_intents=intents == "random",
     )
     work_done = {
-        "chains": chains,
-        "warmup": iter_warmup,
-        "draws": iter_sampling,
+        "chains": work.chains,
+        "warmup": warmup,
+        "draws": work.iter_sampling,
         "inits": None if inits == "map" else inits,
         "predictive": posterior_predictive,
-        "target_accept": name_of_number(target_accept),
-        "max_treedepth": work.depth(posterior),
+        "target_accept": name_of_number(work.target_accept),
+        "max_treedepth": _depth(work, posterior),
         "seed": name_of_seed(seed, rng),
     }
-    chosen = choose_engine(engine)
+    chosen = choose_engine(work.engine)
     request = Request(
         program=posterior.program,
         whitened=not plain,
         data=posterior.data,
-        inits=[posterior.start(rng if inits == "random" else None) for _ in range(chains)],
-        chains=chains,
-        iter_warmup=iter_warmup,
-        iter_sampling=iter_sampling,
+        inits=[posterior.start(rng if inits == "random" else None) for _ in range(work.chains)],
+        chains=work.chains,
+        iter_warmup=warmup,
+        iter_sampling=work.iter_sampling,
         seed=int(rng.integers(1, LARGEST_SEED)),
-        target_accept=target_accept,
-        max_treedepth=work.depth(posterior),
+        target_accept=work.target_accept,
+        max_treedepth=_depth(work, posterior),
         progress=progress,
     )
     draws = sample_cmdstan(request) if chosen == "cmdstan" else sample_pystan(request)
     facts = {
         "engine": chosen,
-        "warmup": iter_warmup,
+        "warmup": warmup,
         "signature": f"{posterior.signature}|{join_signature({'engine': chosen, **work_done})}",
     }
     idata = label(draws, posterior, facts)
@@ -211,42 +260,131 @@ def choose_engine(engine: str) -> str:
     return "pystan" if why else "cmdstan"
 
 
-def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
-    """Refuse what is not offered."""
-    if given not in offered:
-        raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
+def given_sampler(sampler: object) -> Sampler:
+    """Return the sampler that is meant by "auto", or the one given.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither.
+    """
+    if sampler == "auto":
+        return Sampler()
+    if sampler is Sampler:
+        raise ConfigError("sampler is the class Sampler: write Sampler().")
+    if not isinstance(sampler, Sampler):
+        raise ConfigError(f"sampler must be 'auto' or Sampler(...), got {sampler!r}: see langdiff.regression.Sampler.")
+    return sampler
 
 
-@dataclass(frozen=True)
-class Work:
-    """How long chains are, and how they move."""
+def _depth(sampler: Sampler, posterior: Posterior) -> int:
+    """Return the depth of trees whose trajectories make a quarter turn; a tree of depth t averages 2 ** (t − 1)."""
+    if sampler.max_treedepth is not None:
+        return sampler.max_treedepth
+    # a Laplace density has a kink, at which steps must be shorter, by how much is not known before
+    if not posterior.whitened or not posterior.variant.has_information:
+        return DEPTH
+    steps = LEAST_TURN / (USUAL_STEP * posterior.dimension**-0.25)
+    return max(2, 1 + int(np.ceil(np.log2(steps))))
 
-    chains: int
-    iter_warmup: int
-    iter_sampling: int
-    target_accept: float
-    max_treedepth: int | None
 
-    def check(self) -> None:
-        """Refuse numbers that are out of range."""
-        least = {
-            "chains": (self.chains, 1),
-            "iter_warmup": (self.iter_warmup, LEAST_WARMUP),
-            "iter_sampling": (self.iter_sampling, 4),
-            "max_treedepth": (DEPTH if self.max_treedepth is None else self.max_treedepth, 1),
+def approximate(
+    surprisals: Surprisals | pd.DataFrame,
+    *,
+    model: StanModel | Variant = "2",
+    algorithm: Algorithm = "pathfinder",
+    n_draws: int = 1000,
+    seed: int | np.random.Generator = 0,
+    priors: Priors | None = None,
+) -> "az.InferenceData":
+    """Approximate the posterior of a whitened program with CmdStan.
+
+    Parameters
+    ----------
+    surprisals : Surprisals or DataFrame, shape (I, J)
+        Bits of intent i (row) in edition j (column); NaN where missing.
+    model : {"1", "2", "2L"} or Variant
+        Regression model, as in `sample`.
+    algorithm : {"pathfinder", "laplace", "optimize"}
+        Method: Pathfinder (Zhang et al. 2022), draws from a normal distribution at the mode, or the mode of
+        the whitened parameters as a single draw.
+    n_draws : int
+        Number of approximate draws; the optimizer gives one.
+    seed : int or numpy.random.Generator
+        Seed of everything that is drawn.
+    priors : Priors, optional
+        Priors of the parameters; flat by default.
+
+    Returns
+    -------
+    arviz.InferenceData
+        The same groups as those of `sample`, with one chain. Approximations have no R-hat: compare them with
+        `sample`.
+
+    Raises
+    ------
+    ConfigError
+        If CmdStan is not installed, or an argument is unknown or out of range.
+    DataError
+        If the table cannot be fitted or flat priors give no proper posterior, as in `sample`.
+    SolverError
+        If CmdStan fails.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(50, 4, seed=1).surprisals
+    >>> idata = approximate(surprisals, seed=1)  # doctest: +SKIP
+    >>> sorted(idata.posterior.data_vars)  # doctest: +SKIP
+    ['difficulty', 'dispersion', 'intent_size', 'sigma']
+    """
+    rng = generator(seed)
+    if algorithm not in get_args(Algorithm):
+        raise ConfigError(f"unknown algorithm {algorithm!r}; use one of {listing(get_args(Algorithm))}.")
+    if n_draws < 1:
+        raise ConfigError(f"n_draws must be at least 1, got {n_draws!r}.")
+    posterior = prepare(
+        surprisals,
+        variant=find_variant(model),
+        priors=priors or Priors(),
+        plain=False,
+        save_log_lik=False,
+        save_bits=False,
+    )
+    program = compiled(posterior.program)
+    count = 1 if algorithm == "optimize" else n_draws
+    named = name_of_seed(seed, rng)
+    with tempfile.TemporaryDirectory(prefix="langdiff-stan-") as folder:
+        settings: dict[str, Any] = {
+            "data": posterior.data,
+            "seed": int(rng.integers(1, LARGEST_SEED)),
+            "output_dir": folder,
+            "sig_figs": DIGITS,
         }
-        for name, (given, at_least) in least.items():
-            if given < at_least:
-                raise ConfigError(f"{name} must be at least {at_least}, got {given!r}.")
-        if not 0 < self.target_accept < 1:
-            raise ConfigError(f"target_accept must be between 0 and 1, got {self.target_accept!r}.")
+        variables = _run(program, algorithm, settings, posterior.start(None), count)
+    done = {"engine": "cmdstan", "algorithm": algorithm, "draws": count, "seed": named}
+    facts = {"engine": "cmdstan", "signature": f"{posterior.signature}|{join_signature(done)}"}
+    return label(_one_chain(variables, count), posterior, facts)
 
-    def depth(self, posterior: Posterior) -> int:
-        """Return the depth of trees whose trajectories make a quarter turn; a tree of depth t averages 2 ** (t − 1)."""
-        if self.max_treedepth is not None:
-            return self.max_treedepth
-        # a Laplace density has a kink, at which steps must be shorter, by how much is not known before
-        if not posterior.whitened or not posterior.variant.has_information:
-            return DEPTH
-        steps = LEAST_TURN / (USUAL_STEP * posterior.dimension**-0.25)
-        return max(2, 1 + int(np.ceil(np.log2(steps))))
+
+def _run(program: Any, algorithm: str, settings: dict[str, Any], start: dict[str, Any], count: int) -> dict[str, Any]:
+    match algorithm:
+        case "pathfinder":
+            fit = program.pathfinder(inits=start, draws=count, **settings)
+        case "laplace":
+            fit = program.laplace_sample(opt_args={"inits": start}, draws=count, **settings)
+        case _:
+            fit = program.optimize(inits=start, **settings)
+    variables: dict[str, Any] = fit.stan_variables()
+    return variables
+
+
+def _one_chain(variables: dict[str, Any], count: int) -> Draws:
+    """Return arrays of shape (1, draws, ...); the optimizer's have no axis of draws."""
+    chain = {}
+    for name in OF_DIFFICULTIES:
+        if name in variables:
+            values = np.asarray(variables[name], dtype=float)
+            per_draw = values.shape if count == 1 and values.shape[:1] != (1,) else values.shape[1:]
+            chain[name] = values.reshape(1, count, *per_draw)
+    return chain

@@ -87,7 +87,7 @@ class CompareSettings(Section):
             held_out = ld.cross_validate(
                 table,
                 self.variants,
-                k=self.n_folds,
+                n_folds=self.n_folds,
                 clusters=basis.experiment.fit.one_clustering,
                 seed=seed,
                 progress=basis.progress,

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 import langdiff as ld
-from langdiff.regression import posterior_table
+from langdiff.regression import Sampler, posterior_table
 from langdiff.regression.variants import SCALED, StanModel, find_variant
 from langdiff.run.analysis import Analysis
 from langdiff.run.section import Basis, Section, by_model, section
@@ -41,7 +41,8 @@ class SampleSettings(Section):
     def arguments(self) -> dict[str, Any]:
         """Return the settings as arguments of `langdiff.sample`."""
         variant = find_variant(self.model, laplace_scale=self.laplace_scale)
-        return self.model_dump(exclude={"laplace_scale"}) | {"model": variant}
+        sampler = Sampler(**self.model_dump(exclude={"model", "laplace_scale", "intents"}))
+        return {"model": variant, "intents": self.intents, "sampler": sampler}
 
     def make(self, basis: Basis) -> Analysis:
         """Draw from the posterior of each language model's difficulties."""

@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.check.cross_validate import cross_validate
-from langdiff.regression.check.folds import LEAST_LEFT, NEVER, assign_folds
+from langdiff.regression.check.cross_validate import LEAST_LEFT, NEVER, assign_folds, cross_validate
 from langdiff.regression.check.held_out import held_out_log_likelihood, mean_per_cell
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.tables.surprisals import Surprisals
@@ -87,7 +86,7 @@ def test_errors_that_are_shared_do_not_leak():
     leaks, errors = [], []
     for seed in range(6):
         table = clustered(seed)
-        one, whole = (cross_validate(table, "1", k=4, clusters=c, seed=seed) for c in (None, "document"))
+        one, whole = (cross_validate(table, "1", n_folds=4, clusters=c, seed=seed) for c in (None, "document"))
         assert whole.held_out.sum() == one.held_out.sum() == table.bits.size
         leaks.append(one.to_frame()["log_density"].iloc[0] - whole.to_frame()["log_density"].iloc[0])
         errors.append(whole.to_frame()["std_error"].iloc[0] / one.to_frame()["std_error"].iloc[0])
@@ -97,24 +96,24 @@ def test_errors_that_are_shared_do_not_leak():
 
 def test_the_record_says_which_clusters():
     table = clustered(1)
-    found = cross_validate(table, ["1", "2"], k=3, clusters="document", seed=0)
+    found = cross_validate(table, ["1", "2"], n_folds=3, clusters="document", seed=0)
     assert "whole clusters held out and sampled: 16 of 8 to 8 intents (document)" in found.summary()
     assert "|clusters:document#" in found.signature
     labels = table.intent_info["document"].map({i: f"d{i}" for i in range(16)})
-    again = cross_validate(table, ["1", "2"], k=3, clusters=labels, seed=0)
+    again = cross_validate(table, ["1", "2"], n_folds=3, clusters=labels, seed=0)
     pd.testing.assert_frame_equal(again.per_intent, found.per_intent)
     assert again.signature == found.signature  # names of clusters do not matter
-    plain = cross_validate(table, ["1", "2"], k=3, seed=0)
+    plain = cross_validate(table, ["1", "2"], n_folds=3, seed=0)
     assert "clusters" not in plain.signature
     assert "clusters" not in plain.summary()
-    alone = cross_validate(table, ["1", "2"], k=3, clusters={name: name for name in table.intents}, seed=0)
+    alone = cross_validate(table, ["1", "2"], n_folds=3, clusters={name: name for name in table.intents}, seed=0)
     pd.testing.assert_frame_equal(alone.to_frame(), plain.to_frame())
 
 
 def test_standard_errors_are_those_of_sums_by_cluster():
     """A dense computation of the same ratio, from the record's own frames."""
     table = clustered(2)
-    found = cross_validate(table, ["1", "2"], k=3, clusters="document", seed=0)
+    found = cross_validate(table, ["1", "2"], n_folds=3, clusters="document", seed=0)
     frame = found.to_frame()
     groups = table.intent_info["document"]
     counts = found.held_out.groupby(groups).sum()
@@ -189,8 +188,8 @@ def test_clusters_none_of_which_can_be_spared():
     bits.iloc[0, 2:], bits.iloc[1, :2] = np.nan, np.nan
     bits.iloc[6, 2:], bits.iloc[7, :2] = np.nan, np.nan
     names = {name: i // 6 for i, name in enumerate(bits.index)}
-    assert cross_validate(bits, "1", k=2, seed=0).held_out.sum() > 0
+    assert cross_validate(bits, "1", n_folds=2, seed=0).held_out.sum() > 0
     with pytest.raises(
         DataError, match=r"no cell can be held out: .* with one cell goes its whole cluster \(cluster\)\. "
     ):
-        cross_validate(bits, "1", k=2, clusters=names, seed=0)
+        cross_validate(bits, "1", n_folds=2, clusters=names, seed=0)

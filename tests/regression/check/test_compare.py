@@ -1,11 +1,16 @@
-"""Fits side by side: only those whose likelihoods are of the same cells."""
+"""Comparisons of fits, of totals and of folds."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import langdiff as ld
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.regression import compare_folds
+from langdiff.regression.check.fold_differences import _permute
+
+MONTE_CARLO = 0.02  # of a probability from 4,000 permutations: two and a half standard errors
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +68,124 @@ def test_grouped_fits_of_one_table_are_compared(bits):
     assert table["parameters"].diff().iloc[1] == 2
     with pytest.raises(DataError, match="different editions"):
         ld.compare([ld.fit(bits, groups=language), ld.fit(bits)])
+
+
+def table_of(rng, *, editions=5, documents=100, size=10, folds=5, model_sd=0.0, document_sd=0.0, sigma=0.1):
+    """Draw surprisals whose difficulties differ between folds, and which documents move."""
+    document = np.repeat(np.arange(documents), size)
+    fold = document % folds
+    z = 4 + rng.normal(size=(len(document), 1)) + 0.1 * np.arange(editions)
+    z = z + sigma * rng.normal(size=z.shape)
+    z += document_sd * rng.normal(size=(documents, editions))[document]
+    z += model_sd * rng.normal(size=(folds, editions))[fold]
+    names = [f"i{i}" for i in range(len(document))]
+    bits = pd.DataFrame(np.exp(z), index=names, columns=[f"e{j}" for j in range(editions)])
+    info = pd.DataFrame({"document": document.astype(str), "fold": (fold + 1).astype(str)}, index=names)
+    return ld.Surprisals(bits=bits, intent_info=info)
+
+
+def test_with_two_editions_the_test_is_an_analysis_of_variance():
+    rng = np.random.default_rng(3)
+    table = table_of(rng, editions=2, documents=40, model_sd=0.01, size=5)
+    found = compare_folds(table, n_permutations=4000, seed=1, model="1")
+    ratio = np.log(table.bits["e1"] / table.bits["e0"])
+    expected = stats.f_oneway(*(ratio[table.intent_info["fold"] == fold] for fold in found.by_fold)).pvalue
+    assert 0.01 < expected < 0.8
+    assert found.p_value == pytest.approx(expected, abs=MONTE_CARLO)
+    assert found.p_values.tolist() == [found.p_value] * 2
+
+
+def test_documents_count_as_wholes_in_the_test():
+    """Of documents of equal size, an analysis of variance of their means."""
+    rng = np.random.default_rng(4)
+    table = table_of(rng, editions=2, documents=60, document_sd=0.05)
+    found = compare_folds(table, clusters="document", n_permutations=4000, seed=1, model="1")
+    info = table.intent_info.assign(ratio=np.log(table.bits["e1"] / table.bits["e0"]))
+    means = info.groupby("document").agg({"ratio": "mean", "fold": "first"})
+    expected = stats.f_oneway(*(means["ratio"][means["fold"] == fold] for fold in found.by_fold)).pvalue
+    assert found.p_value == pytest.approx(expected, abs=MONTE_CARLO)
+
+
+def test_the_statistic_is_the_one_in_the_docstring():
+    rng = np.random.default_rng(0)
+    residuals, cells = rng.normal(size=(30, 3)), (rng.random((30, 3)) < 0.8).astype(float)
+    cluster, fold = np.arange(30) // 3, np.arange(30) // 3 % 4
+    residuals *= cells
+    observed, permuted = _permute(residuals, cells, cluster, fold, 250, rng)
+    by_hand = [sum(residuals[fold == f, j].sum() ** 2 / cells[fold == f, j].sum() for f in range(4)) for j in range(3)]
+    np.testing.assert_allclose(observed, by_hand)
+    assert permuted.shape == (250, 3)
+
+
+@pytest.mark.parametrize("document_sd", [0.0, 0.05])
+def test_the_test_is_as_often_significant_as_it_says(document_sd):
+    """Two hundred tables whose models do not differ: p is uniform if whole documents are permuted."""
+    rng = np.random.default_rng(5)
+    p = []
+    for _ in range(200):
+        table = table_of(rng, documents=50, size=4, document_sd=document_sd)
+        z = np.log(table.bits.to_numpy())
+        residuals = z - z.mean(axis=1, keepdims=True)
+        residuals -= residuals.mean(axis=0)
+        codes = [pd.factorize(table.intent_info[name])[0] for name in ("document", "fold")]
+        observed, permuted = _permute(residuals, np.ones_like(z), *codes, 199, rng)
+        p.append((1 + (permuted.sum(axis=1) >= observed.sum()).sum()) / 200)
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+    assert np.mean(np.array(p) <= 0.05) < 0.1
+
+
+@pytest.mark.slow
+def test_the_spread_between_models_is_found_and_enters_the_errors():
+    rng = np.random.default_rng(6)
+    alike, differing = [
+        [
+            compare_folds(table_of(rng, model_sd=sd), clusters="document", n_permutations=99, seed=1, model="1")
+            for _ in range(10)
+        ]
+        for sd in (0.0, 0.03)
+    ]
+    found = np.sqrt(np.mean([one.model_sd**2 for one in differing]))
+    assert found == pytest.approx(0.03, rel=0.25)
+    assert max(one.p_value for one in differing) == 0.01
+    assert np.mean([one.p_value < 0.05 for one in alike]) < 0.3
+    assert np.sqrt(np.mean([one.model_sd**2 for one in alike])) < 0.006
+    one = differing[0]
+    added = one.effects.std_error**2 - one.overall.std_error**2
+    np.testing.assert_allclose(added, one.model_sd**2 / 5 * (1 - 1 / 5))
+    assert "fold-models:5" in one.effects.signature
+    assert ld.rank_probabilities(one.effects, n_draws=50, seed=0).shape == (5, 5)
+
+
+def test_table_summary_and_picture():
+    table = table_of(np.random.default_rng(7))
+    found = compare_folds(table, clusters="document", seed=1, n_permutations=49)
+    frame = found.to_frame()
+    assert frame.index[0] == "e4"
+    one = ld.fit(table.sel(intents=table.intents[table.intent_info["fold"] == "2"]), clusters="document")
+    pd.testing.assert_series_equal(found.by_fold["2"], one.difficulty, check_names=False)
+    pd.testing.assert_series_equal(found.std_errors["2"], one.std_error, check_names=False)
+    assert f"p = {found.p_value:.3f} (49 permutations)" in found.summary()
+    assert found.overall.signature in found.summary()
+    assert [label.get_text() for label in found.plot().get_xticklabels()] == [f"fold {k}" for k in "12345"]
+    assert repr(found).startswith("FoldComparison: 5 folds × 5 editions")
+
+
+def test_what_cannot_be_compared():
+    table = table_of(np.random.default_rng(8), documents=20, size=5)
+    with pytest.raises(ConfigError, match="cannot take groups"):
+        compare_folds(table, groups={"e0": "a"}, seed=1)
+    with pytest.raises(ConfigError, match="folds='part': intent_info has no such column"):
+        compare_folds(table, folds="part", seed=1)
+    for wrong in (0, 2.5):
+        with pytest.raises(ConfigError, match="n_permutations must be a whole number from 1 up"):
+            compare_folds(table, n_permutations=wrong, seed=1)
+    with pytest.raises(DataError, match=r"20 of 20 clusters \(document\) are in several folds"):
+        compare_folds(table, folds=pd.Series(np.arange(100) % 2, index=table.intents), clusters="document", seed=1)
+    with pytest.raises(DataError, match=r"1 fold\(s\) and 5 edition\(s\)"):
+        compare_folds(table, folds=pd.Series(1, index=table.intents), seed=1)
+    with pytest.raises(ConfigError, match="seed"):
+        compare_folds(table, seed=None)
+    with pytest.warns(LangdiffWarning, match="in single folds: standard errors from 4 clusters") as caught:
+        compare_folds(table, clusters="document", seed=1, n_permutations=9)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__

@@ -10,8 +10,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression import Blunders, Bootstrap
 from langdiff.regression.check.compare import compare
-from langdiff.regression.check.cross_validate import cross_validate
-from langdiff.regression.check.folds import NEVER, assign_folds
+from langdiff.regression.check.cross_validate import NEVER, assign_folds, cross_validate
 from langdiff.regression.kernel.connected import edition_components
 
 MODELS = ("1", "2", "2L", "2C")
@@ -69,7 +68,7 @@ def wide(model, seed, intents=250, editions=7):
 
 @pytest.mark.parametrize("model", [pytest.param(m, marks=() if m == "2" else pytest.mark.slow) for m in MODELS])
 def test_the_model_that_made_the_data_wins(model):
-    found = cross_validate(wide(model, seed=1, intents=150), MODELS, k=2, seed=0)
+    found = cross_validate(wide(model, seed=1, intents=150), MODELS, n_folds=2, seed=0)
     assert found.best == model
     frame = found.to_frame()
     second = frame.iloc[1]
@@ -83,7 +82,7 @@ def test_model_3_wins_where_it_made_the_data_and_only_there():
     sizes = np.exp(np.random.default_rng(0).normal(4.5, 1, 300))
     for made_by, best in ((Blunders(scale=0.1), "3"), ("2", "2")):
         surprisals = ld.simulate(300, 8, model=made_by, intent_sizes=sizes, seed=1).surprisals
-        found = cross_validate(surprisals, ["2", Blunders(scale=0.05)], k=3, seed=0)
+        found = cross_validate(surprisals, ["2", Blunders(scale=0.05)], n_folds=3, seed=0)
         assert found.best == best
         assert found.not_converged.sum() == 0
 
@@ -94,7 +93,7 @@ def test_predictions_of_model_1_are_conditional_normals():
 
     surprisals = wide("1", seed=2, intents=40, editions=5)
     k, seed = 3, 5
-    found = cross_validate(surprisals, ["1"], k=k, seed=seed)
+    found = cross_validate(surprisals, ["1"], n_folds=k, seed=seed)
     z = np.log(surprisals.bits.to_numpy())
     folds = assign_folds(~np.isnan(z), k, np.random.default_rng(seed))
     total = np.zeros(40)
@@ -120,7 +119,7 @@ def test_predictions_of_model_1_are_conditional_normals():
 def test_rows_with_too_few_cells_are_counted_not_scored():
     bits = wide("2", seed=3, intents=60, editions=5).bits
     bits.iloc[:7, 2:] = np.nan
-    found = cross_validate(bits, ["1", "2"], k=4, seed=0)
+    found = cross_validate(bits, ["1", "2"], n_folds=4, seed=0)
     assert found.kept_intents == 7
     assert found.kept_cells == 14
     assert len(found.held_out) == 53
@@ -130,23 +129,23 @@ def test_rows_with_too_few_cells_are_counted_not_scored():
 
 def test_seed_decides_everything():
     table = wide("2", seed=3, intents=60, editions=5)
-    one, other, third = (cross_validate(table, ["1", "2"], k=3, seed=seed).per_intent for seed in (0, 0, 1))
+    one, other, third = (cross_validate(table, ["1", "2"], n_folds=3, seed=seed).per_intent for seed in (0, 0, 1))
     pd.testing.assert_frame_equal(one, other)
     assert not one.equals(third)
 
 
 def test_bad_settings_are_refused():
     table = wide("2", seed=3, intents=60, editions=5)
-    with pytest.raises(ConfigError, match="k must be at least 2, got 1"):
-        cross_validate(table, k=1, seed=0)
+    with pytest.raises(ConfigError, match="n_folds must be at least 2, got 1"):
+        cross_validate(table, n_folds=1, seed=0)
     with pytest.raises(ConfigError, match="twice: '2'"):
         cross_validate(table, ["2", "1", "2"], seed=0)
     with pytest.raises(ConfigError, match="unknown model"):
         cross_validate(table, ["5"], seed=0)
     with pytest.raises(DataError, match="no cell can be held out"):
         cross_validate(table.bits.iloc[:, :2], ["1"], seed=0)
-    with pytest.raises(ConfigError, match=r"k must be at least 2, got 2\.5"):
-        cross_validate(table, ["1"], k=2.5, seed=0)
+    with pytest.raises(ConfigError, match=r"n_folds must be at least 2, got 2\.5"):
+        cross_validate(table, ["1"], n_folds=2.5, seed=0)
     with pytest.raises(ConfigError, match="unknown model '12'"):
         cross_validate(table, "12", seed=0)
     for seed in (-1, "x", 0.5):
@@ -158,7 +157,7 @@ def test_bad_settings_are_refused():
 @pytest.mark.parametrize("k", [2, 10])
 def test_small_tables_have_fewer_folds_or_cells(shape, k):
     surprisals = ld.simulate(*shape, seed=1).surprisals
-    found = cross_validate(surprisals, ["1", "2"], k=k, seed=0)
+    found = cross_validate(surprisals, ["1", "2"], n_folds=k, seed=0)
     assert 1 <= found.folds <= k
     assert found.held_out.sum() + found.kept_cells == np.prod(shape)
     assert np.isfinite(found.per_intent.to_numpy()).all()
@@ -175,7 +174,7 @@ def test_a_table_with_no_cell_to_spare_says_so():
     with pytest.warns(LangdiffWarning, match="joined to the others by single intents only"):
         ld.fit(bits, model="1")
     with pytest.warns(LangdiffWarning), pytest.raises(DataError, match="no cell can be held out"):
-        cross_validate(bits, ["1"], k=2, seed=0)
+        cross_validate(bits, ["1"], n_folds=2, seed=0)
 
 
 def test_a_fold_whose_rest_cannot_be_fitted_is_told_as_such():
@@ -183,12 +182,12 @@ def test_a_fold_whose_rest_cannot_be_fitted_is_told_as_such():
     bits = wide("1", seed=2, intents=10, editions=5).bits
     bits["e1"] = [7.0] * 9 + [8.0]
     with pytest.raises(DataError, match=r"with a fold of \d+ cells held out, the rest cannot be fitted: 1 edition"):
-        cross_validate(bits, ["1"], k=3, seed=0)
+        cross_validate(bits, ["1"], n_folds=3, seed=0)
 
 
 def test_arrays_are_validated_as_frames_are():
     bits = wide("1", seed=2, intents=30, editions=4).bits
-    of_array, of_frame = (cross_validate(t, "1", k=3, seed=0).per_intent for t in (bits.to_numpy(), bits))
+    of_array, of_frame = (cross_validate(t, "1", n_folds=3, seed=0).per_intent for t in (bits.to_numpy(), bits))
     np.testing.assert_array_equal(of_array, of_frame)
 
 

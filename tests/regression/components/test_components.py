@@ -1,4 +1,4 @@
-"""Variance components, short forms and faulty cells against brute force and known truth."""
+"""Generalizability, short forms and outliers against brute force and known truth."""
 
 import numpy as np
 import pandas as pd
@@ -7,9 +7,11 @@ import pytest
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.components import reliability
-from langdiff.regression.components.faulty_cells import _standardized
+from langdiff.regression.components.outliers import _standardized, moderate_variances
 
 VARIANCES = {"edition": 0.04, "intent": 1.0, "residual": 0.09}
+SAMPLE_VARIANCES = np.array([0.02, 1.1, 5.3, 0.04, 1.7, 0.9, 3.2, 0.6, 9.3, 1.0])
+SEARCH = 2e-8  # at which limma ends its search for d0
 
 
 def crossed(rng, intents=300, editions=40, variances=VARIANCES):
@@ -131,7 +133,7 @@ def test_tables_without_residuals_are_refused():
         with pytest.raises(DataError, match="the residuals vanish"):
             ld.generalizability(bits)
     with pytest.raises(DataError, match="residuals of 'x' vanish in most cells"):
-        ld.flag_cells({"x": copies, "y": copies})
+        ld.flag_outliers({"x": copies, "y": copies})
     with pytest.raises(ConfigError, match="one table of surprisals or more"):
         ld.generalizability({})
 
@@ -145,11 +147,11 @@ def test_facets_have_one_complete_row_per_table():
 
 def test_short_forms_refuse_what_they_cannot_use():
     truth = ld.simulate(60, 8, seed=3).surprisals
-    with pytest.raises(ConfigError, match=r"k=5\.5: must be from 2 to 59"):
+    with pytest.raises(ConfigError, match=r"n_items=5\.5: must be from 2 to 59"):
         ld.short_form(truth, 5.5, seed=0)
     with pytest.raises(ConfigError, match="named twice"):
         ld.short_form(truth, 5, chosen_on=["e1", "e2", "e2"], seed=0)
-    with pytest.raises(ConfigError, match="k=60: must be from 2 to 59"):
+    with pytest.raises(ConfigError, match="n_items=60: must be from 2 to 59"):
         ld.short_form(truth, 60, seed=0)
     with pytest.raises(DataError, match="to judge on"):
         ld.short_form(truth, 10, chosen_on=list(truth.editions[:7]), seed=0)
@@ -183,14 +185,14 @@ def damaged():
 
 
 def rightly(found, faulty):
-    """Return which rows of what was found are faulty cells."""
+    """Return which rows of what was found are outliers."""
     return [faulty.at[i, e] for i, e in zip(found["intent"], found["edition"], strict=True)]
 
 
 def test_exchanged_cells_are_flagged_and_few_others(damaged):
     right, known = [], 0
     for tables, faulty in damaged:
-        found = ld.flag_cells(tables, q=0.1)
+        found = ld.flag_outliers(tables, q=0.1)
         assert len(found) == faulty.size
         right += rightly(found[found["flagged"]], faulty)
         known += faulty.to_numpy().sum()
@@ -202,8 +204,8 @@ def test_two_models_order_cells_better_than_one(damaged):
     both, alone = [], []
     for tables, faulty in damaged:
         count = int(faulty.to_numpy().sum())
-        both += rightly(ld.flag_cells(tables).head(count), faulty)
-        alone += rightly(ld.flag_cells({"one": tables["one"], "same": tables["one"]}).head(count), faulty)
+        both += rightly(ld.flag_outliers(tables).head(count), faulty)
+        alone += rightly(ld.flag_outliers({"one": tables["one"], "same": tables["one"]}).head(count), faulty)
     assert np.mean(both) > np.mean(alone)
 
 
@@ -220,7 +222,7 @@ def test_tables_without_faults_have_flags_no_more_often_than_told(editions):
         rng = np.random.default_rng([9, number])
         scale = np.exp(rng.uniform(-0.5, 0.5, editions))
         z = 5 + rng.normal(0, 0.6, (200, 1)) + 0.14 * scale * rng.normal(size=(200, editions))
-        flags.append(ld.flag_cells(noisy(rng, z))["flagged"].any())
+        flags.append(ld.flag_outliers(noisy(rng, z))["flagged"].any())
     assert np.sum(flags) <= 4  # 5 % of 20 are 1; 5 or more happen once in 400
 
 
@@ -240,7 +242,7 @@ def test_the_only_cell_of_an_intent_cannot_be_faulty():
     rng = np.random.default_rng(11)
     z = rng.normal(5, 0.6, (40, 1)) + rng.normal(0, 0.1, (40, 12))
     z[7, 1:] = np.nan
-    found = ld.flag_cells(noisy(rng, z))
+    found = ld.flag_outliers(noisy(rng, z))
     assert len(found) == 40 * 12 - 11
     row = found[found["intent"] == "7"]
     assert row[["score", "p"]].to_numpy().tolist() == [[0.0, 1.0]]
@@ -250,25 +252,25 @@ def test_tables_too_small_or_without_links_are_refused():
     rng = np.random.default_rng(12)
     z = rng.normal(5, 0.6, (40, 1)) + rng.normal(0, 0.1, (40, 12))
     with pytest.raises(DataError, match="at least 20 intents × 10 editions"):
-        ld.flag_cells(noisy(rng, z[:, :9]))
+        ld.flag_outliers(noisy(rng, z[:, :9]))
     with pytest.raises(DataError, match="at least 20 intents × 10 editions"):
-        ld.flag_cells(noisy(rng, z[:19]))
+        ld.flag_outliers(noisy(rng, z[:19]))
     z[3] = np.nan
     with pytest.raises(DataError, match=r"1 intent\(s\) without any surprisal: '3'"):
-        ld.flag_cells(noisy(rng, z))
+        ld.flag_outliers(noisy(rng, z))
     z[3], z[:20, :2], z[20:, 2:] = 5.0, np.nan, np.nan
     with pytest.raises(DataError, match=r"2 edition\(s\) share no intent with the others.*'e0', 'e1'"):
-        ld.flag_cells(noisy(rng, z))
+        ld.flag_outliers(noisy(rng, z))
 
 
 def test_cells_need_two_tables_of_the_same_cells(damaged):
     tables, _ = damaged[0]
     with pytest.raises(ConfigError, match="two or more language models"):
-        ld.flag_cells({"one": tables["one"]})
+        ld.flag_outliers({"one": tables["one"]})
     with pytest.raises(DataError, match="'other' has other"):
-        ld.flag_cells(tables | {"other": ld.Surprisals(bits=tables["one"].bits.iloc[1:])})
+        ld.flag_outliers(tables | {"other": ld.Surprisals(bits=tables["one"].bits.iloc[1:])})
     with pytest.raises(ConfigError, match="q must be"):
-        ld.flag_cells(tables, q=2)
+        ld.flag_outliers(tables, q=2)
 
 
 def test_frames_of_bits_serve_as_tables(damaged):
@@ -276,8 +278,40 @@ def test_frames_of_bits_serve_as_tables(damaged):
     assert ld.generalizability(table.bits).frame.equals(ld.generalizability(table).frame)
     assert ld.short_form(table.bits, 10, seed=0).intents.equals(ld.short_form(table, 10, seed=0).intents)
     frames = {name: given.bits for name, given in damaged[0][0].items()}
-    assert ld.flag_cells(frames).equals(ld.flag_cells(damaged[0][0]))
+    assert ld.flag_outliers(frames).equals(ld.flag_outliers(damaged[0][0]))
     with pytest.raises(DataError, match="a mapping from name to table, not Surprisals"):
-        ld.flag_cells(table)
+        ld.flag_outliers(table)
     with pytest.raises(DataError, match="not DifficultyFit"):
         ld.generalizability(ld.fit(table))
+
+
+# limma 3.54: squeezeVar(variances, df)
+@pytest.mark.parametrize(
+    ("freedom", "prior_freedom", "prior", "first"),
+    [
+        (np.full(10, 6.0), 1.231710893, 0.3571342262, [0.07742097617, 0.97347449600, 4.45812707310]),
+        (
+            np.array([6.0, 5, 4, 8, 6, 6, 3, 7, 6, 6]),
+            1.217482187,
+            0.3614122860,
+            [0.07759118843, 0.95537274442, 4.14759691452],
+        ),
+    ],
+)
+def test_variances_are_those_of_limma(freedom, prior_freedom, prior, first):
+    found = moderate_variances(SAMPLE_VARIANCES, freedom)
+    assert found.prior_freedom == pytest.approx(prior_freedom, rel=SEARCH)
+    assert found.prior == pytest.approx(prior, rel=SEARCH)
+    np.testing.assert_allclose(found.variances[:3], first, rtol=SEARCH)
+
+
+def test_variances_that_vary_no_more_than_samples_do_are_one():
+    found = moderate_variances(np.array([0.9, 1.0, 1.1]), np.full(3, 5.0))
+    assert np.isinf(found.prior_freedom)
+    np.testing.assert_allclose(found.variances, 1.0)
+
+
+def test_a_sample_without_freedom_takes_the_prior():
+    found = moderate_variances(np.append(SAMPLE_VARIANCES, 0.0), np.append(np.full(10, 6.0), 0.0))
+    assert found.variances[-1] == pytest.approx(found.prior)
+    assert found.prior_freedom == pytest.approx(1.231710893, rel=SEARCH)

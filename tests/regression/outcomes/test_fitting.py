@@ -247,7 +247,7 @@ def test_a_profile_of_clusters_is_tested_by_their_errors(settings):
     truth = truth.with_items(pd.DataFrame({"part": half.map({0: "a", 1: "b", 2: "c"})}))
     plain = ld.fit_outcomes(truth, interaction="part").interacts
     assert plain.kind == "likelihood ratio"
-    fit = ld.fit_outcomes(truth, interaction="part", cluster="document", **settings)
+    fit = ld.fit_outcomes(truth, interaction="part", clusters="document", **settings)
     profile = fit.profile
     pinv = np.linalg.pinv(profile.covariance.to_numpy(), rcond=1e-8, hermitian=True)
     statistic = profile.estimate @ pinv @ profile.estimate
@@ -275,12 +275,12 @@ def test_errors_of_clusters():
     truth = ld.simulate_outcomes(400, 3, documents=40, document_spread=0.7, document_noise=1.5, seed=4).outcomes
     plain = ld.fit_outcomes(truth)
     with pytest.warns(LangdiffWarning, match=r"standard errors of abilities are .* times those of the information"):
-        robust = ld.fit_outcomes(truth, cluster="document")
+        robust = ld.fit_outcomes(truth, clusters="document")
     pd.testing.assert_series_equal(plain.abilities.estimate, robust.abilities.estimate)
-    assert robust.errors.kind == "robust"
+    assert robust.errors.kind == "sandwich"
     assert robust.errors.n_clusters == 40
     with pytest.warns(LangdiffWarning, match="standard errors of abilities"):
-        boot = ld.fit_outcomes(truth, cluster="document", errors="bootstrap", n_resamples=40, seed=1)
+        boot = ld.fit_outcomes(truth, clusters="document", errors="bootstrap", n_resamples=40, seed=1)
     # 40 samples: the standard deviation of a standard error is 11 % of it
     assert_allclose(boot.abilities.std_error, robust.abilities.std_error, rtol=0.35)
     assert boot.errors.n_resamples > 35
@@ -290,7 +290,7 @@ def test_errors_of_clusters():
 def test_few_clusters_are_warned_of():
     truth = ld.simulate_outcomes(100, 3, documents=10, seed=4).outcomes
     with pytest.warns(LangdiffWarning, match="only 10 clusters"):
-        ld.fit_outcomes(truth, cluster="document")
+        ld.fit_outcomes(truth, clusters="document")
 
 
 def test_items_that_are_missing_by_difficulty_are_noticed():
@@ -418,8 +418,8 @@ def test_unlinked_systems_may_be_trusted():
         ({"by": "length"}, "by='length' is not an attribute of the items: there are 'construction'"),
         ({"by": "construction", "model": "conditional"}, "need model='rasch'"),
         ({"formula": "length"}, "formula 'length': 'length' is not a column"),
-        ({"errors": "information", "cluster": "construction"}, "takes items to be independent"),
-        ({"errors": "bootstrap"}, "seed must be a whole number"),
+        ({"errors": "information", "clusters": "construction"}, "takes items to be independent"),
+        ({"errors": "bootstrap", "seed": None}, "seed must be a whole number"),
         ({"errors": "bootstrap", "seed": 1, "n_resamples": 1}, "at least 2, got 1"),
     ],
 )

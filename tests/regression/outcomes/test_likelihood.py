@@ -11,9 +11,18 @@ from numpy.testing import assert_allclose
 from scipy.special import betaln, expit, gammaln
 from scipy.stats import binom, norm
 
-from langdiff.regression.outcomes.cells import beta_binomial, binomial, binomial_outer, log_coefficients
-from langdiff.regression.outcomes.likelihood import Point, evaluate
-from langdiff.regression.outcomes.rows import Rows, collapse
+from langdiff.regression.outcomes import evaluation
+from langdiff.regression.outcomes.evaluation import Point
+from langdiff.regression.outcomes.integrals import Rows, collapse
+from langdiff.regression.outcomes.likelihoods import (
+    BetaBinomial,
+    Binomial,
+    Structure,
+    beta_binomial,
+    binomial,
+    binomial_outer,
+    log_coefficients,
+)
 from tests.regression.outcomes.conftest import B_TRIALS, A, B
 
 WORKED = 1e-6  # of numbers given to six digits
@@ -42,9 +51,18 @@ def point_of(level, slope=(), spread=1.0, loading=None, d=None):
         slope=np.array(slope, dtype=float),
         spread=spread,
         log_loading=log_loading,
-        overdispersion=d,
-        free_loadings=loading is not None,
+        d=d,
     )
+
+
+def evaluate(rows, point, *, conditional=False, **settings):
+    """Evaluate the model whose parameters the point has."""
+    structure = Structure(
+        likelihood=Binomial() if point.d is None else BetaBinomial(),
+        loadings="free" if point.log_loading.any() else "equal",
+        levels="conditional" if conditional else "marginal",
+    )
+    return evaluation.evaluate(rows, point, structure, **settings)
 
 
 HARD = [[0], [0], [0], [1], [1], [1]]
@@ -70,7 +88,7 @@ def test_worked_rows_and_other_models():
     assert_allclose(found.gradient[:5], [0.798689, 0.673365, -1.195958, 0.262009, -1.886896], atol=WORKED)
     diagonal = [-3.601918, -3.662408, -2.279835, -2.484399, -2.651157]
     assert_allclose(np.diag(found.hessian)[:5], diagonal, atol=1e-5)  # the last digit of the source is rounded
-    overdispersed = evaluate(ROWS_B, replace(AT_B, overdispersion=0.25), nodes=60).log_likelihood
+    overdispersed = evaluate(ROWS_B, replace(AT_B, d=0.25), nodes=60).log_likelihood
     assert overdispersed + COEFFICIENTS == pytest.approx(-21.277539, abs=WORKED)
 
 
@@ -83,7 +101,7 @@ BLOCKED = rows_of(B, B_TRIALS, [[0.3], [1], [-1], [0.2], [0], [2]], block=[0, 0,
         (ROWS_A, AT_A, False),
         (ROWS_B, AT_B, False),
         (ROWS_A, point_of([0.5, 0, -0.5], loading=[1.25, 1, 0.8]), False),
-        (ROWS_B, replace(AT_B, overdispersion=0.25), False),
+        (ROWS_B, replace(AT_B, d=0.25), False),
         (ROWS_B, point_of([1, 0, -1], [1.0], 0.8, [1.3, 1, 0.7], 0.25), False),
         (BLOCKED, point_of([[1, 0, -1], [0.5, 0, -0.2]], [0.4], 0.8, [1.3, 1, 0.7], 0.25), False),
         (replace(ROWS_B, x=np.zeros((6, 0))), point_of([1, 0, -1]), True),
@@ -136,7 +154,7 @@ def test_quadrature_is_a_sum_over_a_fine_grid(problem, d):
         with np.errstate(invalid="ignore"):  # where p is 0 to rounding and nothing was tried
             cells = np.where(t > 0, coefficients + betaln(s + a, t - s + b) - betaln(a, b), 0.0)
     brute = np.log(np.trapezoid(np.exp(cells.sum(axis=2)) * norm.pdf(v), v, axis=1)).sum()
-    found = evaluate(rows, replace(point, overdispersion=d), nodes=60).log_likelihood
+    found = evaluate(rows, replace(point, d=d), nodes=60).log_likelihood
     assert found + log_coefficients(rows.s, rows.t).sum() == pytest.approx(brute, abs=1e-6)
 
 
@@ -163,7 +181,7 @@ def test_conditional_likelihood_is_a_sum_over_tables(problem):
 @given(problem=problems())
 def test_totals_suffice(problem):
     rows, point = problem
-    point = replace(point, log_loading=np.zeros(len(point.log_loading)), free_loadings=False)
+    point = replace(point, log_loading=np.zeros(len(point.log_loading)))
     rows = replace(rows, x=np.round(rows.x))
     merged = collapse(rows)
     whole, short = evaluate(rows, point), evaluate(merged, point)

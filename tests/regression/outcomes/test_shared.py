@@ -5,10 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.regression.outcomes import likelihood
-from langdiff.regression.outcomes.likelihood import Point, evaluate, parts
+from langdiff.regression.outcomes import evaluation
+from langdiff.regression.outcomes.evaluation import Point, evaluate, parts
+from langdiff.regression.outcomes.integrals import Rows, kinds
+from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.regression.outcomes.prediction import item_difficulties
-from langdiff.regression.outcomes.rows import Rows, kinds
+
+MARGINAL, CONDITIONAL = Structure(), Structure(levels="conditional")
 
 SAME = 1e-8  # of two ways to integrate, each row
 
@@ -28,14 +31,14 @@ def table(systems, trials, spread, *, groups=1, seed=0, items=600):
 
 def one_by_one(monkeypatch, call):
     with monkeypatch.context() as patched:
-        patched.setattr(likelihood, "FEWEST", 10**9)
+        patched.setattr(evaluation, "FEWEST", 10**9)
         return call()
 
 
 @pytest.mark.parametrize(("systems", "trials", "spread", "groups"), [(2, 1, 1.5, 1), (5, 1, 0.3, 3), (4, 6, 1.2, 2)])
 def test_marginal_likelihood(monkeypatch, systems, trials, spread, groups):
     rows, point = table(systems, trials, spread, groups=groups)
-    assert all(shared is not None for _, shared in parts(rows, point, 30))
+    assert all(shared is not None for _, shared in parts(rows, point, MARGINAL, 30))
     found = evaluate(rows, point, scores=True)
     other = one_by_one(monkeypatch, lambda: evaluate(rows, point, nodes=60, scores=True))
     assert_allclose(found.row_log_likelihoods, other.row_log_likelihoods, atol=SAME)
@@ -45,8 +48,8 @@ def test_marginal_likelihood(monkeypatch, systems, trials, spread, groups):
     assert_allclose(rows.weight @ found.scores, found.gradient, atol=SAME)
     rough = evaluate(rows, point, coarse=True)
     assert rough.log_likelihood == pytest.approx(found.log_likelihood, rel=1e-5)
-    means, deviations = item_difficulties(rows, Point(**vars(point)))
-    of_rows = one_by_one(monkeypatch, lambda: item_difficulties(rows, point))  # with 15 nodes
+    means, deviations = item_difficulties(rows, Point(**vars(point)), MARGINAL)
+    of_rows = one_by_one(monkeypatch, lambda: item_difficulties(rows, point, MARGINAL))  # with 15 nodes
     assert_allclose(means, of_rows[0], atol=1e-4)
     assert_allclose(deviations, of_rows[1], atol=1e-4)
 
@@ -55,9 +58,9 @@ def test_marginal_likelihood(monkeypatch, systems, trials, spread, groups):
 def test_conditional_likelihood(monkeypatch, systems, trials):
     rows, point = table(systems, trials, 1.0)
     rows = rows.take((rows.s.sum(axis=1) > 0) & (rows.s.sum(axis=1) < rows.t.sum(axis=1)))
-    assert all(shared is not None for _, shared in parts(rows, point, 30, conditional=True))
-    found = evaluate(rows, point, conditional=True, scores=True)
-    other = one_by_one(monkeypatch, lambda: evaluate(rows, point, conditional=True, scores=True))
+    assert all(shared is not None for _, shared in parts(rows, point, CONDITIONAL, 30))
+    found = evaluate(rows, point, CONDITIONAL, scores=True)
+    other = one_by_one(monkeypatch, lambda: evaluate(rows, point, CONDITIONAL, scores=True))
     for name in ("row_log_likelihoods", "gradient", "hessian", "scores"):
         assert_allclose(getattr(found, name), getattr(other, name), atol=SAME, err_msg=name)
 
@@ -68,7 +71,7 @@ def test_no_spread_and_too_many_trials(monkeypatch):
     other = one_by_one(monkeypatch, lambda: evaluate(rows, point))
     assert_allclose(found.hessian, other.hessian, atol=SAME)  # of σ, too, which is the score of a variance at zero
     rows, point = table(3, 100_000, 2.0, items=150)
-    assert all(shared is None for _, shared in parts(rows, point, 30))
+    assert all(shared is None for _, shared in parts(rows, point, MARGINAL, 30))
     assert np.isfinite(evaluate(rows, point).log_likelihood)
 
 

@@ -8,17 +8,16 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from langdiff import diagnose, fit, sample, simulate
+import langdiff
+from langdiff import diagnose, fit, simulate
 from langdiff.errors import ConfigError, LangdiffWarning, SolverError
 from langdiff.plots import plot_posterior
-from langdiff.regression.stan import approximation, diagnosis, label
-from langdiff.regression.stan import cmdstan as cmdstan_module
-from langdiff.regression.stan.approximation import approximate
-from langdiff.regression.stan.cmdstan import install_cmdstan
-from langdiff.regression.stan.diagnosis import posterior_table
-from langdiff.regression.stan.label import import_arviz
-from langdiff.regression.stan.programs import program_path
-from langdiff.regression.stan.sampling import choose_engine
+from langdiff.regression.stan import draws, engines, sampling
+from langdiff.regression.stan.draws import import_arviz, posterior_table
+from langdiff.regression.stan.engines import install_cmdstan
+from langdiff.regression.stan.posterior import program_path
+from langdiff.regression.stan.sampling import approximate, choose_engine
+from tests.regression.stan.conftest import sample
 
 NOT_INSTALLED = "CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'"
 
@@ -77,8 +76,8 @@ class FakeProgram:
 @pytest.fixture
 def program(monkeypatch):
     fake = FakeProgram()
-    monkeypatch.setattr(cmdstan_module, "compiled", lambda path: fake)
-    monkeypatch.setattr(approximation, "compiled", lambda path: fake)
+    monkeypatch.setattr(engines, "compiled", lambda path: fake)
+    monkeypatch.setattr(sampling, "compiled", lambda path: fake)
     return fake
 
 
@@ -159,7 +158,7 @@ def test_a_variable_that_points_to_no_cmdstan_is_named(bits, monkeypatch, tmp_pa
         pytest.warns(LangdiffWarning, match=f"^{message}. PyStan is used instead") as caught,
         pytest.raises(ZeroDivisionError),
     ):
-        sample(bits, seed=1)
+        langdiff.sample(bits, seed=1)
     assert [w.filename for w in caught] == [__file__]
 
 
@@ -195,8 +194,7 @@ def test_the_same_under_arviz_1(bits, program, monkeypatch):
     settings = {"engine": "cmdstan", "chains": 2, "iter_sampling": 20, "seed": 5}
     usual = sample(bits, **settings)
     table, verdict = posterior_table(usual), diagnose(usual)
-    for module in (label, diagnosis):
-        monkeypatch.setattr(module, "import_arviz", lambda: ArvizOne("arviz"))
+    monkeypatch.setattr(draws, "import_arviz", lambda: ArvizOne("arviz"))
     tree = sample(bits, **settings)
     assert isinstance(tree, xr.DataTree)
     assert set(tree.children) == {"posterior", "sample_stats", "observed_data"}
@@ -215,17 +213,17 @@ def test_auto_is_cmdstan_where_it_is(monkeypatch):
 
 def test_compiled_programs_are_kept_by_content(monkeypatch, tmp_path):
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "cmdstan-2.35.0")
-    monkeypatch.setattr(cmdstan_module, "user_cache_path", lambda name, appauthor: tmp_path / name)
+    monkeypatch.setattr(engines, "user_cache_path", lambda name, appauthor: tmp_path / name)
     seen = []
     monkeypatch.setattr(cmdstanpy, "CmdStanModel", lambda stan_file: seen.append(stan_file))
     path = tmp_path / "mine.stan"
     for content in ("parameters { real y; }", "parameters { real x; }", "parameters { real y; }"):
         path.write_text(content)
-        cmdstan_module.compiled(path)
+        engines.compiled(path)
         assert seen[-1].read_text() == content
     assert seen[0] == seen[2] != seen[1]
     assert seen[0].is_relative_to(tmp_path / "langdiff" / "stan")
-    assert cmdstan_module.cache_folder(path, "cmdstan-2.36.0") != cmdstan_module.cache_folder(path, "cmdstan-2.35.0")
+    assert engines.cache_folder(path, "cmdstan-2.36.0") != engines.cache_folder(path, "cmdstan-2.35.0")
 
 
 def test_a_failed_installation_is_one_line(monkeypatch):
@@ -246,7 +244,7 @@ def test_every_program_is_there():
             assert program_path(model, plain=plain).is_file()
 
 
-needs_cmdstan = pytest.mark.skipif(not cmdstan_module.cmdstan_is_installed(), reason="CmdStan is not installed")
+needs_cmdstan = pytest.mark.skipif(bool(engines.why_no_cmdstan()), reason="CmdStan is not installed")
 
 
 @pytest.mark.cmdstan

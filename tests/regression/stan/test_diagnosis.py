@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from langdiff import diagnose
-from langdiff.regression.stan.diagnosis import posterior_table
-from langdiff.regression.stan.label import import_arviz
+from langdiff.regression.stan.draws import import_arviz, posterior_table
 
 EDITIONS = ["deu", "eng", "fra"]
 

@@ -1,7 +1,9 @@
 """The Stan twin of `fit_outcomes`: densities in NumPy, marginal likelihood, ranks of true values, separated tables."""
 
 import json
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,9 +18,9 @@ from langdiff.cli.app import app
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import posterior_table
 from langdiff.regression.outcomes import sampling
-from langdiff.regression.stan.engine import Request
-from langdiff.regression.stan.pystan import sample_pystan
+from langdiff.regression.stan.engines import Request, sample_pystan
 from tests.regression.outcomes.conftest import B_TRIALS, B, outcomes_of
+from tests.regression.stan.conftest import sample_outcomes
 
 LIMITS = {"engine": "pystan", "progress": False}
 compiles = pytest.mark.slow  # a program of its own, which takes more than a minute
@@ -28,23 +30,24 @@ RANKS = 9  # places among draws, so that 0 … 9
 
 
 def draws_of(outcomes, *, iter_sampling=40, seed=1, **settings):
-    arguments = {"model": "auto", "by": None, "formula": None, "cluster": None, "cell_noise": False, "priors": PRIORS}
+    arguments = {"model": "auto", "by": None, "formula": None, "clusters": None, "cell_noise": False, "priors": PRIORS}
     prepared = sampling._prepare(outcomes, **(arguments | settings))
-    start = sampling._start(prepared.data, np.random.default_rng(seed))
-    request = Request(
-        program=sampling.PROGRAM,
-        whitened=False,
-        data=prepared.data,
-        inits=[start],
-        chains=1,
-        iter_warmup=30,
-        iter_sampling=iter_sampling,
-        seed=seed,
-        target_accept=0.8,
-        max_treedepth=5,
-        progress=False,
-    )
-    return prepared, {name: values[0] for name, values in sample_pystan(request).items()}
+    start = sampling._start(prepared, np.random.default_rng(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        request = Request(
+            program=sampling.write_program(prepared.structure.likelihood, Path(folder)),
+            whitened=False,
+            data=prepared.data,
+            inits=[start],
+            chains=1,
+            iter_warmup=30,
+            iter_sampling=iter_sampling,
+            seed=seed,
+            target_accept=0.8,
+            max_treedepth=5,
+            progress=False,
+        )
+        return prepared, {name: values[0] for name, values in sample_pystan(request).items()}
 
 
 def log_density(data, draws):
@@ -62,7 +65,7 @@ def log_density(data, draws):
         if data["cell_noise"]:
             eta = eta - one["cell_spread"][0] * one["e"]
         s, t, p = data["successes"], data["trials"], expit(eta)
-        if data["overdispersed"]:
+        if "correlation" in one:
             d = (1 - one["correlation"][0]) / one["correlation"][0]
             total = betabinom.logpmf(s, t, p * d, (1 - p) * d).sum()
             total += np.log(one["correlation"][0] * (1 - one["correlation"][0]))
@@ -82,8 +85,8 @@ def log_density(data, draws):
     "settings",
     [
         {"model": "rasch", "by": "construction"},
-        {"model": "beta-binomial", "formula": "length", "cluster": "document"},
-        {"model": "slopes", "cluster": "document"},
+        {"model": "beta-binomial", "formula": "length", "clusters": "document"},
+        {"model": "slopes", "clusters": "document"},
         {"cell_noise": True, "by": "construction"},
     ],
 )
@@ -99,7 +102,7 @@ def test_the_program_has_the_density_of_the_model(settings):
 def test_means_are_those_of_the_marginal_likelihood():
     outcomes = ld.simulate_outcomes(500, 5, groups={"a": 0.0, "b": 1.0}, seed=2).outcomes
     fit = ld.fit_outcomes(outcomes, by="group")
-    idata = ld.sample_outcomes(outcomes, by="group", seed=1, chains=2, **LIMITS)
+    idata = sample_outcomes(outcomes, by="group", seed=1, chains=2, **LIMITS)
     table = posterior_table(idata)
     assert ld.diagnose(idata).good
     apart = (table["mean"].to_numpy() - fit.parameters["estimate"].to_numpy()) / table["sd"].to_numpy()
@@ -139,7 +142,7 @@ def test_a_separated_table_has_a_posterior(tmp_path):
         ld.fit_outcomes(ld.Outcomes(successes=cells))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        idata = ld.sample_outcomes(ld.Outcomes(successes=cells), seed=1, **LIMITS)
+        idata = sample_outcomes(ld.Outcomes(successes=cells), seed=1, **LIMITS)
     assert ld.diagnose(idata).divergences == 0
     assert posterior_table(idata).loc["ability", "mean"].idxmax() == "s3"
     path = tmp_path / "cells.csv"
@@ -157,20 +160,20 @@ def test_a_separated_table_has_a_posterior(tmp_path):
     [
         ({"model": "conditional"}, "unknown model 'conditional'"),
         ({"model": "beta-binomial", "cell_noise": True}, "has noise already"),
-        ({"cluster": "document"}, "not an attribute"),
+        ({"clusters": "document"}, "not an attribute"),
         ({"chains": 0}, "chains must be at least 1"),
         ({"engine": "jags"}, "unknown engine"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(settings, message):
     with pytest.raises(ConfigError, match=message):
-        ld.sample_outcomes(outcomes_of(B, B_TRIALS), seed=1, **settings)
+        sample_outcomes(outcomes_of(B, B_TRIALS), seed=1, **settings)
 
 
 def test_what_cannot_be_sampled_is_said():
     single = ld.simulate_outcomes(20, 3, seed=1).outcomes
     with pytest.raises(DataError, match="nothing of noise"):
-        ld.sample_outcomes(single, cell_noise=True, seed=1)
+        sample_outcomes(single, cell_noise=True, seed=1)
     with pytest.raises(ConfigError, match="prior spread=0"):
         ld.OutcomePriors(spread=0)
 
@@ -178,7 +181,7 @@ def test_what_cannot_be_sampled_is_said():
 def test_draws_are_named_and_on_the_published_scale():
     """Made-up draws: groups by contrasts, items by what covariates say and their deviation."""
     outcomes = outcomes_of(B, B_TRIALS, construction=["easy"] * 3 + ["hard"] * 3, length=[3, 5, 2, 8, 1, 4])
-    settings = {"formula": "length", "cluster": None, "cell_noise": False, "priors": PRIORS}
+    settings = {"formula": "length", "clusters": None, "cell_noise": False, "priors": PRIORS}
     prepared = sampling._prepare(outcomes, "rasch", None, **settings)
     rng = np.random.default_rng(0)
     shapes = {"ability": (3,), "loading": (3,), "level": (), "slope": (1,), "spread": (), "deviation": (6,)}

@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from langdiff import diagnose, fit, sample
+from langdiff import diagnose, fit
 from langdiff.errors import ConfigError
 from langdiff.regression import Blunders
 from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.likelihood import normalize
 from langdiff.regression.kernel.two_way import normalized_covariance
-from langdiff.regression.stan.priors import Priors
+from langdiff.regression.stan.posterior import Priors
+from tests.regression.stan.conftest import sample
 
 NEAR = 0.3  # posterior standard deviations, between a mean and a maximum at 120 rows
 LIMITS = {"progress": False, "engine": "pystan"}

@@ -9,13 +9,13 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from langdiff import diagnose, fit, sample, simulate
+from langdiff import diagnose, fit, simulate
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingExtraError, SolverError
 from langdiff.regression import Blunders
-from langdiff.regression.stan import pystan as pystan_module
-from langdiff.regression.stan.diagnosis import posterior_table
-from langdiff.regression.stan.label import import_arviz
-from langdiff.regression.stan.priors import Priors
+from langdiff.regression.stan import engines
+from langdiff.regression.stan.draws import import_arviz, posterior_table
+from langdiff.regression.stan.posterior import Priors
+from tests.regression.stan.conftest import sample
 
 MONTE_CARLO_ERRORS = 3
 EXACT_SPREAD_RTOL = 0.08  # sd over 4,000 draws of ESS above 1,500: relative error about 2 %, and the largest of many
@@ -255,7 +255,8 @@ def test_in_a_notebook():
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     cell = (
         "import json, langdiff as ld\n"
-        "idata = ld.sample(ld.simulate(30, 3, seed=1).surprisals, seed=1, chains=2, engine='pystan', progress=False)\n"
+        "sampler = ld.regression.Sampler(chains=2, engine='pystan')\n"
+        "idata = ld.sample(ld.simulate(30, 3, seed=1).surprisals, sampler=sampler, seed=1, progress=False)\n"
         "print(json.dumps(dict(idata.posterior.sizes)))"
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
@@ -302,7 +303,7 @@ def test_improper_posteriors_are_refused():
 
 
 def test_missing_extra(incomplete, monkeypatch):
-    monkeypatch.setattr(pystan_module, "find_spec", lambda name: None)
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"PyStan is not installed: pip install 'langdiff\[stan\]'"):
         sample(incomplete, seed=1, **LIMITS)
 

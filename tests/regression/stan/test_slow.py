@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from langdiff import sample, simulate
+from langdiff import simulate
 from langdiff.regression import Blunders
-from langdiff.regression.stan.label import import_arviz
+from langdiff.regression.stan.draws import import_arviz
+from tests.regression.stan.conftest import sample
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from langdiff.regression.stan import worker as worker_module
-from langdiff.regression.stan.programs import program_path
+from langdiff.regression.stan.posterior import program_path
 
 
 @pytest.fixture(autouse=True)

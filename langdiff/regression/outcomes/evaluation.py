@@ -2,7 +2,7 @@ r"""Log-likelihood of a table of outcomes, marginal or conditional, with gradien
 
 .. math:: \eta_{ij} = m_{b(i)j} - x_i^\top\beta - \lambda_j \sigma v_i, \qquad v_i \sim \mathcal{N}(0, 1)
 
-Parameters are kept as one vector: levels m (block by block), β, σ, ln λ, and d = ρ/(1 − ρ).
+Parameters are kept as one vector: levels m (block by block), β, σ, ln λ, and the parameter d of the likelihood.
 """
 
 from collections.abc import Iterator
@@ -12,16 +12,27 @@ from typing import Any
 import numpy as np
 
 from langdiff.base.types import Floats, Integers
-from langdiff.regression.outcomes.integrals import Nodes, cells_at, circle_nodes, hermite_nodes, modes
-from langdiff.regression.outcomes.rows import Rows, kinds
-from langdiff.regression.outcomes.shared import FEWEST, shared_moments, sharing, sharing_a_circle
+from langdiff.regression.outcomes.integrals import (
+    FEWEST,
+    Nodes,
+    Rows,
+    circle_nodes,
+    hermite_nodes,
+    kinds,
+    modes,
+    shared_moments,
+    sharing,
+    sharing_a_circle,
+)
+from langdiff.regression.outcomes.likelihoods import CellTerms, Structure
 
+RASCH = Structure()
 AT_ONCE = 100_000  # numbers of an array, so that few megabytes are in use
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Point:
-    """Parameters of the models; the conditional one has levels only.
+    """Parameters of the models; with conditional levels there are no others.
 
     Attributes
     ----------
@@ -33,22 +44,19 @@ class Point:
         σ, log odds; not negative.
     log_loading : ndarray, shape (J,)
         ln λ.
-    overdispersion : float or None
-        d = ρ/(1 − ρ); None for binomial cells.
-    free_loadings : bool
-        Whether derivatives in ln λ are wanted; otherwise they are returned as 0.
+    d : float or None
+        The parameter of the likelihood; None if it has none.
     """
 
     level: Floats
     slope: Floats
     spread: float
     log_loading: Floats
-    overdispersion: float | None = None
-    free_loadings: bool = False
+    d: float | None = None
 
     def to_vector(self) -> Floats:
         """Return all parameters."""
-        d = 0.0 if self.overdispersion is None else self.overdispersion
+        d = 0.0 if self.d is None else self.d
         return np.concatenate([self.level.ravel(), self.slope, [self.spread], self.log_loading, [d]])
 
     def from_vector(self, vector: Floats) -> "Point":
@@ -63,7 +71,7 @@ class Point:
             slope=slope,
             spread=abs(float(spread[0])),  # the likelihood is even in it
             log_loading=log_loading,
-            overdispersion=None if self.overdispersion is None else float(d[0]),
+            d=None if self.d is None else float(d[0]),
         )
 
 
@@ -80,7 +88,7 @@ class Value:
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """What rows of a block give: ln of the integrals, (n,), and moments over the nodes of u, the derivatives by node.
+    """Integrals of the rows of a block, as logarithms, (n,), and moments over the nodes of u, the derivatives by node.
 
     u has the columns m (J), σ, ln λ (J) and d, as far as they are wanted. `cross` is the Hessian between a shift of all
     m and u.
@@ -95,10 +103,10 @@ class _Moments:
 def evaluate(
     rows: Rows,
     point: Point,
+    structure: Structure = RASCH,
     *,
     nodes: int = 15,
     coarse: bool = False,
-    conditional: bool = False,
     scores: bool = False,
 ) -> Value:
     """Return the log-likelihood of rows and its derivatives in all parameters.
@@ -109,12 +117,12 @@ def evaluate(
         Outcomes; for the conditional likelihood without rows that are all right or all wrong.
     point : Point
         Where to evaluate.
+    structure : Structure
+        The model; derivatives in ln λ are 0 unless loadings are free.
     nodes : int
         Number of nodes of the quadrature, where rows share none; the conditional likelihood has as many as it needs.
     coarse : bool
         Whether nodes that rows share may be farther apart, as is good enough on the way.
-    conditional : bool
-        Whether to condition on the totals of rows.
     scores : bool
         Whether to return the gradient of each row as well.
     """
@@ -123,19 +131,19 @@ def evaluate(
     n_m = blocks * systems
     size = n_m + covariates + systems + 2
     wanted = np.array([], dtype=int)  # of σ, ln λ and d
-    if not conditional:
-        of_d = [] if point.overdispersion is None else [size - 1]
-        of_loadings = range(n_m + covariates + 1, size - 1) if point.free_loadings else []
+    if not structure.conditional:
+        of_d = [] if point.d is None else [size - 1]
+        of_loadings = range(n_m + covariates + 1, size - 1) if structure.loadings == "free" else []
         wanted = np.array([n_m + covariates, *of_loadings, *of_d])
     slope = np.arange(n_m, n_m + covariates)
     gradient, hessian = np.zeros(size), np.zeros((size, size))
     log_integrals = np.zeros(len(rows.s))
     all_scores = np.zeros((len(rows.s) if scores else 0, size))
-    for part, shared in parts(rows, point, nodes, coarse=coarse, conditional=conditional):
+    for part, shared in parts(rows, point, structure, nodes, coarse=coarse):
         some = rows.take(part)
         m = np.arange(systems) + systems * int(some.block[0])
         u = np.concatenate([m, wanted])
-        moments = _moments(some, point, nodes, conditional) if shared is None else _shared(some, point, shared)
+        moments = _moments(some, point, structure, nodes) if shared is None else _shared(some, point, shared)
         w = some.weight
         log_integrals[part] = moments.log_integral
         gradient[u] += w @ moments.mean
@@ -155,13 +163,13 @@ def evaluate(
 
 
 def parts(
-    rows: Rows, point: Point, nodes: int, *, coarse: bool = False, conditional: bool = False
+    rows: Rows, point: Point, structure: Structure, nodes: int, *, coarse: bool = False
 ) -> Iterator[tuple[Integers, Nodes | None]]:
     """Yield places of rows of one block, and the nodes they share; None if each row has its own.
 
     Those without common nodes are few enough for arrays of rows × nodes × systems.
     """
-    alike = point.overdispersion is None and not point.free_loadings and not point.log_loading.any()
+    alike = structure.totals_suffice and not point.log_loading.any()
     for block in np.unique(rows.block):
         places = np.flatnonzero(rows.block == block)
         left = np.ones(len(places), dtype=bool)
@@ -172,14 +180,14 @@ def parts(
                 level = row_levels(rows.take(inside[:1]), point)[0]
                 found = (
                     sharing_a_circle(rows, inside, level)
-                    if conditional
+                    if structure.conditional
                     else sharing(rows, inside, level, point.spread, coarse=coarse)
                 )
                 for part in found:
                     left[kind == one] = False
                     yield part
         places = places[left]
-        if conditional and len(places):  # with as many nodes as trials need
+        if structure.conditional and len(places):  # with as many nodes as trials need
             trials = rows.t[places].sum(axis=1)
             places = places[np.argsort(trials, kind="stable")]
             nodes = int(trials.max()) // 2 + 1
@@ -188,13 +196,19 @@ def parts(
             yield places[start : start + step], None
 
 
-def place_nodes(some: Rows, point: Point, nodes: int, conditional: bool) -> Nodes:
+def place_nodes(some: Rows, point: Point, structure: Structure, nodes: int) -> Nodes:
     """Return the nodes of rows of one block."""
-    level = row_levels(some, point)
-    if conditional:
-        return circle_nodes(level, some.s, some.t, int(some.t.sum(axis=1).max()) // 2 + 1)
+    if structure.conditional:
+        return circle_nodes(row_levels(some, point), some.s, some.t, int(some.t.sum(axis=1).max()) // 2 + 1)
     loading = point.spread * np.exp(point.log_loading)
-    return hermite_nodes(*modes(level, loading, some.s, some.t, point.overdispersion), nodes)
+    return hermite_nodes(*modes(lambda v: cells_at(some, point, structure, v), loading, some.t), nodes)
+
+
+def cells_at(some: Rows, point: Point, structure: Structure, v: Any) -> CellTerms:
+    """Return the terms of rows at nodes, shape (n, Q)."""
+    conditional = structure.conditional
+    loading = -np.ones(some.s.shape[1]) if conditional else point.spread * np.exp(point.log_loading)
+    return structure.likelihood.at_nodes(row_levels(some, point), loading, v, some.s, some.t, point.d, some.constant)
 
 
 def row_levels(some: Rows, point: Point) -> Floats:
@@ -212,26 +226,25 @@ def _shared(some: Rows, point: Point, nodes: Nodes) -> _Moments:
     return _Moments(*found, cross=np.broadcast_to(shift, found.mean.shape))
 
 
-def _moments(some: Rows, point: Point, nodes: int, conditional: bool) -> _Moments:
-    v, log_weight = place_nodes(some, point, nodes, conditional)
-    loading = -np.ones(some.s.shape[1]) if conditional else point.spread * np.exp(point.log_loading)
-    sign = -1.0 if conditional else 1.0
-    cells = cells_at(row_levels(some, point), loading, v, some.s, some.t, point.overdispersion)
+def _moments(some: Rows, point: Point, structure: Structure, nodes: int) -> _Moments:
+    v, log_weight = place_nodes(some, point, structure, nodes)
+    systems, sign = some.s.shape[1], -1.0 if structure.conditional else 1.0
+    cells = cells_at(some, point, structure, v)
     log_f = sign * cells.value + log_weight
     highest = log_f.real.max(axis=1, keepdims=True)
     f = np.exp(log_f - highest)
     total = f.real.sum(axis=1, keepdims=True)
     share = f / total  # (n, Q)
-    u = _derivatives(cells, v, point, conditional)  # (n, Q, D)
+    u = _derivatives(cells, v, point, structure)  # (n, Q, D)
     mean = (share[:, None, :] @ u)[:, 0].real
     weighted = ((share * some.weight[:, None])[:, :, None] * u).reshape(-1, u.shape[2])
     covariance = (weighted.T @ u.reshape(-1, u.shape[2])).real - (mean * some.weight[:, None]).T @ mean
-    second = _second_derivatives(cells, v, share, conditional)
-    hessian, cross = _assemble(second, some.weight, point, u.shape[2])
+    second = _second_derivatives(cells, v, share, structure)
+    hessian, cross = _assemble(second, some.weight, point, structure, u.shape[2])
     if some.x.shape[1]:
         shift = cells.of_eta.sum(axis=2)
         expected = ((share * shift)[:, None, :] @ u)[:, 0].real
-        cross += sign * (expected - mean[:, : len(loading)].sum(axis=1)[:, None] * mean)
+        cross += sign * (expected - mean[:, :systems].sum(axis=1)[:, None] * mean)
     return _Moments(
         log_integral=sign * (np.log(total) + highest)[:, 0],
         mean=mean,
@@ -240,25 +253,21 @@ def _moments(some: Rows, point: Point, nodes: int, conditional: bool) -> _Moment
     )
 
 
-def _derivatives(cells: Any, v: Any, point: Point, conditional: bool) -> Any:
+def _derivatives(cells: CellTerms, v: Any, point: Point, structure: Structure) -> Any:
     """Return ∂/∂(m, σ, ln λ, d) of the log-likelihood of each row at each node, shape (n, Q, D); see `_Moments`."""
     r = cells.of_eta
-    if conditional:
+    if structure.conditional:
         return r
     systems, loading = r.shape[2], np.exp(point.log_loading)
-    u = np.empty((*r.shape[:2], _size_of_u(point)))
+    free = structure.loadings == "free"
+    u = np.empty((*r.shape[:2], systems + 1 + systems * free + (point.d is not None)))
     u[:, :, :systems] = r
     u[:, :, systems] = -v * (r @ loading)
-    if point.free_loadings:
+    if free:
         u[:, :, systems + 1 : 2 * systems + 1] = -v[:, :, None] * (point.spread * loading) * r
     if cells.of_d is not None:
         u[:, :, -1] = cells.of_d.sum(axis=2)
     return u
-
-
-def _size_of_u(point: Point) -> int:
-    systems = len(point.log_loading)
-    return systems + 1 + systems * point.free_loadings + (point.overdispersion is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,8 +283,8 @@ class _Second:
     d: Floats | None = None
 
 
-def _second_derivatives(cells: Any, v: Any, share: Any, conditional: bool) -> _Second:
-    if conditional:
+def _second_derivatives(cells: CellTerms, v: Any, share: Any, structure: Structure) -> _Second:
+    if structure.conditional:
         return _Second(-(share[:, None, :] @ cells.curvature)[:, 0].real)
     by_v = np.stack([-share, share * v, -share * v**2], axis=1) @ cells.curvature  # (n, 3, J)
     r_v = (-(share * v)[:, None, :] @ cells.of_eta)[:, 0]
@@ -286,9 +295,9 @@ def _second_derivatives(cells: Any, v: Any, share: Any, conditional: bool) -> _S
     return _Second(by_v[:, 0], by_v[:, 1], by_v[:, 2], r_v, eta_d[:, 0], eta_d[:, 1], d)
 
 
-def _assemble(second: _Second, weight: Floats, point: Point, size: int) -> tuple[Floats, Floats]:
+def _assemble(second: _Second, weight: Floats, point: Point, structure: Structure, size: int) -> tuple[Floats, Floats]:
     """Return the weighted sum of second derivatives in u, shape (D, D), and those with a shift, (n, D)."""
-    loading, sigma = np.exp(point.log_loading), point.spread
+    loading, sigma, free = np.exp(point.log_loading), point.spread, structure.loadings == "free"
     J = len(loading)
     m, s = np.arange(J), J
     cross, hessian = np.zeros((len(weight), size)), np.zeros((size, size))
@@ -306,7 +315,7 @@ def _assemble(second: _Second, weight: Floats, point: Point, size: int) -> tuple
     pair(m, s, weight @ by_sigma)
     squares, pulls = weight @ (second.eta_v2 * loading**2), weight @ (second.r_v * loading)
     hessian[s, s] = squares.sum()
-    if point.free_loadings:
+    if free:
         log_l = np.arange(J + 1, 2 * J + 1)
         cross[:, log_l] = sigma * by_sigma
         pair(m, log_l, sigma * (weight @ by_sigma))
@@ -318,7 +327,7 @@ def _assemble(second: _Second, weight: Floats, point: Point, size: int) -> tuple
         cross[:, d] = second.eta_d.sum(axis=1)
         pair(m, d, weight @ second.eta_d)
         pair(s, d, by_v_d.sum())
-        if point.free_loadings:
+        if free:
             pair(log_l, d, sigma * by_v_d)
         hessian[d, d] = (weight @ second.d).sum()
     return hessian, cross

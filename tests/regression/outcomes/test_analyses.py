@@ -1,19 +1,69 @@
-"""What fits predict, and how well: against sums over a grid, and on held-out outcomes."""
+"""Predictions, cross-validation and regressions of abilities, against sums over a grid and on held-out outcomes."""
 
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from numpy.testing import assert_allclose
 from scipy.special import expit
 from scipy.stats import binom, norm
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.outcomes import cross_validation
+from langdiff.regression.outcomes import analyses
 
 GRID = 1e-6  # of quadrature against a sum over a fine grid
+
+
+def fitted(n_systems, size, seed=1, n_items=400, abilities=None):
+    outcomes = ld.simulate_outcomes(n_items, n_systems, abilities=abilities, seed=seed).outcomes
+    frame = pd.DataFrame({"size": size}, index=outcomes.systems.index)
+    return ld.fit_outcomes(outcomes.with_systems(frame))
+
+
+def test_without_sampling_error_it_is_least_squares():
+    size = np.array([1.0, 2, 3, 5, 8, 13])
+    rng = np.random.default_rng(0)
+    fit = fitted(6, size, n_items=10_000, abilities=0.1 * size + rng.normal(size=6))
+    found = ld.explain_abilities(fit, "size")
+    ols = sm.OLS(fit.abilities.estimate.to_numpy(), sm.add_constant(size)).fit()
+    row = found.terms.loc["size"]
+    assert_allclose(row[["estimate", "std_error"]].astype(float), [ols.params[1], ols.bse[1]], rtol=0.01)
+    assert row["p_value"] == pytest.approx(ols.pvalues[1], rel=0.05)
+    assert found.degrees_of_freedom == 4
+    assert found.tau == pytest.approx(np.sqrt(ols.scale), rel=0.01)
+
+
+@pytest.mark.slow
+def test_intervals_hold_what_is_true_and_tests_reject_what_is_not():
+    """Size says nothing; nine systems differ by .5: of 30 tests at 5 % no more than five reject (p < .01)."""
+    rng = np.random.default_rng(3)
+    rejected = 0
+    for seed in range(30):
+        fit = fitted(9, rng.normal(size=9), seed, n_items=100, abilities=0.5 * rng.normal(size=9))
+        rejected += ld.explain_abilities(fit, "size").terms.loc["size", "p_value"] < 0.05
+    assert rejected <= 5
+
+
+def test_no_variation_between_systems_is_zero():
+    fit = fitted(6, np.arange(6.0), abilities=0.2 * np.arange(6), n_items=200)
+    found = ld.explain_abilities(fit, "size")
+    assert found.scale >= 1
+    assert 0 <= found.tau < 0.3
+    assert "degrees of freedom" in found.summary()
+    assert found.to_frame() is found.terms
+
+
+def test_what_cannot_be_explained():
+    fit = fitted(3, [1.0, 2, 3])
+    with pytest.raises(DataError, match="3 systems are too few for 2 term"):
+        ld.explain_abilities(fit, "size + I(size**2)")
+    with pytest.raises(ConfigError, match="'tokens' is not a column; there are 'size'"):
+        ld.explain_abilities(fit, "tokens")
+    with pytest.raises(ConfigError, match="must be an OutcomeFit, not int"):
+        ld.explain_abilities(3, "size")
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +168,7 @@ def test_the_conditional_model_predicts_nothing(truth):
 def test_the_better_model_predicts_better(over):
     outcomes = ld.simulate_outcomes(300, 3, trials=6, correlation=0.3, documents=30, seed=3).outcomes
     scores = ld.cross_validate_outcomes(
-        outcomes, ["rasch", "beta-binomial"], over=over, k=3, cluster="document", seed=1
+        outcomes, ["rasch", "beta-binomial"], over=over, n_folds=3, clusters="document", seed=1
     )
     assert scores["trials"].tolist() == [5400, 5400]
     better = scores.loc["beta-binomial"]
@@ -130,7 +180,7 @@ def test_the_better_model_predicts_better(over):
 def test_folds_are_those_of_the_seed(truth):
     some = truth.outcomes.sel(items=truth.outcomes.items.index[:60])
     one, same, other = (
-        ld.cross_validate_outcomes(some, over="items", k=2, seed=seed).loc["rasch", "score"] for seed in (1, 1, 2)
+        ld.cross_validate_outcomes(some, over="items", n_folds=2, seed=seed).loc["rasch", "score"] for seed in (1, 1, 2)
     )
     assert one == same != other
 
@@ -141,15 +191,19 @@ def test_folds_are_those_of_the_seed(truth):
         ({"models": "conditional"}, ConfigError, "models to cross-validate are"),
         ({"over": "rows"}, ConfigError, "unknown over='rows'"),
         ({"over": "clusters"}, ConfigError, "needs the attribute that clusters share"),
-        ({"k": 1}, ConfigError, "at least 2, got 1"),
-        ({"over": "clusters", "cluster": "document", "k": 40}, ConfigError, "k=40 folds of 30 clusters"),
-        ({"over": "clusters", "cluster": "group", "by": "group", "k": 2}, DataError, "fold 1 of 2 cannot be fitted"),
-        ({"cluster": "task"}, DataError, "all items are in one cluster"),
+        ({"n_folds": 1}, ConfigError, "at least 2, got 1"),
+        ({"over": "clusters", "clusters": "document", "n_folds": 40}, ConfigError, "n_folds=40 folds of 30 clusters"),
+        (
+            {"over": "clusters", "clusters": "group", "by": "group", "n_folds": 2},
+            DataError,
+            "fold 1 of 2 cannot be fitted",
+        ),
+        ({"clusters": "task"}, DataError, "all items are in one cluster"),
     ],
 )
 def test_what_cannot_be_cross_validated(truth, settings, error, message, monkeypatch):
     if "task" in settings.values():  # said before anything is fitted
-        monkeypatch.setattr(cross_validation, "fit_outcomes", None)
+        monkeypatch.setattr(analyses, "fit_outcomes", None)
     outcomes = truth.outcomes.with_items(truth.outcomes.items[[]].assign(task="t"))
     with pytest.raises(error, match=message):
         ld.cross_validate_outcomes(outcomes, **({"seed": 1} | settings))

@@ -1,36 +1,44 @@
-r"""Cells that look faulty: translations that do not say the same, found by what language models agree on.
+r"""Outliers: translations that do not say the same, found by what language models agree on.
 
 The logarithms are averaged over the language models, of which two-way least squares leaves residuals :math:`e_{ij}`.
 They vary more in short intents and in some editions: row i has a variance :math:`s_i^2` and column j a factor
 :math:`c_j` of it, each estimated from a few cells only, so that they are drawn towards what all rows or columns have in
-common (`langdiff.regression.components.moderated`). A faulty cell must not enlarge the variance that it is measured
-by, so that its row is taken without it:
+common (see `Moderated`). An outlier must not enlarge the variance that it is measured by, so that its row is taken
+without it:
 
 .. math:: t_{ij} = \frac{e_{ij}}{\sqrt{c_j h_{ij} \tilde s^2_{(ij)}}}, \quad h_{ij} = (1 - 1/n_i)(1 - 1/n_j)
 
 with :math:`\tilde s^2_{(ij)}` the variance of the row without the cell, drawn towards the prior, and
 :math:`d_0 + n_i - 2` degrees of freedom, :math:`n_i` cells in the row and :math:`n_j` in the column. The normal
 quantiles u of the p-values of t are tested against Student's t with the scale and the tails that the middle of all |u|
-has, so that a few faulty cells do not decide what is usual. Cells that are found leave the estimates, and all are
-tested again.
+has, so that a few outliers do not decide what is usual. Cells that are found leave the estimates, and all are tested
+again.
+
+The true variances are taken to be :math:`d_0 s_0^2` over a chi-square with :math:`d_0` degrees of freedom. The
+logarithm of a sample variance with d degrees of freedom then has the variance :math:`\psi'(d/2) + \psi'(d_0/2)`
+(trigamma), from which :math:`d_0` follows, and each variance becomes :math:`(d_0 s_0^2 + d s^2) / (d_0 + d)`. See Smyth
+(2004), Stat. Appl. Genet. Mol. Biol. 3, section 6.2, and `squeezeVar` in Bioconductor's limma.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
+from scipy.special import digamma, polygamma
 from scipy.stats import false_discovery_control, norm
 from scipy.stats import t as student
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.regression.components.moderated import moderate_variances
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.table import named_tables
 from langdiff.tables.surprisals import Surprisals
 
+SMALLEST = 1e-5  # of the median: a sample variance of 0 has no logarithm
+WIDEST = 1e7  # ψ' of half the degrees of freedom beyond which d₀ is as small as it gets
 ROUNDING = 1e-12  # residual that is none, nats
 ALTERNATIONS = 6  # between the variances of rows and those of columns
 ROUNDS = 4  # of leaving out what was found
@@ -39,7 +47,62 @@ MOST_FREEDOM = 200.0
 INNER, OUTER = 0.5, 0.9  # quantiles of |u| that its usual distribution is fitted to
 
 
-def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -> pd.DataFrame:
+class Moderated(NamedTuple):
+    """Variances drawn towards their prior, that prior, and its degrees of freedom, which may be infinite."""
+
+    variances: Floats
+    prior: float
+    prior_freedom: float
+
+    def moderate(self, variances: Floats, freedom: Floats) -> Floats:
+        """Draw further variances towards the prior."""
+        if np.isinf(self.prior_freedom):
+            return np.full_like(variances, self.prior)
+        drawn: Floats = (self.prior_freedom * self.prior + freedom * variances) / (self.prior_freedom + freedom)
+        return drawn
+
+
+def moderate_variances(variances: Floats, freedom: Floats) -> Moderated:
+    """Estimate the prior of sample variances and draw them towards it.
+
+    Parameters
+    ----------
+    variances : ndarray, shape (n,)
+        Sample variances, not all 0.
+    freedom : ndarray, shape (n,)
+        Their degrees of freedom; a sample with none takes the prior.
+
+    Returns
+    -------
+    Moderated
+
+    Examples
+    --------
+    >>> found = moderate_variances(np.array([0.5, 1.0, 2.0, 30.0]), np.full(4, 5.0))
+    >>> round(found.prior_freedom, 2), round(found.prior, 2)
+    (1.44, 1.25)
+    """
+    known = freedom > 0
+    s, d = variances[known], freedom[known]
+    s = np.maximum(s, SMALLEST * np.median(s))
+    logs = np.log(s) - digamma(d / 2) + np.log(d / 2)
+    excess = logs.var(ddof=1) - polygamma(1, d / 2).mean() if len(s) > 1 else 0.0
+    if excess > 0:
+        prior_freedom = 2 * _inverse_trigamma(min(float(excess), WIDEST))
+        prior = float(np.exp(logs.mean() + digamma(prior_freedom / 2) - np.log(prior_freedom / 2)))
+    else:
+        prior_freedom, prior = np.inf, float(s.mean())
+    result = Moderated(variances, prior, prior_freedom)
+    return result._replace(variances=result.moderate(variances, freedom))
+
+
+def _inverse_trigamma(value: float) -> float:
+    # 1/x + 1/(2x²) < ψ'(x) < 1/x + 1/x²
+    low, high = ((1 + np.sqrt(1 + power * value)) / (2 * value) for power in (2, 4))
+    return float(brentq(lambda x: float(polygamma(1, x)) - value, low, high, xtol=1e-14, rtol=1e-14))
+
+
+def flag_outliers(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -> pd.DataFrame:
     """Test every cell for a translation that needs more or fewer bits than its intent and its edition explain.
 
     Parameters
@@ -77,7 +140,9 @@ def flag_cells(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05) -
     >>> bits = ld.simulate(200, 20, seed=1).surprisals.bits
     >>> bits.iloc[17, 3] *= 8
     >>> noise = np.exp(np.random.default_rng(1).normal(0, 0.03, (2, *bits.shape)))
-    >>> found = flag_cells({"one": ld.Surprisals(bits=bits * noise[0]), "other": ld.Surprisals(bits=bits * noise[1])})
+    >>> found = flag_outliers(
+    ...     {"one": ld.Surprisals(bits=bits * noise[0]), "other": ld.Surprisals(bits=bits * noise[1])}
+    ... )
     >>> found[["intent", "edition", "flagged"]].iloc[0].tolist() == [bits.index[17], bits.columns[3], True]
     True
     """
@@ -149,7 +214,7 @@ def _tested(z: Floats, q: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _standardized(z: Floats, left_out: Booleans) -> tuple[Floats, Floats]:
-    """Return residuals and u, which is standard normal where nothing is faulty and noise is normal, both (I, J)."""
+    """Return residuals and u, which is standard normal where there are no outliers and noise is normal, both (I, J)."""
     fit = solve_two_way(np.where(left_out, np.nan, z))
     residual = z - fit.intent_effect[:, None] - fit.edition_effect
     used = ~np.isnan(z) & ~left_out

@@ -1,0 +1,312 @@
+"""Analyses of fits of outcomes: regression of abilities on attributes of systems, and cross-validation of models."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.stats import t as student
+
+from langdiff.base.result import Result
+from langdiff.base.seeds import generator
+from langdiff.base.types import Floats, Integers
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.design import columns_of_formula
+from langdiff.regression.outcomes import OutcomeModel
+from langdiff.regression.outcomes.design import clusters_of
+from langdiff.regression.outcomes.estimate import centring
+from langdiff.regression.outcomes.fitting import fit_outcomes
+from langdiff.regression.outcomes.likelihoods import MODELS
+from langdiff.regression.outcomes.prediction import held_out_log_likelihood
+from langdiff.regression.outcomes.result import OutcomeFit
+from langdiff.tables.outcomes import Outcomes
+
+Over = Literal["cells", "items", "clusters"]
+
+LARGEST_RATIO = 1e4  # of the variance between systems to the largest sampling variance
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AbilityRegression(Result):
+    r"""A regression of abilities on attributes of systems, :math:`\hat\theta \sim \mathcal{N}(Z\alpha, V + \tau^2 I)`.
+
+    Attributes
+    ----------
+    terms : DataFrame
+        One row per term: ``estimate``, ``std_error``, ``low``, ``high`` (95 % interval), log odds, and ``p_value``.
+    tau : float
+        Standard deviation of abilities that the terms do not explain, log odds.
+    scale : float
+        Knapp and Hartung's factor of variances, at least 1.
+    degrees_of_freedom : int
+        Systems less terms and constant.
+    formula : str
+        The formula.
+    signature : str
+        That of the fit.
+    """
+
+    terms: pd.DataFrame
+    tau: float
+    scale: float
+    degrees_of_freedom: int
+    formula: str
+    signature: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per term; see `terms`.
+
+        Returns
+        -------
+        DataFrame
+            The terms.
+        """
+        return self.terms
+
+    def _lines(self) -> Iterator[str]:
+        yield (
+            f"abilities ~ {self.formula}: tau {self.tau:.4f} log odds, {self.degrees_of_freedom} degrees of freedom, "
+            f"Knapp-Hartung scale {self.scale:.2f}"
+        )
+
+    def __repr__(self) -> str:
+        """Return the formula and its degrees of freedom."""
+        return f"AbilityRegression: {self.formula}, {self.degrees_of_freedom} degrees of freedom"
+
+
+def explain_abilities(fit: OutcomeFit, formula: str) -> AbilityRegression:
+    r"""Regress abilities on attributes of the systems.
+
+    In the formula of `fit_outcomes` a covariate of systems would take all cells for evidence on a few systems; here
+    there is one observation per system, with its sampling error, and what terms do not explain varies between systems.
+    τ² is estimated by restricted maximum likelihood, intervals follow Knapp and Hartung (2003), whose scale is not
+    let below 1.
+
+    Parameters
+    ----------
+    fit : OutcomeFit
+        Fit whose abilities are to be explained; its `systems` have the attributes.
+    formula : str
+        Right-hand side in Wilkinson's notation, such as ``"log(size)"``.
+
+    Returns
+    -------
+    AbilityRegression
+        Terms with t intervals; the constant is left out, since abilities average 0.
+
+    Raises
+    ------
+    ConfigError
+        If the formula cannot be used with the attributes of the systems.
+    DataError
+        If there are too few systems for the terms, or the fit did not converge.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> truth = ld.simulate_outcomes(300, 6, seed=1)
+    >>> sizes = pd.DataFrame({"size": [1.0, 2, 3, 5, 8, 13]}, index=truth.outcomes.systems.index)
+    >>> fit = ld.fit_outcomes(truth.outcomes.with_systems(sizes))
+    >>> ld.explain_abilities(fit, "size")
+    AbilityRegression: size, 4 degrees of freedom
+    """
+    if not isinstance(fit, OutcomeFit):
+        raise ConfigError(f"fit must be an OutcomeFit, not {type(fit).__name__}; see fit_outcomes.")
+    abilities = fit.abilities
+    theta, v = abilities.estimate.to_numpy(dtype=float), abilities.covariance.to_numpy(dtype=float)
+    if not np.isfinite(v).all():
+        raise DataError("the covariance of the abilities is not known.")
+    terms = columns_of_formula(formula, fit.systems, "system")
+    freedom = len(theta) - terms.shape[1] - 1
+    if freedom < 1:
+        raise DataError(
+            f"{len(theta)} systems are too few for {terms.shape[1]} term(s) and a constant: at least "
+            f"{terms.shape[1] + 2} are needed."
+        )
+    basis = centring(len(theta))  # abilities are known up to their mean, which the constant takes
+    y, z, v = basis.T @ theta, basis.T @ terms.to_numpy(dtype=float), basis.T @ v @ basis
+    tau2 = _restricted_maximum(y, z, v)
+    weight = np.linalg.inv(v + tau2 * np.eye(len(y)))
+    bread = np.linalg.inv(z.T @ weight @ z)
+    alpha = bread @ z.T @ weight @ y
+    left = y - z @ alpha
+    scale = max(1.0, float(left @ weight @ left) / freedom)
+    std_error = np.sqrt(scale * np.diag(bread))
+    half = float(student.ppf(0.975, freedom)) * std_error
+    frame = pd.DataFrame(
+        {
+            "estimate": alpha,
+            "std_error": std_error,
+            "low": alpha - half,
+            "high": alpha + half,
+            "p_value": 2 * student.sf(np.abs(alpha) / std_error, freedom),
+        },
+        index=pd.Index(terms.columns, name="term"),
+    )
+    return AbilityRegression(
+        terms=frame,
+        tau=float(np.sqrt(tau2)),
+        scale=scale,
+        degrees_of_freedom=freedom,
+        formula=formula,
+        signature=f"{fit.signature}|abilities:{formula}",
+    )
+
+
+def _restricted_maximum(y: Floats, z: Floats, v: Floats) -> float:
+    """Return τ² at the maximum of the restricted likelihood, 0 included."""
+
+    def loss(tau2: float) -> float:
+        total = v + tau2 * np.eye(len(y))
+        weight = np.linalg.inv(total)
+        information = z.T @ weight @ z
+        left = y - z @ np.linalg.solve(information, z.T @ weight @ y)
+        return float(np.linalg.slogdet(total)[1] + np.linalg.slogdet(information)[1] + left @ weight @ left)
+
+    unit = max(float(np.var(y)), float(np.diag(v).max()))
+    grid = unit * np.concatenate([[0.0], np.geomspace(1 / LARGEST_RATIO, LARGEST_RATIO, 81)])
+    losses = [loss(tau2) for tau2 in grid]
+    best = int(np.argmin(losses))
+    bounds = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10 * unit})
+    return float(found.x) if found.fun < losses[best] else float(grid[best])
+
+
+def cross_validate_outcomes(
+    outcomes: Outcomes,
+    models: OutcomeModel | Sequence[OutcomeModel] = ("rasch",),
+    *,
+    over: Over = "items",
+    n_folds: int = 10,
+    clusters: str | None = None,
+    by: str | None = None,
+    formula: str | None = None,
+    interaction: str | None = None,
+    seed: int | np.random.Generator = 0,
+) -> pd.DataFrame:
+    """Score models by how well they predict outcomes that they were not fitted to.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        Successes out of trials, items × systems.
+    models : str or sequence of str
+        Models to fit: ``"rasch"``, ``"beta-binomial"``, ``"slopes"``.
+    over : {"cells", "items", "clusters"}
+        What is held out together: cells, which are predicted given the others of their item; items, of which nothing
+        else is known; or whole clusters of items.
+    n_folds : int
+        Number of folds.
+    clusters : str, optional
+        Attribute of items that depend on one another, whose sums the standard errors are from; required if clusters
+        are held out.
+    by, formula, interaction : str, optional
+        What difficulties depend on; see `fit_outcomes`.
+    seed : int or numpy.random.Generator
+        Seed of the folds.
+
+    Returns
+    -------
+    DataFrame
+        One row per model: ``score``, the mean log-probability of a trial (nats; higher is better), ``std_error`` over
+        clusters (or items), ``difference`` to the first model and ``difference_std_error``; ``trials``.
+
+    Raises
+    ------
+    ConfigError
+        If an argument is unknown, a model is conditional (it predicts nothing), or there are more folds than units.
+    DataError
+        If a fold cannot be fitted, see `fit_outcomes`; or all items are in one cluster.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> outcomes = ld.simulate_outcomes(200, 4, seed=1).outcomes
+    >>> scores = ld.cross_validate_outcomes(outcomes, "rasch", over="cells", n_folds=5, seed=1)
+    >>> bool(scores.loc["rasch", "score"] > -0.6931)
+    True
+    """
+    names = [models] if isinstance(models, str) else list(models)
+    _check(names, over, n_folds, clusters)
+    rng = generator(seed, "folds")
+    fold = _folds(outcomes, over, n_folds, clusters, rng)
+    codes = clusters_of(outcomes.items, clusters)[0]
+    design: dict[str, Any] = {"by": by, "formula": formula, "interaction": interaction}
+    values = {name: _score(outcomes, name, fold, n_folds, over, design) for name in names}
+    trials = outcomes.trials.sum(axis=1).to_numpy(dtype=float)
+    first = values[names[0]]
+    rows = []
+    for name in names:
+        score, std_error = _mean_per_trial(values[name], trials, codes)
+        difference, of_difference = _mean_per_trial(values[name] - first, trials, codes)
+        rows.append((name, score, std_error, difference, of_difference, int(trials.sum())))
+    columns = ["model", "score", "std_error", "difference", "difference_std_error", "trials"]
+    return pd.DataFrame(rows, columns=columns).set_index("model")
+
+
+def _check(names: Sequence[str], over: str, n_folds: int, clusters: str | None) -> None:
+    offered = [name for name, structure in MODELS.items() if not structure.conditional]
+    unknown = [name for name in names if name not in offered]
+    if unknown or not names:
+        *most, last = map(repr, offered)
+        raise ConfigError(f"models to cross-validate are {', '.join(most)} and {last}; got {unknown!r}.")
+    if over not in ("cells", "items", "clusters"):
+        raise ConfigError(f"unknown over={over!r}; use 'cells', 'items' or 'clusters'.")
+    if over == "clusters" and clusters is None:
+        raise ConfigError("over='clusters' needs the attribute that clusters share: clusters='document'.")
+    if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:
+        raise ConfigError(f"n_folds must be a whole number, at least 2, got {n_folds!r}.")
+
+
+def _folds(outcomes: Outcomes, over: str, n_folds: int, clusters: str | None, rng: np.random.Generator) -> Integers:
+    """Return the fold of every cell, shape (I, J); −1 where it is missing."""
+    observed = outcomes.observed
+    if over == "cells":
+        count = int(observed.sum())
+        fold = np.full(observed.shape, -1)
+        fold[observed] = rng.permutation(np.arange(count) % n_folds)
+    else:
+        codes = clusters_of(outcomes.items, clusters if over == "clusters" else None)[0]
+        count = int(codes.max()) + 1
+        fold = np.where(observed, rng.permutation(np.arange(count) % n_folds)[codes][:, None], -1)
+    if n_folds > count:
+        raise ConfigError(f"n_folds={n_folds} folds of {count} {over}: give no more folds than there are {over}.")
+    return fold
+
+
+def _score(
+    outcomes: Outcomes, model: OutcomeModel, fold: Integers, n_folds: int, over: str, design: dict[str, Any]
+) -> Floats:
+    """Return the log-probability of the held-out outcomes of every item, summed over the folds, shape (I,)."""
+    total = np.zeros(len(fold))
+    for f in range(n_folds):
+        held = fold == f
+        rest = _masked(outcomes, (fold >= 0) & ~held)
+        filled = rest.observed.any(axis=1)
+        try:
+            fit = fit_outcomes(
+                rest.sel(items=outcomes.items.index[np.flatnonzero(filled)]),
+                model=model,
+                errors="information",
+                **design,
+            )
+        except DataError as error:
+            raise DataError(f"fold {f + 1} of {n_folds} cannot be fitted: {error}") from error
+        given = rest if over == "cells" else None
+        total += held_out_log_likelihood(fit, _masked(outcomes, held), given).to_numpy()
+    return total
+
+
+def _masked(outcomes: Outcomes, kept: Any) -> Outcomes:
+    return replace(outcomes, successes=outcomes.successes.where(kept), trials=outcomes.trials.where(kept))
+
+
+def _mean_per_trial(values: Floats, trials: Floats, codes: Integers) -> tuple[float, float]:
+    """Return the mean per trial and its standard error over clusters, a ratio of sums."""
+    sums, counts = np.bincount(codes, values), np.bincount(codes, trials)
+    mean = float(sums.sum() / counts.sum())
+    clusters = len(sums)
+    left = sums - mean * counts
+    return mean, float(np.sqrt(clusters / (clusters - 1) * np.sum(left**2)) / counts.sum())

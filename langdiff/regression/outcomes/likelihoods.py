@@ -1,0 +1,433 @@
+r"""Likelihoods of cells, with their derivatives in the log odds η of a success, and the models that are made of them.
+
+Binomial coefficients are left out of the terms; see `Likelihood.coefficients`. A likelihood of one's own is a class
+here or anywhere else: `langdiff.fit_outcomes` takes an object of it as its model.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+from scipy.special import bernoulli, expit, gammaln
+
+from langdiff.base.signature import name_of_number
+from langdiff.base.types import Floats
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.outcomes import OutcomeModel
+
+RASCH, BETA_BINOMIAL, SLOPES, CONDITIONAL = get_args(OutcomeModel)
+
+FARTHEST = 300.0  # log odds beyond which p, of a beta-binomial cell, would underflow
+MODERATE = 30.0  # log odds up to which as many as FACTORS of 1 + odds can be multiplied
+FACTORS = 20
+SINGLE = 64  # terms of a sum over trials that are taken one by one
+LEGENDRE = 24  # nodes of the integral that stands for the others
+OFFSETS = (-4, -3, -2, -1, 0, 1, 2, 3, 4)  # from its ends, where it is corrected
+LEAST_RATIO = 1e-9
+
+
+class CellTerms(NamedTuple):
+    """Log-likelihoods of rows and derivatives of their cells; η stands for log odds, d for ρ/(1 − ρ).
+
+    `value` is the sum over the last axis, the systems; the others are by cell: `of_eta`, `curvature`, which is
+    −∂²/∂η², and `of_d`, `of_d2` and `of_eta_d`, None for binomial cells.
+    """
+
+    value: Any
+    of_eta: Any
+    curvature: Any
+    of_d: Any = None
+    of_d2: Any = None
+    of_eta_d: Any = None
+
+
+def binomial(eta: Floats, s: Floats, t: Floats) -> CellTerms:
+    """Return the terms of binomial cells, whatever the size of η."""
+    e = np.exp(-np.abs(eta))
+    value = s * eta - t * (np.maximum(eta, 0) + np.log1p(e))
+    q = 1 / (1 + e)
+    return CellTerms(value.sum(axis=-1), s - t * np.where(eta >= 0, q, e * q), t * e * q**2)
+
+
+def binomial_outer(level: Floats, along: Any, s: Floats, t: Floats) -> CellTerms:
+    """Return the terms of binomial cells with log odds level + along, of moduli within `MODERATE`.
+
+    Parameters
+    ----------
+    level : ndarray, shape (n, J)
+        Log odds of each cell at 0.
+    along : ndarray of float or complex, shape (n, Q)
+        What each node adds to the log odds of all cells of a row.
+    s, t : ndarray, shape (n, J)
+        Successes and trials.
+
+    Returns
+    -------
+    CellTerms
+        Shapes (n, Q) and (n, Q, J): no exponential or logarithm is taken for each of the cells at each of the nodes.
+    """
+    single = t.max(initial=0) <= 1
+    at_zero = np.exp(level) * t if single else np.exp(level)
+    odds = at_zero[:, None, :] * np.exp(along)[:, :, None]
+    whole = 1 + odds
+    odds /= whole  # p, or 0 where there is no trial
+    if single:
+        expected = odds
+        curvature = odds * (1 - odds)
+        logs = sum(np.log(whole[:, :, j : j + FACTORS].prod(axis=2)) for j in range(0, level.shape[1], FACTORS))
+    else:
+        expected = t[:, None, :] * odds
+        curvature = expected * (1 - odds)
+        logs = (t[:, None, :] * np.log(whole)).sum(axis=2)
+    value = (s * level).sum(axis=1)[:, None] + s.sum(axis=1)[:, None] * along - logs
+    return CellTerms(value, s[:, None, :] - expected, curvature)
+
+
+def beta_binomial(eta: Floats, s: Floats, t: Floats, d: float) -> CellTerms:
+    r"""Return the terms of beta-binomial cells with mean p = logistic(η) and correlation ρ = d/(1 + d) of trials.
+
+    .. math:: \sum_{k<s} \ln(p + kd) + \sum_{k<t-s} \ln(1 - p + kd) - \sum_{k<t} \ln(1 + kd)
+
+    The sums need no gamma functions, so that nothing is lost where d is small or 0 (binomial cells). Their cost
+    does not grow with the trials beyond `SINGLE`.
+    """
+    eta = np.clip(eta, -FARTHEST, FARTHEST)
+    e = np.exp(-np.abs(eta))
+    small, large = e / (1 + e), 1 / (1 + e)
+    p, q = np.where(eta >= 0, large, small), np.where(eta >= 0, small, large)
+    pq = p * q
+    value, of_p, of_p2, of_d, of_d2, of_pd = (np.zeros(np.broadcast_shapes(eta.shape, s.shape)) for _ in range(6))
+    for count, share, sign in ((s, p, 1.0), (t - s, q, -1.0)):
+        for k, weight in _terms(count, share, d):
+            inverse = 1 / (share + k * d)
+            value += weight * np.log(share + k * d)
+            of_p += sign * weight * (pq * inverse)  # times dp/dη = pq, which keeps 1/p in range
+            of_p2 += weight * (pq * inverse) ** 2
+            of_d += weight * (k * inverse)
+            of_d2 -= weight * (k * inverse) ** 2
+            of_pd -= sign * weight * (pq * inverse) * (k * inverse)
+    for k, weight in _terms(t, 1.0, d):
+        inverse = 1 / (1 + k * d)
+        value -= weight * np.log1p(k * d)
+        of_d -= weight * (k * inverse)
+        of_d2 += weight * (k * inverse) ** 2
+    return CellTerms(value.sum(axis=-1), of_p, of_p2 - of_p * (q - p), of_d, of_d2, of_pd)
+
+
+def _terms(count: Floats, share: Any, d: float) -> Iterator[tuple[Any, Any]]:
+    r"""Yield k and weights by which a function of share + kd, smooth in ln k, is summed over k < count.
+
+    The first `SINGLE` terms are taken as they are. From K = `SINGLE` on the sum is an integral and a correction at each
+    of its ends (Euler and Maclaurin), with values at neighbouring k in place of derivatives. The integral is by
+    Gauss–Legendre over ln(share + kd), so that nothing is lost where d is small, however many trials there are.
+    """
+    for k in range(int(min(count.max(initial=0), SINGLE))):
+        yield float(k), (count > k).astype(float)
+    if count.max(initial=0) <= SINGLE:
+        return
+    rest = np.maximum(count - SINGLE, 0)
+    ratio = np.maximum(rest * d / (share + SINGLE * d), LEAST_RATIO)
+    length = np.log1p(ratio)
+    x, legendre = np.polynomial.legendre.leggauss(LEGENDRE)
+    for tau, weight in zip((x + 1) / 2, legendre / 2, strict=True):
+        grown = np.expm1(length * tau)
+        yield SINGLE + rest * (grown / ratio), weight * rest * (length / ratio) * (1 + grown)
+    for offset, weight in zip(OFFSETS, _end_weights(), strict=True):
+        yield SINGLE + offset, weight * (rest > 0)
+        yield SINGLE + rest + offset, -weight * (rest > 0)
+
+
+@lru_cache(maxsize=1)
+def _end_weights() -> Floats:
+    """Return weights of values at `OFFSETS` from where a sum starts, which make an integral from there the sum."""
+    powers = np.arange(len(OFFSETS))
+    corrections = -bernoulli(len(OFFSETS))[1:] / (powers + 1)  # of 1, k, k², …
+    return np.asarray(np.linalg.solve(np.array(OFFSETS, dtype=float) ** powers[:, None], corrections), dtype=float)
+
+
+def log_coefficients(s: Floats, t: Floats) -> Floats:
+    """Return ln C(t, s), by which counts are more probable than one order of their trials."""
+    coefficients: Floats = gammaln(t + 1) - gammaln(s + 1) - gammaln(t - s + 1)
+    return coefficients
+
+
+class CellParameter(NamedTuple):
+    """A parameter d that all cells share, and how it is published.
+
+    Attributes
+    ----------
+    name, of : str
+        Its name in the table of parameters, and what it belongs to, as in ``correlation`` of ``trials``.
+    words, symbol : str
+        What it measures, in the words and the symbol of summaries.
+    start : float
+        Where the search begins.
+    low, high : float
+        Bounds of d; at the lower one the likelihood is `Likelihood.without`.
+    """
+
+    name: str
+    of: str
+    words: str
+    symbol: str
+    start: float
+    low: float = 0.0
+    high: float = np.inf
+
+
+class StanLines(NamedTuple):
+    """Lines of the Stan program: declarations of parameters, and the statement on successes, trials and eta."""
+
+    parameters: str
+    model: str
+
+
+@dataclass(frozen=True)
+class Likelihood(ABC):
+    """Distribution of the successes of a cell, given the log odds η of its system and item.
+
+    Its fields are its own settings, plain numbers, which enter signatures and files.
+    """
+
+    name: ClassVar[str]
+    """Name of the model, in summaries, signatures and files."""
+    parameters: ClassVar[tuple[CellParameter, ...]] = ()
+    """The parameter d that is estimated along with levels and spread; at most one."""
+    totals_suffice: ClassVar[bool] = False
+    """Whether successes of items matter through their totals alone, systems being alike; binomial terms only."""
+    trials_depend: ClassVar[bool] = False
+    """Whether trials of a cell depend on each other, given its log odds."""
+    constant: ClassVar[str | None] = None
+    """Attribute of items that holds a constant of their cells, such as a chance level; None for none."""
+    stan: ClassVar[StanLines | None] = None
+    """Lines of the Stan program; None where the likelihood cannot be sampled."""
+    kinds: ClassVar[dict[str, type["Likelihood"]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Enter the class under its name, by which saved fits are read."""
+        super().__init_subclass__(**options)
+        Likelihood.kinds[cls.name] = cls
+
+    @abstractmethod
+    def terms(
+        self, eta: Any, s: Floats, t: Floats, d: float | None = None, constant: Floats | None = None
+    ) -> CellTerms:
+        """Return log-likelihoods and derivatives of s successes in t trials; derivatives in η are at most t in size.
+
+        Parameters
+        ----------
+        eta : ndarray, shape (..., J)
+            Log odds.
+        s, t : ndarray, shape (..., J)
+            Successes and trials.
+        d : float, optional
+            The parameter, where the likelihood has one.
+        constant : ndarray, shape (..., J), optional
+            Constant of each cell, where the likelihood has one.
+        """
+
+    def at_nodes(
+        self, level: Floats, loading: Floats, v: Any, s: Floats, t: Floats, d: float | None, constant: Floats | None
+    ) -> CellTerms:
+        """Return the terms of rows at nodes, log odds being level − loading v; shapes (n, Q) and (n, Q, J).
+
+        Parameters
+        ----------
+        level, s, t : ndarray, shape (n, J)
+            Log odds at v = 0, successes, trials.
+        loading : ndarray, shape (J,)
+            Decrease of the log odds per unit of v.
+        v : ndarray, shape (n, Q)
+            Nodes.
+        d, constant
+            As in `terms`; constants of shape (n, J).
+        """
+        eta = level[:, None, :] - v[:, :, None] * loading
+        return self.terms(eta, s[:, None, :], t[:, None, :], d, None if constant is None else constant[:, None, :])
+
+    def mean(self, eta: Floats, constant: Floats | None = None) -> Floats:  # noqa: ARG002
+        """Return the expected share of successes."""
+        share: Floats = expit(eta)
+        return share
+
+    def coefficients(self, s: Floats, t: Floats) -> Floats:
+        """Return ln C(t, s), by which counts are more probable than one order of their trials."""
+        return log_coefficients(s, t)
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        eta: Floats,
+        trials: int,
+        published: float | None = None,  # noqa: ARG002
+    ) -> Floats:
+        """Draw successes of cells; `published` is the parameter as it is published."""
+        return np.asarray(rng.binomial(trials, self.mean(eta)), dtype=float)
+
+    def publish(self, d: float) -> tuple[float, float]:
+        """Return the published value of the parameter, and its derivative in d."""
+        return d, 1.0
+
+    def without(self) -> "Likelihood":
+        """Return the likelihood that this one is where its parameter is at its lower bound."""
+        return self
+
+    def check(self, t: Floats) -> None:
+        """Refuse trials that say nothing of how they depend on each other.
+
+        Raises
+        ------
+        DataError
+            If no cell has several.
+        """
+        if self.trials_depend and t.max() <= 1:
+            raise DataError(
+                "all cells have one trial, which says nothing of how trials of a cell agree; use model='rasch'."
+            )
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """Values of its fields."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """Return the name with all settings, for signatures."""
+        given = ",".join(f"{name}={name_of_number(value)}" for name, value in self.settings.items())
+        return f"{self.name}({given})" if given else self.name
+
+
+@dataclass(frozen=True)
+class Binomial(Likelihood):
+    """Independent trials: the model of Rasch (1960)."""
+
+    name = RASCH
+    totals_suffice = True
+    stan = StanLines("", "successes ~ binomial_logit(trials, eta);")
+
+    def terms(
+        self,
+        eta: Any,
+        s: Floats,
+        t: Floats,
+        d: float | None = None,  # noqa: ARG002
+        constant: Floats | None = None,  # noqa: ARG002
+    ) -> CellTerms:
+        """Return the terms of binomial cells."""
+        return binomial(eta, s, t)
+
+    def at_nodes(
+        self, level: Floats, loading: Floats, v: Any, s: Floats, t: Floats, d: float | None, constant: Floats | None
+    ) -> CellTerms:
+        """Return the terms of rows at nodes, which may be complex: these are at moderate log odds, loadings equal."""
+        common = bool((loading == loading[0]).all())
+        if common and np.abs(level).max(initial=0) + np.abs(loading[0] * v.real).max(initial=0) < MODERATE:
+            return binomial_outer(level, -loading[0] * v, s, t)
+        if not np.iscomplexobj(v):
+            return super().at_nodes(level, loading, v, s, t, d, constant)
+        odds = np.exp(eta := level[:, None, :] - v[:, :, None] * loading)
+        p = odds / (1 + odds)
+        value = (s[:, None, :] * eta - t[:, None, :] * np.log1p(odds)).sum(axis=2)
+        return CellTerms(value, s[:, None, :] - t[:, None, :] * p, t[:, None, :] * p * (1 - p))
+
+
+@dataclass(frozen=True)
+class BetaBinomial(Likelihood):
+    """Trials of a cell that are correlated, ρ = d/(1 + d)."""
+
+    name = BETA_BINOMIAL
+    parameters = (CellParameter("correlation", "trials", "correlation of trials in a cell", "rho", start=0.1),)
+    trials_depend = True
+    stan = StanLines(
+        "array[1] real<lower=0, upper=1> correlation;",
+        "{ real precision = (1 - correlation[1]) / correlation[1];"
+        " successes ~ beta_binomial(trials, precision * inv_logit(eta), precision * inv_logit(-eta)); }",
+    )
+
+    def terms(
+        self,
+        eta: Any,
+        s: Floats,
+        t: Floats,
+        d: float | None = None,
+        constant: Floats | None = None,  # noqa: ARG002
+    ) -> CellTerms:
+        """Return the terms of beta-binomial cells."""
+        return beta_binomial(eta, s, t, d or 0.0)
+
+    def draw(self, rng: np.random.Generator, eta: Floats, trials: int, published: float | None = None) -> Floats:
+        """Draw successes of cells whose trials have a correlation."""
+        if not published:
+            return super().draw(rng, eta, trials)
+        p, total = self.mean(eta), 1 / published - 1
+        drawn = rng.beta(np.maximum(p * total, 1e-12), np.maximum((1 - p) * total, 1e-12))
+        return np.asarray(rng.binomial(trials, drawn), dtype=float)
+
+    def publish(self, d: float) -> tuple[float, float]:
+        """Return ρ and its derivative."""
+        return d / (1 + d), 1 / (1 + d) ** 2
+
+    def without(self) -> Likelihood:
+        """Return the binomial likelihood."""
+        return Binomial()
+
+
+class Structure(NamedTuple):
+    """A model of outcomes: the likelihood of cells, and how items bear on systems."""
+
+    likelihood: Likelihood = Binomial()
+    loadings: Literal["equal", "free"] = "equal"
+    levels: Literal["marginal", "conditional"] = "marginal"
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the totals of items are conditioned on, so that nothing is assumed or known of their difficulties."""
+        return self.levels == "conditional"
+
+    @property
+    def totals_suffice(self) -> bool:
+        """Whether items of equal totals differ by a linear term only."""
+        return self.likelihood.totals_suffice and self.loadings == "equal"
+
+
+MODELS: Mapping[str, Structure] = {
+    RASCH: Structure(),
+    BETA_BINOMIAL: Structure(BetaBinomial()),
+    SLOPES: Structure(loadings="free"),
+    CONDITIONAL: Structure(levels="conditional"),
+}
+
+
+def find_model(model: Any, *, several: bool) -> tuple[str, Structure]:
+    """Return name and structure of a model; "auto" depends on whether cells have several trials.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such model.
+    """
+    if isinstance(model, Likelihood):
+        return model.name, Structure(model)
+    if model in Likelihood.kinds.values():
+        raise ConfigError(f"model is the class {model.__name__}: write {model.__name__}().")
+    name = (BETA_BINOMIAL if several else RASCH) if model == "auto" else model
+    if name not in MODELS:
+        raise ConfigError(f"unknown model {name!r}; use one of {', '.join(('auto', *MODELS))}.")
+    return name, MODELS[name]
+
+
+def saved_model(name: str, settings: Mapping[str, float]) -> Structure:
+    """Return the structure of a model that was saved.
+
+    Raises
+    ------
+    DataError
+        If its class is not known here.
+    """
+    if name in MODELS:
+        return MODELS[name]
+    if name not in Likelihood.kinds:
+        raise DataError(f"the fit is of model {name!r}, of which no class is known here. Import it before reading.")
+    return Structure(Likelihood.kinds[name](**settings))
