@@ -4,7 +4,7 @@ import base64
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -77,10 +77,8 @@ def encode(value: Any, name: str) -> Any:
     match value.item() if isinstance(value, np.generic) else value:
         case None | bool() | int() | str() as plain:
             return plain
-        case float() as number:
-            return _word(number)
-        case pd.Timestamp() | pd.Timedelta() as time if not pd.isna(time):
-            return time.isoformat()
+        case float() | bytes() | pd.Timestamp() | pd.Timedelta() as one:
+            return _encode_one(one)
         case pd.Series() | pd.DataFrame() | pd.Index() as table:
             return _encode_table(table, name)
         case np.ndarray():
@@ -95,6 +93,16 @@ def encode(value: Any, name: str) -> Any:
             return encode_fields(record)
         case _:
             raise DataError(f"{name} holds {type(value).__name__}, which cannot be saved.")
+
+
+def _encode_one(value: float | bytes | pd.Timestamp | pd.Timedelta) -> float | str:
+    match value:
+        case float():
+            return _word(value)
+        case bytes():
+            return base64.b64encode(value).decode()
+        case _:
+            return value.isoformat()
 
 
 def _encode_table(table: pd.Series | pd.DataFrame | pd.Index, name: str) -> dict[str, Any]:
@@ -209,16 +217,10 @@ def _decode_union(arguments: tuple[Any, ...], stored: Any, name: str) -> Any:
 
 
 def _decode_plain(kind: Any, stored: Any, name: str) -> Any:
-    if kind is float:
-        return _number(stored, name)
-    if kind is pd.Series:
-        return _series(stored, name)
-    if kind is pd.DataFrame:
-        return _frame(stored)
-    if kind is pd.Index:
-        return _read_index(stored)
-    if kind is np.ndarray:
-        return _array(stored)
+    if kind in _NAMED:
+        return _NAMED[kind](stored, name)
+    if kind in _UNNAMED:
+        return _UNNAMED[kind](stored)
     if isinstance(kind, Kept):
         return kind.from_record(decode_fields(typing.get_type_hints(kind.to_record)["return"], stored))
     if is_dataclass(kind):
@@ -308,3 +310,16 @@ def _array(stored: Any) -> np.ndarray:
     kind = next(name for name in stored if name != "shape")
     content = base64.b64decode(stored[kind], validate=True)
     return np.frombuffer(content, dtype=np.dtype(kind).newbyteorder("<")).astype(kind).reshape(stored["shape"])
+
+
+def _content(stored: str) -> bytes:
+    return base64.b64decode(stored, validate=True)
+
+
+_NAMED: dict[Any, Callable[[Any, str], Any]] = {float: _number, pd.Series: _series}  # what messages name
+_UNNAMED: dict[Any, Callable[[Any], Any]] = {
+    bytes: _content,
+    pd.DataFrame: _frame,
+    pd.Index: _read_index,
+    np.ndarray: _array,
+}

@@ -3,6 +3,7 @@
 import importlib
 import json
 import pkgutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -54,7 +55,15 @@ class Drawn:
         return draw if result is None else draw.__get__(self.of(result))
 
 
-class Result:
+class Tabular(ABC):
+    """What has a tidy table."""
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """Return the result as a tidy table, whose numbers are not rounded."""
+
+
+class Result(Tabular):
     """A frozen record that is shown, saved and read like every other.
 
     A class that inherits is a frozen dataclass and defines `to_frame` and ``__repr__``; where the rest should differ,
@@ -76,10 +85,6 @@ class Result:
         """Enter the class under the name of its files."""
         super().__init_subclass__(**options)
         Result.classes[f"{PREFIX}{cls.__name__}"] = cls
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the result as a tidy table."""
-        raise NotImplementedError
 
     def _lines(self) -> Iterable[str]:
         """Yield what stands above the table."""

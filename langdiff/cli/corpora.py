@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from langdiff.base.types import AnyFormat
-from langdiff.cli.commands import Call, Command
+from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import Corpus, Verify, existing
 from langdiff.cli.output import (
     Json,
@@ -217,21 +217,20 @@ def _table(given: Corpus, *, verify: bool) -> "Callable[[], Axes]":
         raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table of surprisals is drawn as it is.")
     surprisals = ld.read_surprisals(given.corpus[0], verify=verify)
     fitted = ld.fit(surprisals)
-    return lambda: ld.plots.plot_multitext(surprisals, fit=fitted)
+    return lambda: load("langdiff.plots.plot_multitext")(surprisals, fit=fitted)
 
 
-def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | None") -> "Axes":
-    from langdiff import plots
+def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | None") -> Any:
     from langdiff.corpora.origin import languages_per_intent, native_share
 
     match what:
         case "presence":
-            return plots.plot_presence(multitext)
+            return load("langdiff.plots.plot_presence")(multitext)
         case "sizes":
-            return plots.plot_corpus_sizes(multitext.edition_sizes())
+            return load("langdiff.plots.plot_corpus_sizes")(multitext.edition_sizes())
         case "languages":
-            return plots.plot_languages_per_intent(languages_per_intent(multitext))
+            return load("langdiff.plots.plot_languages_per_intent")(languages_per_intent(multitext))
         case "intents":
-            return plots.plot_intents_per_edition(multitext)
+            return load("langdiff.plots.plot_intents_per_edition")(multitext)
         case _:
-            return plots.plot_native_share(native_share(multitext, original_language))
+            return load("langdiff.plots.plot_native_share")(native_share(multitext, original_language))

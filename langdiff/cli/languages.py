@@ -270,7 +270,6 @@ def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisa
 
 
 def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
-    from langdiff.parity.tokenizers import read_tokenizer
     from langdiff.tables.long_tables import numbers_of, read_table_file
 
     found: dict[str, TokenSource] = {}
@@ -286,7 +285,7 @@ def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
             frame = frame.set_index(frame.columns[0])
             found[name] = frame.apply(lambda column, path=path: numbers_of(column, path))
         else:
-            found[name] = read_tokenizer(file)
+            found[name] = load("langdiff.parity.tokenizers:read_tokenizer")(file)
     return found
 
 

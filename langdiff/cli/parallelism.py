@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff.cli.commands import Call, Command
+from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import existing, existing_named, named_paths, refuse_given
 from langdiff.cli.output import Json, check_picture_name, print_json, print_table, save_picture
 from langdiff.errors import ConfigError, DataError
@@ -115,11 +115,10 @@ def ranks(
     Example: langdiff parallelism ranks --corpus PSE-I --metric EPM
     """
     from langdiff import parallelism
-    from langdiff.datasets import bothwell2023
 
     if scores is not None:
         refuse_given(context, ["corpus", "metric"], "chooses among published scores: leave it out, or SCORES.")
-    values = bothwell2023().table(corpus, metric) if scores is None else _read_blocks(scores)
+    values = load("langdiff.datasets.bothwell2023")().table(corpus, metric) if scores is None else _read_blocks(scores)
     result = parallelism.compare_treatments(values)
     frame = result.to_frame() if table == "ranks" else result.pairs
     if as_json:
@@ -211,20 +210,19 @@ def plot(
 
 
 def _picture(call: Call, what: str, documents: list[str], corpus: str, metric: str) -> Any:
-    from langdiff import parallelism, plots
-    from langdiff.datasets import bothwell2023
+    from langdiff import parallelism
 
     if what == "overlap":
         named = named_paths(documents)
         pairs = {name: parallelism.parallelism_statistics(call(source=path)).pairs for name, path in named}
-        return lambda: plots.plot_lexical_overlap(pairs)
-    figures = bothwell2023()
+        return lambda: load("langdiff.plots.plot_lexical_overlap")(pairs)
+    figures = load("langdiff.datasets.bothwell2023")()
     if what == "ranks":
         return parallelism.compare_treatments(figures.table(corpus, metric)).plot
 
-    def draw() -> "Axes":
+    def draw() -> Any:
         rows = figures.scores[(figures.scores["corpus"] == corpus) & (figures.scores["metric"] == metric)]
-        ax = plots.plot_scheme_scores(rows)
+        ax = load("langdiff.plots.plot_scheme_scores")(rows)
         ax.set_title(f"{corpus}, {metric}", loc="left", fontsize=11)
         return ax
 
@@ -423,11 +421,9 @@ def transitions(
 def _side_by_side(tables: "dict[str, pd.DataFrame]") -> "Axes":
     import matplotlib.pyplot as plt
 
-    from langdiff.plots import plot_tag_transitions
-
     _, axes = plt.subplots(1, len(tables), figsize=(5.6 * len(tables), 5.6), layout="constrained", squeeze=False)
     for ax, (name, table) in zip(axes[0], tables.items(), strict=True):
-        plot_tag_transitions(table, ax, title=name)
+        load("langdiff.plots.plot_tag_transitions")(table, ax, title=name)
     first: Axes = axes[0, 0]
     return first
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.commands import Call, Command
+from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, is_given
 from langdiff.cli.output import (
     Json,
@@ -109,13 +109,12 @@ def _show_replicates(replicates: "Replicates", out: Path, as_json: bool) -> None
 def _draw_learning(out: Path, recipe: str) -> None:
     """Draw dev bits by epoch of the models of a recipe; n-grams are counted once and have no curve."""
     from langdiff.lm import read_training_logs
-    from langdiff.plots import plot_learning_curves
 
     logs = read_training_logs(out)
     logs = logs[(logs["lm"] == recipe) & logs["train_bits_per_unit"].notna()]
     if len(logs):
         picture = out / f"learning-curves-{recipe}.svg"
-        save_picture(lambda: plot_learning_curves(logs), picture)
+        save_picture(lambda: load("langdiff.plots.plot_learning_curves")(logs), picture)
         typer.echo(f"Learning curves: {picture}", err=True)
 
 

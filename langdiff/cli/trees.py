@@ -103,7 +103,6 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
 
     from langdiff.base.cells import guarded
     from langdiff.base.io import write_text
-    from langdiff.plots import plot_metric_maps
 
     order = result.cluster_order() if cluster else None  # may fail, so before anything is written
     counts = pd.concat([profile.to_frame() for profile in result.profiles.values()])
@@ -114,7 +113,7 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
     save_picture(lambda: result.plot(order=order), out / "mean.svg")
     if noise:
         save_picture(lambda: result.plot(order=order, noise=True), out / "noise.svg")
-    save_picture(lambda: plot_metric_maps(result, order=order).flat[0], out / "metrics.svg")
+    save_picture(lambda: load("langdiff.plots.plot_metric_maps")(result, order=order).flat[0], out / "metrics.svg")
     for name, profile in result.profiles.items():
         save_picture(partial(_draw_profile, profile), out / f"profile-{name}.svg")
 
@@ -123,11 +122,9 @@ def _draw_profile(profile: "TreebankProfile") -> "Axes":
     """Draw what the four metrics see in a treebank, on one figure."""
     import matplotlib.pyplot as plt
 
-    from langdiff.plots import plot_treebank_profile
-
     axes = plt.subplots(2, 2, figsize=(10, 6), layout="constrained")[1]
     for metric, ax in zip(("size", "depth", "width", "length"), axes.flat, strict=True):
-        plot_treebank_profile(profile, metric, ax)
+        load("langdiff.plots.plot_treebank_profile")(profile, metric, ax)
     last: Axes = axes.flat[-1]
     return last
 

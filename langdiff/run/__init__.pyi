@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from .analysis import Analysis as Analysis
 from .experiment import Experiment as Experiment
 from .experiment_file import read_experiment as read_experiment
 from .report import write_report as write_report

@@ -6,16 +6,17 @@ import json
 import logging
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from langdiff.base.cells import drop_controls
 from langdiff.base.checksums import read_sealed, seal
 from langdiff.base.io import write_json
+from langdiff.base.result import Result
 from langdiff.base.signature import full_hash
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError
 from langdiff.experiments.cautions import merge
@@ -106,7 +107,7 @@ def draw(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Analysis:
+class Analysis(Result):
     """What a section of the experiment found.
 
     Attributes
@@ -129,6 +130,8 @@ class Analysis:
         What the section adds to the manifest of the run.
     """
 
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
+
     name: str
     table: pd.DataFrame
     notes: tuple[str, ...] = ()
@@ -142,9 +145,18 @@ class Analysis:
         """Return `table`."""
         return self.table.copy()
 
-    def summary(self) -> str:
-        """Format the table and the notes."""
-        return "\n".join([f"[{self.name}]", "", self.table.to_string(index=False), "", *self.notes])
+    def _lines(self) -> Iterator[str]:
+        yield f"[{self.name}]"
+
+    def _table(self) -> pd.DataFrame:
+        return self.table
+
+    def _notes(self) -> tuple[str, ...]:
+        return self.notes
+
+    def to_json(self) -> str:
+        """Return the table, the notes and the pictures; `result` has a file of its own."""
+        return Result.to_json(replace(self, result=None)) if self.result is not None else super().to_json()
 
     def __repr__(self) -> str:
         """Give the section and the size of the table."""

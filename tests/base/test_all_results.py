@@ -17,6 +17,7 @@ import langdiff as ld
 from langdiff import parallelism
 from langdiff.base.encoding import Kept
 from langdiff.errors import LangdiffWarning
+from langdiff.run.analysis import Analysis, Figure
 from langdiff.treebanks.tree import Tree
 from langdiff.treebanks.treebank import Treebank
 from tests.golden.make import AREAS, all_cases
@@ -93,6 +94,12 @@ def tagger():
 
 
 MADE_HERE = {
+    "Analysis": lambda: Analysis(
+        name="a_b & <i>",
+        table=pd.DataFrame({"edition": ["eng", "deu"], "bits": [1.5, 2.0]}),
+        notes=("One note.",),
+        figures=(Figure("one", "A picture.", b"<svg/>", "ranks"),),
+    ),
     "Effects": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).effects,
     "Reproduction": ld.reproduce,
     "Tagger": tagger,

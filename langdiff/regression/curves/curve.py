@@ -12,7 +12,7 @@ import pandas as pd
 
 from langdiff.base.encoding import encode
 from langdiff.base.io import as_path
-from langdiff.base.result import Result, rounded
+from langdiff.base.result import Result, drawing, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
@@ -395,16 +395,14 @@ class DifficultyCurve(Result):
         ConfigError
             If `kind` is unknown.
         """
-        from langdiff.plots import curves  # Matplotlib only when asked for
-
         kinds = {
-            "curves": curves.plot_difficulty_curves,
-            "ranks": curves.plot_rank_changes,
-            "correlations": curves.plot_size_correlations,
+            "curves": "plot_difficulty_curves",
+            "ranks": "plot_rank_changes",
+            "correlations": "plot_size_correlations",
         }
         if kind not in kinds:
             raise ConfigError(f"unknown kind of picture {kind!r}; use one of {listing(kinds)}.")
-        return kinds[kind](self, ax, **style)
+        return drawing(kinds[kind])(self, ax, **style)
 
     @classmethod
     def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from langdiff.base.encoding import encode
 from langdiff.base.io import as_path
-from langdiff.base.result import Result, rounded
+from langdiff.base.result import Result, drawing, rounded
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
@@ -307,11 +307,9 @@ class OutcomeFit(Result):
         >>> ld.fit_outcomes(ld.simulate_outcomes(50, 3, seed=1).outcomes).plot().get_ylabel()
         'log odds'
         """
-        from langdiff.plots.wright_map import plot_wright_map  # Matplotlib only when asked for
-
         if self.structure.conditional:
             raise ConfigError("the conditional model has no difficulties of items; draw fit.abilities.plot().")
-        return plot_wright_map(self.abilities, self.items["difficulty"], self.difficulties, ax)
+        return drawing("plot_wright_map")(self.abilities, self.items["difficulty"], self.difficulties, ax)
 
     def design(self, items: pd.DataFrame) -> ItemDesign:
         """Return the design of items by their attributes, as the model was fitted.
