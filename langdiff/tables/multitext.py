@@ -365,13 +365,30 @@ class Multitext:
         return pd.Series(counts, name="count")
 
     def to_record(self) -> MultitextRecord:
-        """Read all texts into a record that can be saved."""
+        """Read all texts into a record that can be saved.
+
+        Returns
+        -------
+        MultitextRecord
+            Catalogue of the multitext, with the texts of every edition.
+        """
         tables = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "sources"}
         return MultitextRecord(texts={edition: tuple(self.text(edition)) for edition in self.editions}, **tables)
 
     @classmethod
     def from_record(cls, record: MultitextRecord) -> "Multitext":
-        """Return a multitext whose texts are held in memory."""
+        """Return the multitext of a record, with its texts held in memory.
+
+        Parameters
+        ----------
+        record : MultitextRecord
+            Catalogue and texts of a multitext, from `to_record`.
+
+        Returns
+        -------
+        Multitext
+            Multitext with the same intents, editions and texts.
+        """
         tables = {each.name: getattr(record, each.name) for each in fields(record) if each.name != "texts"}
         sources = {}
         for edition, texts in record.texts.items():

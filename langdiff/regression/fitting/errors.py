@@ -49,29 +49,40 @@ class Errors(ABC):
 
     @abstractmethod
     def check(self, settings: Settings, *, clustered: bool) -> None:
-        """Refuse models and samples that these errors do not know.
+        """Check that these standard errors exist for a model and a kind of sample.
 
         Parameters
         ----------
         settings : Settings
-            The model, and how it is fitted.
+            Settings of the fit: the model, its options and the seed.
         clustered : bool
             Whether clusters of intents were given.
 
         Raises
         ------
         ConfigError
-            If these errors are not for them.
+            If these standard errors do not exist for that model, or need clusters or their absence.
         """
 
     @abstractmethod
     def covariance(self, sample: Sample) -> Uncertainty:
-        """Return the covariance of the difficulties.
+        """Estimate the covariance of the units' normalized difficulties.
+
+        Parameters
+        ----------
+        sample : Sample
+            Fit with the intents behind it, and their clusters and strata.
+
+        Returns
+        -------
+        Uncertainty
+            Covariance of the difficulties, shape (U, U), in nats², with degrees of freedom and a description of the
+            source.
 
         Raises
         ------
         DataError
-            If the clusters, or samples of intents, leave editions that cannot be compared.
+            If editions cannot be compared without one of the clusters, or in one of the samples of intents.
         """
 
 
