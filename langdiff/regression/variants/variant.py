@@ -1,4 +1,4 @@
-"""What every regression model has: its fit, its densities, its draws, and which options it takes."""
+"""Base class of the regression models: fitting, densities, simulation and supported options."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -84,10 +84,10 @@ class Variant(ABC):
 
     @abstractmethod
     def cells(self) -> CellModel:
-        """Return the costs of cells from which a sandwich has its information."""
+        """Return the cost of cells that is minimized, and from which the sandwich is computed."""
 
     def exact(self) -> CellModel:
-        """Return the costs of cells of the log-likelihood that is reported."""
+        """Return the cost of cells that gives the reported log-likelihood; by default that of `cells`."""
         return self.cells()
 
     def stages(self, *, rough: bool) -> Sequence[tuple[CellModel, float]]:
@@ -109,17 +109,17 @@ class Variant(ABC):
 
     @property
     def kinked(self) -> bool:
-        """Whether the likelihood has kinks, at which there is no sandwich."""
+        """Whether the likelihood has kinks, so that no sandwich exists."""
         return False
 
     @property
     def laplace_scale(self) -> float | None:
-        """Scale of noise of single cells, nats; None if there is none."""
+        """Scale of the Laplace noise of single cells, nats; None without such noise."""
         return None
 
     @property
     def is_usual(self) -> bool:
-        """Whether the numbers of its own are those that its name stands for."""
+        """Whether all parameters of the model's own have their defaults."""
         return all(getattr(self, field.name) == field.default for field in fields(self))
 
     def signature(self) -> dict[str, str]:
@@ -417,13 +417,13 @@ class Variant(ABC):
 
 
 def check_dispersion(kappa: float) -> None:
-    """Refuse a dispersion that is not positive."""
+    """Check that a dispersion is positive."""
     if not kappa > 0:  # catches NaN too
         raise ValueError(f"kappa must be positive, got {kappa!r}")
 
 
 def variance_of(size: Floats, kappa: float) -> Floats:
-    """Return v = ln(1 + κ/n) at ln n: no overflow however small the intent, and never 0."""
+    """Return v = ln(1 + κ/n) at ln n without overflow, and never 0."""
     v: Floats = np.maximum(np.logaddexp(0.0, np.log(kappa) - size), LEAST_VARIANCE)
     return v
 
@@ -434,7 +434,7 @@ def log_dispersion(sigma: float) -> float:
 
 
 def covariance_of(table: TwoWay, optimum: Optimum, of_location: float, of_scale: float, inflation: float) -> Floats:
-    """Return the covariance of c from what each cell says of its location and of the logarithm of its scale."""
+    """Return the covariance of c from the information of a cell on its location and its log scale."""
     v, half_p = np.logaddexp(0.0, -optimum.mu), 0.5 * expit(-optimum.mu)
     slope, w = 1 + half_p, 1 / v
     of_mu = table.cells_per_intent * (of_location * slope**2 * w + of_scale * (half_p * w) ** 2)
