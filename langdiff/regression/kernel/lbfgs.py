@@ -15,7 +15,7 @@ CORRECTIONS = 20  # pairs kept by L-BFGS; more memory saves evaluations, which c
 
 
 class Likelihood(Protocol):
-    """Interface of a likelihood that L-BFGS can maximize; see `ScaleFreeLikelihood` of `langdiff.regression.kernel`."""
+    """Interface of a likelihood that L-BFGS can maximize, such as `ScaleFreeLikelihood`."""
 
     @property
     def two_way(self) -> TwoWay:
