@@ -107,8 +107,8 @@ def members_of(archive: Path) -> list[Member]:
 def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
     """Open a file, decompressing it; yield the stream and the limits of its size.
 
-    What it may hold is None for a file that is not compressed. Whoever reads must count, and refuse more:
-    a small file can expand to any size.
+    The limits are None for a file that is not compressed. Since a small file can expand to any size, the reader must
+    count and stop at the limits.
 
     Raises
     ------

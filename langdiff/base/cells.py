@@ -54,7 +54,7 @@ def check_names(names: Iterable[object], what: str, where: str = "") -> None:
 def escape_controls(text: str, but: str = KEPT) -> str:
     r"""Return a text with control characters as escape sequences, except joiners and those in `but`.
 
-    JSON stays JSON: there, characters below U+0020 are escaped already, and the others as here.
+    JSON text stays valid: it escapes characters below U+0020 itself, and the others in the same form.
 
     Examples
     --------

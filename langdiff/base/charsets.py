@@ -1,4 +1,4 @@
-"""Advice on files that are not UTF-8, for messages; no text is decoded with a guessed encoding."""
+"""Advice on files that are not UTF-8, for messages; no data are decoded by a guess."""
 
 import codecs
 import shlex

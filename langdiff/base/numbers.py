@@ -13,7 +13,7 @@ PANDAS_IS_EXACT = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 def exact_numbers(values: pd.Series) -> pd.Series:
     """Return texts as numbers, each the float nearest to its text, and NaN for other text.
 
-    Before version 3.1, pandas reads one number in six wrong in its last bit; those are read again.
+    Before version 3.1, pandas reads one number in six wrong in its last bit; there, all are read again.
 
     Examples
     --------

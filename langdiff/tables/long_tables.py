@@ -206,7 +206,7 @@ def _beside(path: Path) -> Path:
 def _read_parquet(path: Path) -> pd.DataFrame:
     """Read the columns that the Parquet file describes, ignoring the metadata written by pandas.
 
-    A flipped bit in these notes renames a column, or is an error deep within pandas.
+    A flipped bit in that metadata would rename a column, or raise an error deep within pandas.
     """
     from pyarrow import parquet  # slow to import
 

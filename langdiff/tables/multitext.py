@@ -197,7 +197,7 @@ class Multitext:
     def _take(self, rows: Integers | slice, columns: Integers | slice) -> "Multitext":
         """Return the multitext of the intents and editions at given positions.
 
-        Looking up tens of thousands of names would take longer; with ``slice(None)`` the index stays as it is, and is
+        This is faster than looking up tens of thousands of names; with ``slice(None)`` the index stays as it is, and is
         known to be unique.
         """
         return replace(

@@ -208,7 +208,7 @@ class Sandwich(Errors):
 def _plain(sample: Sample, correction: Kind) -> Uncertainty:
     """Return the sandwich CR0 or CR1 with intents as clusters.
 
-    That would fill the memory.
+    CR2 and CR3 are left out, since they would hold the information of every single intent in memory.
     """
     fitting, n_clusters = sample.fitting, sample.n_clusters
     factor = 1.0 if correction == "CR0" else n_clusters / (n_clusters - 1)
@@ -433,7 +433,8 @@ def find_errors(sample: Sample) -> Uncertainty:
 def _joined_by_one(sample: Sample) -> Uncertainty:
     """Return information-based errors, with one degree of freedom for differences decided by a single intent.
 
-    How intents vary says nothing of a difference that one of them decides, whose residual is 0 whatever its noise.
+    The variation between intents carries no information on a difference that a single intent decides, since its
+    residual is 0 whatever its noise.
     """
     found, observed = Information().covariance(sample), sample.units
     units = len(sample.design.first)

@@ -41,8 +41,8 @@ LEAST_SPREAD = 0.01  # of ln n, to begin a search with
 class Settings(NamedTuple):
     """Checked arguments of `langdiff.fit` that do not concern single editions or intents.
 
-    `random` is None where sizes are fixed, `errors` where the usual ones are wanted; `own_dispersions` says whether
-    editions have them.
+    `random` is None for fixed sizes, and `errors` is None for the default; `own_dispersions` is true if editions have
+    dispersions of their own.
     """
 
     variant: Variant
@@ -227,9 +227,9 @@ def vanishes(two_way: TwoWay) -> bool:
 def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: list[pd.Series]) -> IntentsCompared | None:
     """Test whether fixed and random intents give the same difficulties; return None where that is not computed.
 
-    Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula. The
-    fixed fit of model 2 is the restricted one. None for tables above a million cells, where it would take longer than
-    the fit itself.
+    The test is for models 1 and 2, whose fits of both kinds are quick, with normal random sizes without a formula. The
+    fixed fit of model 2 is the restricted one. The result is None for complete tables, where the two hardly differ, and
+    for tables above a million cells, where the test would take longer than the fit itself.
 
     Parameters
     ----------

@@ -254,7 +254,7 @@ class RowInformation(NamedTuple):
 def second_order(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[RowInformation, Floats]:
     """Return scores and information of rows, with the square root of their curvature in μ, H, of shape (I,).
 
-    H is infinite in rows that say nothing of μ: in model 3 those in which every cell has noise.
+    H is infinite in rows without information on μ: in model 3, rows in which every cell has noise.
 
     Raises
     ------

@@ -226,9 +226,9 @@ def cluster_covariance(
 ) -> Floats:
     """Estimate the covariance of c from clusters of rows, shape (J, J); only contrasts have a meaning.
 
-    With one row per cluster it is the plain sandwich. A cluster without which editions could not be compared
-    has no error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such
-    clusters first, as here they are noticed only on the way, if there are few clusters.
+    With one row per cluster this is the plain sandwich. A cluster without which editions could not be compared has no
+    error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such clusters first, as
+    here they are noticed only on the way, if there are few clusters.
 
     Parameters
     ----------
@@ -307,9 +307,9 @@ def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]
 def crossed_covariance(one: Floats, other: Floats, both: Floats) -> Floats:
     """Return the covariance with two crossed kinds of clusters, such as documents and translators.
 
-    Cells vary together if they share either cluster: those that share both are counted once. The
-    difference of matrices may have negative eigenvalues, which are set to 0 (Cameron, Gelbach and Miller
-    2011). Its degrees of freedom are the smaller of the two kinds'.
+    Cells vary together if they share either cluster: those that share both are counted once. The difference of matrices
+    may have negative eigenvalues, which are set to 0 (Cameron, Gelbach and Miller 2011). The degrees of freedom are the
+    smaller of the two kinds'.
 
     Parameters
     ----------
@@ -324,9 +324,9 @@ def crossed_covariance(one: Floats, other: Floats, both: Floats) -> Floats:
 def nested_covariance(clusters: Clusters, group: Integers, kind: Kind = "CR2") -> Floats:
     """Estimate the covariance given the groups, with new clusters within them: the same books, other chapters.
 
-    What a whole group shares is not an error of such a claim: the scores of its n clusters are taken
-    less their mean, and their products times n/(n − 1). A group of one cluster does not show how much its
-    clusters vary; its score stays whole, which is cautious.
+    Variation between groups is not part of this covariance: the scores of the n clusters of a group are taken less
+    their mean, and their products times n/(n − 1). A group of one cluster does not show how much its clusters vary; its
+    score stays whole, which is cautious.
 
     Parameters
     ----------

@@ -292,8 +292,8 @@ class ScaleFreeLikelihood:
     def without_wild_intents(self, mu: Floats, c: Floats) -> Floats | None:
         """Return μ with outlying intents moved to their mode of large variance; None if there are no such intents.
 
-        A few of them together can make all variances so large that none of them alone would be better
-        off at its far mode.
+        A few such intents together can make all variances so large that none of them alone would be better off at its
+        far mode.
         """
         row, _, _ = self._rows(mu, c)
         n = self.two_way.cells_per_intent

@@ -149,7 +149,7 @@ def maximize_model_2(
 ) -> tuple[Optimum, str]:
     """Fit model 2 and return the best optimum with the name of the method that found it.
 
-    If some intents vary much too much, the search starts a second time with these at their far modes.
+    If some intents vary far more than the model allows, the search starts a second time with these at their far modes.
     """
     found = _search(likelihood, method, max_iterations, start)
     optimum = found[0]

@@ -47,7 +47,7 @@ def peak_between(log_f: Callable[[Floats], Floats], low: Floats, high: Floats) -
 def log_integral(log_f: Callable[[Floats], Floats], start: Floats, length: Floats, finest: Floats) -> Floats:
     r"""Return the logarithm of :math:`\int e^{f}` from a peak outwards.
 
-    Composite Gauss–Legendre: the first panel is as long as the finest scale at the start, those that follow
+    The rule is composite Gauss–Legendre: the first panel is as long as the finest scale at the start, those that follow
     grow geometrically, so that a narrow peak and a long tail are both resolved.
 
     Parameters

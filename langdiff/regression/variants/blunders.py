@@ -222,8 +222,8 @@ class Blunders(Variant):
     def covariance(self, two_way: TwoWay, optimum: Optimum, *, restricted: bool) -> Floats:
         """Return the covariance of c by Huber's sandwich estimator, shape (J, J).
 
-        The information is that of the cells without noise, times what the pulls vary over what they would if all were
-        normal.
+        The information is that of the cells without noise, and the variance is scaled by the ratio of observed to
+        normal-theory variance of their scores.
         """
         v = np.logaddexp(0.0, -optimum.mu)
         inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom

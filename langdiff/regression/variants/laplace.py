@@ -35,7 +35,8 @@ ROUGH_WIDTH = 0.03  # for the kink itself in samples of intents
 class LaplaceCells:
     r"""Cost of a cell in model 2L, :math:`\tfrac12\ln 2v + \sqrt2\,|t|`, with |t| smoothed near its kink.
 
-    It is √(t² + width²) − width.
+    |t| is replaced by √(t² + width²) − width, so that a search can approach the kink through smaller and smaller
+    widths.
     """
 
     width: float = 0.0

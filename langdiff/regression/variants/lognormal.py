@@ -52,8 +52,8 @@ class LogNormal(Normal):
     def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:  # noqa: ARG002
         r"""Return the scores and the information of the rows in units of their common variance.
 
-        Of it the sandwich :math:`B^+ (\sum_i s_i s_i^\top) B^+` is free: scores are the residuals within rows and
-        :math:`B_i = \mathrm{diag}(M_i) - M_i M_i^\top / J_i`.
+        The sandwich :math:`B^+ (\sum_i s_i s_i^\top) B^+` does not depend on that variance: scores are the residuals
+        within rows and :math:`B_i = \mathrm{diag}(M_i) - M_i M_i^\top / J_i`.
         """
         mask = np.ones_like(two_way.residual) if two_way.mask is None else two_way.mask
         return RowInformation(two_way.residual, mask, mask / np.sqrt(two_way.cells_per_intent)[:, None])
@@ -90,7 +90,7 @@ def _exact(two_way: TwoWay) -> Estimate:
 def _by_lbfgs(two_way: TwoWay, exact: Estimate, optimizer: Optimizer) -> Estimate:
     """Minimize the sum of squares by L-BFGS from zero, as an independent check of the exact solution.
 
-    Squares do not depend on the variance, which therefore is that of the residuals, as in the exact fit.
+    The variance does not affect the minimum; it is estimated from the residuals, as in the exact fit.
     """
     unit = float(np.sqrt(two_way.sum_of_squares / two_way.degrees_of_freedom))
     optimum = maximize_lbfgs(Squares(two_way, unit), max_iterations=optimizer.max_iterations)

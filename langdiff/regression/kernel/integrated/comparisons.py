@@ -1,6 +1,6 @@
 r"""Comparisons of fits with integrated sizes: with fixed intents, of dispersions, and of estimands.
 
-How far fits with fixed and with random intents lie apart, and whether by more than chance.
+Test of the distance between fits with fixed and with random intents.
 
 Fixed intents are valid if cells are missing for the intent's sake, random ones if for the sake of observed cells; where
 both are, :math:`D = \hat c_F - \hat c_R` is small beside its variance. This is estimated from what each row

@@ -1,6 +1,6 @@
 r"""Likelihoods with one dispersion per edition, computed by row, and their maximization.
 
-What a search needs of a likelihood that is a product over intents.
+Interface of a likelihood that is a product over intents, and its maximization.
 
 Model 1 with unequal noise, sizes integrated out in closed form.
 
