@@ -136,7 +136,7 @@ def compute_surprisals(
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     device: str = "auto",
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
     cache: str | Path | None = None,
     workers: int = 1,
     executor: Executor | None = None,
@@ -161,9 +161,8 @@ def compute_surprisals(
         above it there is an error, before that edition is trained.
     device : str
         Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-    seed : int or numpy.random.Generator, optional
-        Seed of every model, or from which the seeds of the folds are made; required for networks. Character n-grams
-        draw nothing at random.
+    seed : int or numpy.random.Generator
+        Seed of every model, or from which the seeds of the folds are made. Character n-grams draw nothing at random.
     cache : str or Path, optional
         Folder that keeps models, logs and surprisals, in ``EDITION/RECIPE/``; those of folds in
         ``fold-NUMBER/EDITION/RECIPE/``. An edition whose training
@@ -188,7 +187,7 @@ def compute_surprisals(
     Raises
     ------
     ConfigError
-        If recipe, scoring, device or workers cannot be used, or networks are to be trained without a seed.
+        If recipe, scoring, device or workers cannot be used, or the seed is None where networks are trained.
     DataError
         If more than `max_replaced` of the test characters of editions are replaced; the message names all
         of them, with their rates.

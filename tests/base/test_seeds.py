@@ -26,11 +26,6 @@ PACKAGE = Path(ld.__file__).parent
 HOME = PACKAGE / "base/seeds.py"
 STAGES = [path.parent.name for path in sorted(PACKAGE.glob("*/__init__.pyi"))]
 REFUSED = r"seed must be a whole number from 0 up or a numpy Generator, so that the result can be repeated.*; got "
-MUST_BE_GIVEN = {  # a name leaves the list when its function gets the default
-    "compute_surprisals",
-    "fit",
-    "train_language_model",
-}
 NOT_SEEDS = [None, True, -1, 1.5, "1", [1, 2], np.random.SeedSequence(1)]
 
 
@@ -79,7 +74,7 @@ def with_a_seed():
 def test_a_seed_is_a_keyword_whose_default_is_0():
     for name, parameter in with_a_seed().items():
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY, name
-        assert (parameter.default == 0) != (name in MUST_BE_GIVEN), name
+        assert parameter.default == 0, name
 
 
 def treebank(name):

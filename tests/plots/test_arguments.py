@@ -17,7 +17,7 @@ EFFECTS = {"plot_by_language", "plot_difficulties", "plot_two_models"}
 DRAWN = {  # what is wrong for most pictures is right for these
     "a Multitext": {"plot_intents_per_edition", "plot_presence"},
     "Surprisals": {"plot_multitext"},
-    "a fit": EFFECTS,
+    "a fit": {*EFFECTS, "plot_ranks"},
     "a frame": {*EFFECTS, "plot_goodness_of_fit", "plot_ranks"},
     "a series": {*EFFECTS, "plot_against_truth", "plot_languages_per_intent"},
 }

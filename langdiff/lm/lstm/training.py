@@ -38,7 +38,7 @@ def train_language_model(
     recipe: "str | Recipe" = "char-residual",
     name: str | None = None,
     device: str = "auto",
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     progress: bool | None = None,
     log_path: str | Path | None = None,
     directory: str | Path | None = None,

@@ -46,7 +46,7 @@ def fit(
     errors: ErrorsKind | Errors | None = None,
     clusters: Clusters | None = None,
     optimizer: Optimizer | Literal["auto"] = "auto",
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator = 0,
 ) -> DifficultyFit:
     r"""Estimate how difficult each edition is.
 
@@ -103,8 +103,8 @@ def fit(
         cluster of each intent. Two columns are clusters that cross.
     optimizer : Optimizer or "auto"
         Search for the estimates, where it is not the usual one: ``langdiff.regression.Optimizer(max_iterations=5000)``.
-    seed : int or numpy.random.Generator, optional
-        Seed of the bootstrap, or of the groups of the jackknife; required if there is one.
+    seed : int or numpy.random.Generator
+        Seed of the bootstrap, or of the groups of the jackknife.
 
     Returns
     -------

@@ -131,7 +131,7 @@ def test_a_bootstrap_takes_two_samples_or_more(samples):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"errors": Bootstrap(10)}, r"bootstrap samples are drawn at random\); got None"),
+        ({"errors": Bootstrap(10), "seed": None}, r"bootstrap samples are drawn at random\); got None"),
         ({"errors": Bootstrap(10), "seed": -1}, "bootstrap samples .* got -1"),
         ({"errors": Bootstrap(10), "seed": "x"}, "bootstrap samples .* got 'x'"),
     ],
