@@ -20,7 +20,8 @@ import pandas as pd
 from scipy.special import expit, logit
 
 import langdiff as ld
-from langdiff.regression.outcomes.estimate import Estimate, estimate, estimate_conditional
+from langdiff.regression.outcomes.estimate import Estimate, estimate
+from langdiff.regression.outcomes.likelihoods import MODELS
 from langdiff.regression.outcomes.integrals import Rows, collapse
 
 SPREAD = 1.5
@@ -91,7 +92,7 @@ def print_bias(share: float) -> None:
         for _ in range(max(2, int(tables * share))):
             s = (rng.random((1000, systems)) < expit(truth - SPREAD * rng.normal(size=(1000, 1)))).astype(float)
             rows = rows_of(s)
-            marginal, conditional = estimate(rows), estimate_conditional(rows)
+            marginal, conditional = estimate(rows, MODELS["rasch"]), estimate(rows, MODELS["conditional"])
             slopes.append(
                 [
                     truth @ theta / (truth @ truth)
@@ -168,7 +169,7 @@ def print_missing(share: float) -> None:
         successes = drawn.outcomes.successes.copy()
         successes.loc[drawn.difficulty < drawn.difficulty.median(), "s3"] = np.nan
         rows = rows_of(successes.to_numpy())
-        for name, one in {"marginal": estimate(rows), "conditional": estimate_conditional(rows)}.items():
+        for name, one in {"marginal": estimate(rows, MODELS["rasch"]), "conditional": estimate(rows, MODELS["conditional"])}.items():
             found[name].append(contrast(one, 0, 2))
         if seed < 20:
             compared.append(ld.fit_outcomes(ld.Outcomes(successes=successes)).compared.p_value < 0.05)
@@ -206,8 +207,8 @@ def print_cost(share: float) -> None:
         outcomes = ld.simulate_outcomes(items, systems, spread=SPREAD, missing=missing, seed=1).outcomes
         rows = rows_of(outcomes.successes.to_numpy())
         times = [
-            least_time(lambda rows=rows: estimate(rows), share),
-            least_time(lambda rows=rows: estimate_conditional(rows), share),
+            least_time(lambda rows=rows: estimate(rows, MODELS["rasch"]), share),
+            least_time(lambda rows=rows: estimate(rows, MODELS["conditional"]), share),
             least_time(lambda outcomes=outcomes: ld.fit_outcomes(outcomes), share),
             least_time(lambda rows=rows: plain_loop(rows), 0),
         ]
@@ -224,7 +225,7 @@ def rival(share: float) -> None:
     long = outcomes.to_frame()
     dummies = pd.get_dummies(long["system"]).to_numpy(dtype=float)[:, 1:]
     rows = rows_of(outcomes.successes.to_numpy())
-    ours = least_time(lambda: estimate_conditional(rows), share)
+    ours = least_time(lambda: estimate(rows, MODELS["conditional"]), share)
     theirs = least_time(
         lambda: ConditionalLogit(long["successes"].to_numpy(), dummies, groups=long["item"].to_numpy()).fit(
             method="newton", disp=0

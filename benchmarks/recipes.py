@@ -42,8 +42,7 @@ def verses_of(edition: str, most: int) -> tuple[list[str], list[str]]:
 
 def curve(edition: str, recipe: Recipe, texts: tuple[list[str], list[str]]) -> pd.DataFrame:
     """Train, and return one row an epoch."""
-    language = edition.split("-")[0]
-    model = ld.train_language_model(*texts, recipe=recipe, language=language, seed=0, device="cpu")
+    model = ld.train_language_model(*texts, recipe=recipe, seed=0, device="cpu")
     return model.to_frame().reset_index().assign(edition=edition, lm=recipe.name, seed=0)
 
 
