@@ -91,11 +91,11 @@ def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) ->
         raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}.")
     if document.get("format_version") not in versions:
         raise DataError(
-            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {versions[0]}. Fit again, "
-            "or use the version that wrote it."
+            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {versions[0]}. Compute it "
+            "again, or use the version that wrote it."
         )
     if not is_whole(document):
-        raise DataError(f"{path}: damaged, or edited: not the numbers that were saved. Fit again.")
+        raise DataError(f"{path}: damaged, or edited: not the numbers that were saved. Compute it again.")
     return document
 
 

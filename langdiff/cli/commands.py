@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from langdiff.cli.options import existing, read_frame
+from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
 from langdiff.errors import ConfigError, option
@@ -118,6 +118,7 @@ class Command:
     def _expanded(self, own: inspect.Parameter) -> Iterator[inspect.Parameter]:
         """Yield the options that a parameter of the body stands for."""
         if own.annotation is Call:
+            yield inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
             yield from self._options()
         elif own.annotation is Output:
             yield from Output.options(signature_of(self.function).offers if self.function else frozenset())
@@ -253,20 +254,25 @@ class Call:
 
     def _object(self, one: Parameter, value: str | None) -> Any:
         """Return the name of a choice, or an object if options of it were given, which alone choose it."""
-        given = {
-            name: self.given[name]
-            for name, each in self.command.fields(one).items()
-            if self.given[name] not in (None, each.default)
-        }
+        written = [name for name in self.given if is_given(self.given["context"], name)]
+        given = {name: self.given[name] for name in self.command.fields(one) if name in written}  # defaults, too
         if not given:
             return value
+        others = []  # choices that the options go with
         for each in one.classes:
             own = {self.command.renamed.get(f"{one.name}.{name}", name): name for name in signature_of(each).parameters}
-            if given.keys() <= own.keys() and value in (None, each.rpartition(":")[2].lower()):
-                return load(each)(**{own[name]: chosen for name, chosen in given.items()})
+            if given.keys() <= own.keys():
+                choice = each.rpartition(":")[2].lower()
+                if value in (None, choice):
+                    return load(each)(**{own[name]: chosen for name, chosen in given.items()})
+                others.append(choice)
         *most, last = map(option, given)
-        both = f"{', '.join(most)} and {last} do" if most else f"{last} does"
-        raise ConfigError(f"{both} not go with {option(one.name, value)}: leave one of them out.")
+        both = f"{', '.join(most)} and {last}" if most else last
+        if others and one.name not in written:
+            go = "go" if most else "goes"
+            raise ConfigError(f"{both} {go} with {option(one.name, others[0])}: add it, or leave {both} out.")
+        do = "do" if most else "does"
+        raise ConfigError(f"{both} {do} not go with {option(one.name, value)}: leave one of them out.")
 
 
 class Late(TyperCommand):

@@ -160,7 +160,7 @@ def refuse_given(context: typer.Context, names: Iterable[str], reason: str) -> N
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus as a command's argument and options name it; `reads_corpus` adds these to a command."""
+    """A corpus as the argument and options of a command name it."""
 
     corpus: Annotated[
         list[str],

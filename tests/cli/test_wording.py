@@ -61,6 +61,17 @@ def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
     assert "Raise --max-iterations (now 1)" in done.err
     done = langdiff("fit", tmp_path / "s.csv", "--n-resamples", "30", "--errors", "jackknife")
     assert "--n-resamples does not go with --errors jackknife" in done.err
+    done = langdiff("fit", tmp_path / "s.csv", "--sizes", "free")
+    assert "--sizes goes with --intents random: add it, or leave --sizes out." in done.err
+    done = langdiff("fit", tmp_path / "s.csv", "--sizes", "free", "--intents", "fixed")
+    assert "--sizes does not go with --intents fixed" in done.err
+
+
+@pytest.mark.parametrize("number", [499, 500])
+def test_a_written_default_chooses_as_any_other_value(langdiff, tmp_path, number):
+    ld.simulate(30, 3, seed=1).surprisals.save(tmp_path / "s.csv")
+    done = langdiff("fit", tmp_path / "s.csv", "--n-resamples", str(number))
+    assert f"errors:bootstrap-{number}" in done.out
 
 
 def test_brackets_in_help_are_shown():

@@ -11,7 +11,7 @@ from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression import Blunders, Bootstrap, Laplace, Random, Sandwich
+from langdiff.regression import Blunders, Bootstrap, Laplace, Optimizer, Random, Sandwich
 
 PERMUTED = 1e-9  # nats; the same sums in another order
 
@@ -252,6 +252,7 @@ def test_a_cluster_that_alone_joins_editions_is_named(table):
         ({"errors": Sandwich(strata="chapter"), "clusters": ["chapter", "genre"]}, "^strata hold clusters of one kind"),
         ({"errors": Bootstrap}, r"^errors is the class Bootstrap: write Bootstrap\(\)\."),
         ({"intents": Random}, r"^intents is the class Random: write Random\(\)\."),
+        ({"optimizer": Optimizer}, r"^optimizer is the class Optimizer: write Optimizer\(\)\."),
     ],
 )
 def test_settings_that_contradict_are_refused(table, settings, message):

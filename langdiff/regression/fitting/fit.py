@@ -241,6 +241,8 @@ def make_settings(
 def _as_optimizer(optimizer: object) -> Optimizer:
     if isinstance(optimizer, str) and optimizer == "auto":
         return USUAL_OPTIMIZER
+    if optimizer is Optimizer:
+        raise ConfigError("optimizer is the class Optimizer: write Optimizer().")
     if not isinstance(optimizer, Optimizer):
         raise ConfigError(f"optimizer={optimizer!r}: must be 'auto' or langdiff.regression.Optimizer(...).")
     return optimizer

@@ -92,7 +92,7 @@ def propagate_errors(
     .. math:: z_k = \operatorname{artanh} r + (f_k - \bar f) + e_k, \quad e_k \sim \mathcal N(0, s^2),
 
     centred at the estimate, since draws around noisy estimates contain the noise twice, so that their own
-    correlations are nearer 0; s as in `langdiff.typology.correlation`.
+    correlations are nearer 0; s as in `langdiff.typology.association.correlation`.
 
     Slopes of regressions along the tree or over distance need no such device. Their residuals contain the errors
     already; what draws add is how the errors of languages are correlated and how much of the variance they are. The
