@@ -219,7 +219,7 @@ def make_settings(
     Raises
     ------
     ConfigError
-        If a setting is unknown, contradicts another, or needs a seed that is not given.
+        If a setting is unknown or contradicts another, or the seed is None where something is drawn.
     """
     settings = Settings(
         variant=find_variant(model),
