@@ -130,3 +130,12 @@ def test_models_are_compared_with_it(truth):
 def test_what_it_lacks_is_refused(truth, settings, message):
     with pytest.raises(ConfigError, match=message):
         ld.fit(truth.surprisals, model=Student(), **settings)
+
+
+def test_a_model_without_a_density_says_what_to_define(truth):
+    class Bare(Student):
+        log_density = Variant.log_density
+        deviations = Variant.deviations
+
+    with pytest.raises(ConfigError, match="model '2T' cannot be simulated: define deviations"):
+        ld.simulate(20, 3, model=Bare(), seed=1)

@@ -10,6 +10,7 @@ from scipy.linalg import LinAlgError
 from scipy.special import expit
 
 from langdiff.base.types import Floats
+from langdiff.errors import ConfigError
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, RowInformation, second_order
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
@@ -151,10 +152,11 @@ class Variant(ABC):
 
         Raises
         ------
-        NotImplementedError
+        ConfigError
             If the model has no density of new cells.
         """
-        raise NotImplementedError(f"model {self.name!r} has no density of new cells")
+        del z, location, variance
+        raise ConfigError(f"model {self.name!r} has no density of new cells: define log_density.")
 
     def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations of log surprisals from their location.
@@ -173,10 +175,11 @@ class Variant(ABC):
 
         Raises
         ------
-        NotImplementedError
+        ConfigError
             If the model cannot be simulated.
         """
-        raise NotImplementedError(f"model {self.name!r} cannot be simulated")
+        del generator, variance
+        raise ConfigError(f"model {self.name!r} cannot be simulated: define deviations.")
 
     def quantiles(self, shares: Floats) -> Floats:
         r"""Return quantiles of the standardized deviations.
@@ -193,10 +196,11 @@ class Variant(ABC):
 
         Raises
         ------
-        NotImplementedError
+        ConfigError
             If the model has no quantiles.
         """
-        raise NotImplementedError(f"model {self.name!r} has no quantiles")
+        del shares
+        raise ConfigError(f"model {self.name!r} has no quantiles: define quantiles.")
 
     def log_density_of_cells(
         self,
@@ -269,7 +273,7 @@ class Variant(ABC):
 
         Raises
         ------
-        NotImplementedError
+        ConfigError
             If the model cannot be simulated.
         """
         shape = (len(log_sizes), n_editions)
