@@ -21,8 +21,8 @@ from scipy.special import expit, logit
 
 import langdiff as ld
 from langdiff.regression.outcomes.estimate import Estimate, estimate
-from langdiff.regression.outcomes.likelihoods import MODELS
 from langdiff.regression.outcomes.integrals import Rows, collapse
+from langdiff.regression.outcomes.likelihoods import MODELS
 
 SPREAD = 1.5
 TABLES = {2: 1000, 3: 1000, 5: 1000, 7: 500, 20: 200}
@@ -169,8 +169,8 @@ def print_missing(share: float) -> None:
         successes = drawn.outcomes.successes.copy()
         successes.loc[drawn.difficulty < drawn.difficulty.median(), "s3"] = np.nan
         rows = rows_of(successes.to_numpy())
-        for name, one in {"marginal": estimate(rows, MODELS["rasch"]), "conditional": estimate(rows, MODELS["conditional"])}.items():
-            found[name].append(contrast(one, 0, 2))
+        for name, model in (("marginal", "rasch"), ("conditional", "conditional")):
+            found[name].append(contrast(estimate(rows, MODELS[model]), 0, 2))
         if seed < 20:
             compared.append(ld.fit_outcomes(ld.Outcomes(successes=successes)).compared.p_value < 0.05)
     for name, values in found.items():
