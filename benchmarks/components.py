@@ -15,7 +15,7 @@ from langdiff.regression.components import reliability
 SIZE = 0.6  # s.d. of ln sizes of intents
 EDITION, NOISE = 0.08, 0.14  # s.d. of difficulties, and of a cell, nats
 OF_LM = 0.05  # s.d. of what one language model adds to a cell
-FAULTY = 0.02  # share of the cells of an edition that are exchanged
+EXCHANGED = 0.02  # share of the cells of an edition that are exchanged
 
 
 def table(z, present=None):
@@ -92,16 +92,16 @@ def cells(tables):
                 rng = np.random.default_rng([43, number])
                 size = rng.normal(0, SIZE, 300)
                 z = 5 + size[:, None] + rng.normal(0, EDITION, editions) + noise(kind, size, editions, rng)
-                faulty = np.zeros(z.shape, dtype=bool)
+                exchanged = np.zeros(z.shape, dtype=bool)
                 for j in range(editions if kind == "2 % exchanged" else 0):
-                    rows = rng.permutation(300)[: round(FAULTY * 300)]
-                    z[rows, j], faulty[rows, j] = z[np.roll(rows, 1), j], True
+                    rows = rng.permutation(300)[: round(EXCHANGED * 300)]
+                    z[rows, j], exchanged[rows, j] = z[np.roll(rows, 1), j], True
                 result = ld.flag_outliers({name: table(z + rng.normal(0, OF_LM, z.shape)) for name in "ab"})
                 result = result[result["flagged"]]
-                right = faulty[result["intent"].astype(int), result["edition"].str[1:].astype(int)]
+                right = exchanged[result["intent"].astype(int), result["edition"].str[1:].astype(int)]
                 flags.append(len(result) > 0)
                 false.append((~right).sum() / max(len(right), 1))
-                found.append(right.sum() / max(faulty.sum(), 1))
+                found.append(right.sum() / max(exchanged.sum(), 1))
             print(
                 f"{editions} editions, {kind:28s} tables with a flag {np.mean(flags):.2f}, "
                 f"false discovery rate {np.mean(false):.3f}, power {np.mean(found):.2f}",

@@ -22,9 +22,10 @@ from scipy.special import expit, logit
 import langdiff as ld
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.integrals import Rows, collapse
-from langdiff.regression.outcomes.likelihoods import MODELS
+from langdiff.regression.outcomes.likelihoods import Structure
 
 SPREAD = 1.5
+MARGINAL, CONDITIONAL = Structure(), Structure(levels="conditional")
 TABLES = {2: 1000, 3: 1000, 5: 1000, 7: 500, 20: 200}
 
 
@@ -92,7 +93,7 @@ def print_bias(share: float) -> None:
         for _ in range(max(2, int(tables * share))):
             s = (rng.random((1000, systems)) < expit(truth - SPREAD * rng.normal(size=(1000, 1)))).astype(float)
             rows = rows_of(s)
-            marginal, conditional = estimate(rows, MODELS["rasch"]), estimate(rows, MODELS["conditional"])
+            marginal, conditional = estimate(rows, MARGINAL), estimate(rows, CONDITIONAL)
             slopes.append(
                 [
                     truth @ theta / (truth @ truth)
@@ -144,7 +145,7 @@ def print_clusters(share: float) -> None:
     kinds = {
         "information": (500, {"errors": "information"}),
         "sandwich": (500, {"errors": "sandwich", "clusters": "document"}),
-        "bootstrap": (100, {"errors": "bootstrap", "cluster": "document", "n_resamples": 100, "seed": 1}),
+        "bootstrap": (100, {"errors": "bootstrap", "clusters": "document", "n_resamples": 100, "seed": 1}),
     }
     for kind, (tables, settings) in kinds.items():
         hits = []
@@ -169,8 +170,8 @@ def print_missing(share: float) -> None:
         successes = drawn.outcomes.successes.copy()
         successes.loc[drawn.difficulty < drawn.difficulty.median(), "s3"] = np.nan
         rows = rows_of(successes.to_numpy())
-        for name, model in (("marginal", "rasch"), ("conditional", "conditional")):
-            found[name].append(contrast(estimate(rows, MODELS[model]), 0, 2))
+        for name, one in {"marginal": estimate(rows, MARGINAL), "conditional": estimate(rows, CONDITIONAL)}.items():
+            found[name].append(contrast(one, 0, 2))
         if seed < 20:
             compared.append(ld.fit_outcomes(ld.Outcomes(successes=successes)).compared.p_value < 0.05)
     for name, values in found.items():
@@ -207,8 +208,8 @@ def print_cost(share: float) -> None:
         outcomes = ld.simulate_outcomes(items, systems, spread=SPREAD, missing=missing, seed=1).outcomes
         rows = rows_of(outcomes.successes.to_numpy())
         times = [
-            least_time(lambda rows=rows: estimate(rows, MODELS["rasch"]), share),
-            least_time(lambda rows=rows: estimate(rows, MODELS["conditional"]), share),
+            least_time(lambda rows=rows: estimate(rows, MARGINAL), share),
+            least_time(lambda rows=rows: estimate(rows, CONDITIONAL), share),
             least_time(lambda outcomes=outcomes: ld.fit_outcomes(outcomes), share),
             least_time(lambda rows=rows: plain_loop(rows), 0),
         ]
@@ -225,7 +226,7 @@ def rival(share: float) -> None:
     long = outcomes.to_frame()
     dummies = pd.get_dummies(long["system"]).to_numpy(dtype=float)[:, 1:]
     rows = rows_of(outcomes.successes.to_numpy())
-    ours = least_time(lambda: estimate(rows, MODELS["conditional"]), share)
+    ours = least_time(lambda: estimate(rows, CONDITIONAL), share)
     theirs = least_time(
         lambda: ConditionalLogit(long["successes"].to_numpy(), dummies, groups=long["item"].to_numpy()).fit(
             method="newton", disp=0

@@ -1,1 +1,1 @@
-"""What every part of the package shares: files, checksums, numbers, seeds, signatures and types."""
+"""Foundations shared by all parts of the package: files, checksums, numbers, seeds, signatures and types."""

@@ -1,4 +1,4 @@
-"""Opening files that are plain, compressed or inside a zip archive, without trusting them."""
+"""Safe access to files that are plain, compressed or in a zip archive."""
 
 import bz2
 import gzip
@@ -44,21 +44,21 @@ class Member:
 
     @property
     def name(self) -> str:
-        """The last part of the name."""
+        """Last part of the member's path."""
         return PurePosixPath(self.inner).name
 
     @property
     def suffix(self) -> str:
-        """The ending of the name."""
+        """Suffix of the member's name."""
         return PurePosixPath(self.inner).suffix
 
     @property
     def parent(self) -> Path:
-        """The folder of the archive."""
+        """Folder that contains the archive."""
         return self.archive.parent
 
     def __str__(self) -> str:
-        """Name archive and member, as in ``bibles.zip/deu.txt``."""
+        """Return the path of archive and member, as in ``bibles.zip/deu.txt``."""
         return f"{self.archive}/{self.inner}"
 
 
@@ -66,19 +66,19 @@ File = Path | Member
 
 
 class Allowance(NamedTuple):
-    """The bytes and the lines that a compressed file may expand to."""
+    """Limits on the bytes and lines to which a compressed file may expand."""
 
     size: int
     lines: int
 
 
 def is_archive(file: File) -> bool:
-    """Whether a file's name is that of a zip archive."""
+    """Return whether a file's name is that of a zip archive."""
     return isinstance(file, Path) and file.suffix.lower() == ".zip"
 
 
 def members_of(archive: Path) -> list[Member]:
-    """List the files in a zip archive, hidden ones left out.
+    """Return the files in a zip archive, without hidden ones.
 
     Raises
     ------
@@ -105,10 +105,10 @@ def members_of(archive: Path) -> list[Member]:
 
 @contextmanager
 def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
-    """Open a file, undoing compression; give the stream and what it may hold.
+    """Open a file, decompressing it; yield the stream and the limits of its size.
 
-    What it may hold is None for a file that is not compressed. Whoever reads must count, and refuse more:
-    a small file can expand to any size.
+    The limits are None for a file that is not compressed. Since a small file can expand to any size, the reader must
+    count and stop at the limits.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
 
 
 def refuse_special(file: File) -> None:
-    """Refuse a pipe, a socket or a device, from which reading might never end.
+    """Check that a file is not a pipe, a socket or a device, from which reading might never end.
 
     Raises
     ------

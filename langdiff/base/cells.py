@@ -1,4 +1,4 @@
-"""Texts in the cells of tables: names without unseen characters, and CSV that spreadsheet programs do not execute."""
+"""Texts in table cells: names without control characters, and CSV without formulas for spreadsheet programs."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ KEPT = "\n\t"  # of whole texts
 
 
 def check_names(names: Iterable[object], what: str, where: str = "") -> None:
-    r"""Refuse names that hold control characters.
+    r"""Check that names contain no control characters.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def check_names(names: Iterable[object], what: str, where: str = "") -> None:
 
 
 def escape_controls(text: str, but: str = KEPT) -> str:
-    r"""Return a text with control characters, other than joiners and those of `but`, in letters and digits.
+    r"""Return a text with control characters as escape sequences, except joiners and those in `but`.
 
-    JSON stays JSON: there, characters below U+0020 are escaped already, and the others as here.
+    JSON text stays valid: it escapes characters below U+0020 itself, and the others in the same form.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def _escaped(character: str) -> str:
 
 
 def drop_controls(text: str) -> str:
-    r"""Return a text without control characters, other than joiners, ends of lines and tabs.
+    r"""Return a text without control characters, except joiners, line ends and tabs.
 
     Examples
     --------
@@ -87,7 +87,7 @@ _FORMULA = re.compile(r"'*(?![+-]?[0-9.,]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\Z)[=
 
 
 def guard(cell: str) -> str:
-    """Return the text of a cell as it is written.
+    """Return a cell with an apostrophe before text that spreadsheet programs would run as a formula.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def guard(cell: str) -> str:
 
 
 def unguard(cell: str) -> str:
-    """Return the text of a cell that was read; `guard` gives another apostrophe to what begins as it writes.
+    """Return a cell without the apostrophe that `guard` added.
 
     Examples
     --------
@@ -109,12 +109,12 @@ def unguard(cell: str) -> str:
 
 
 def guarded(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a frame whose texts, names of columns and rows included, are as they are to be written into CSV or TSV."""
+    """Return a frame with all texts and names guarded for CSV or TSV; see `guard`."""
     return _changed(frame, guard)
 
 
 def unguarded(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a frame of CSV or TSV with texts as they were before `guarded`."""
+    """Return a frame read from CSV or TSV with all texts and names restored; see `unguard`."""
     return _changed(frame, unguard)
 
 
@@ -139,6 +139,6 @@ def _changed(frame: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataFra
 
 
 def _others(values: Iterable[object], change: Callable[[str], str]) -> dict[str, str]:
-    """Return the texts that change, and into what."""
+    """Return the texts that a function changes, each with its new form."""
     texts = {value for value in values if isinstance(value, str)}
     return {text: new for text in texts if (new := change(text)) != text}

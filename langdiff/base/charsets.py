@@ -1,4 +1,4 @@
-"""What a file may be that is not UTF-8, for messages: nothing is decoded by a guess."""
+"""Advice on files that are not UTF-8, for messages; no data are decoded by a guess."""
 
 import codecs
 import shlex
@@ -20,7 +20,7 @@ _MARKS = {  # UTF-32 first: its little-endian mark begins with that of UTF-16
 
 
 def marked(raw: bytes) -> str | None:
-    r"""Return the encoding that a byte order mark says, unless it is UTF-8.
+    r"""Return the encoding given by a byte order mark; None without a mark or for UTF-8.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def conversion(encoding: str, file: File) -> str:
 
 
 def remedy(line: bytes, block: bytes, file: File, *, replaceable: bool) -> str:
-    """Say what a line that is not UTF-8 would be in other encodings, and how to convert the file or read it as it is.
+    """Return advice on a line that is not UTF-8: its text in likely encodings, and how to convert or read the file.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def remedy(line: bytes, block: bytes, file: File, *, replaceable: bool) -> str:
 
 
 def _guess(block: bytes) -> str | None:
-    """Return the encoding that charset-normalizer finds likeliest, often a relative of the true one."""
+    """Return the likeliest encoding by charset-normalizer, often a close relative of the true one."""
     from charset_normalizer import from_bytes  # only for files that are at fault
 
     sample = block[:SAMPLE]
@@ -96,7 +96,7 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _shown(text: str) -> str:
-    """Return the text around the first letter that is not ASCII."""
+    """Return an excerpt around the first letter that is not ASCII."""
     text = text.strip()
     place = next((place for place, letter in enumerate(text) if not letter.isascii()), 0)
     start = max(0, min(place - SHOWN // 2, len(text) - SHOWN))

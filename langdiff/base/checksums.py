@@ -1,4 +1,4 @@
-"""What files held when they were written: SHA-256 by name, in a file that is written last."""
+"""Checksums (SHA-256) of files, recorded when they are written and checked when they are read."""
 
 import hashlib
 import json
@@ -17,11 +17,11 @@ _SEAL = "sha256"
 
 
 class DamageError(DataError):
-    """A file is missing, or does not hold what was written."""
+    """A file is missing, or its content has changed since it was written."""
 
 
 def seal(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON document with the hash of all it holds beside.
+    """Return a JSON document with a hash of its other members.
 
     Examples
     --------
@@ -33,12 +33,12 @@ def seal(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_whole(document: Mapping[str, Any]) -> bool:
-    """Return whether a document holds what was sealed; one without a seal is not checked."""
+    """Return whether the content of a document agrees with its hash; true for one without a hash."""
     return _SEAL not in document or document[_SEAL] == _digest(document)
 
 
 def format_of(path: Path) -> str | None:
-    """Return the member ``format`` of a JSON document; None if the file is none, or has no such member.
+    """Return the member ``format`` of a JSON file; None if the file is not JSON or has no such member.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def _parsed(path: Path) -> Any:
 
 
 def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) -> dict[str, Any]:
-    """Read a JSON document that was sealed.
+    """Read a JSON document and check its format, version and hash.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _digest(document: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Checksums:
-    """SHA-256 of files of a folder.
+    """Recorded checksums (SHA-256) of the files in a folder.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Checksums:
     files: Mapping[str, str]
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file, if it is what was recorded.
+        """Return the content of a file after comparing it with its checksum.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Checksums:
         return content
 
     def damage(self) -> dict[str, str]:
-        """Return why a file cannot be used, by name, for all files that were recorded and are not as they were."""
+        """Return the recorded files that are missing or changed, each with the reason."""
         found = {}
         for name in self.files:
             try:
@@ -150,7 +150,7 @@ class Checksums:
 
 
 def write_checksums(folder: Path, names: Iterable[str], known: Mapping[str, str] = MappingProxyType({})) -> Checksums:
-    """Record what files of a folder hold; the record is written atomically, over an earlier one.
+    """Write the checksums of files in a folder, atomically replacing an earlier record.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def write_checksums(folder: Path, names: Iterable[str], known: Mapping[str, str]
 
 
 def read_checksums(folder: Path) -> Checksums:
-    """Read what `write_checksums` wrote.
+    """Read the checksums that `write_checksums` wrote.
 
     Raises
     ------
@@ -209,6 +209,6 @@ def _unreadable(path: Path, error: OSError) -> DamageError:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a name is that of a file below the folder: whoever wrote the record may not be trusted."""
+    """Return whether a name refers to a file inside the folder; records may come from untrusted sources."""
     parts = name.split("/")
     return "\\" not in name and ":" not in parts[0] and not {"", ".", ".."} & set(parts)

@@ -1,4 +1,4 @@
-"""Frozen records as JSON: numbers keep all digits, and what is read is checked against the record's annotations."""
+"""Immutable records as JSON: numbers keep all digits, and files are checked against the record's annotations."""
 
 import base64
 import math
@@ -23,18 +23,18 @@ _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 @runtime_checkable
 class Kept(Protocol):
-    """A class whose fields have no place in a file, such as sources of texts; another dataclass is saved for it."""
+    """Class saved in the form of another dataclass, because its own fields cannot be stored, such as text sources."""
 
     def to_record(self) -> Any:
-        """Return the dataclass that is saved, of the class that is annotated here."""
+        """Return the dataclass to be saved; its type is the annotation of the result."""
 
     @classmethod
     def from_record(cls, record: Any) -> Self:
-        """Return what a record was saved for."""
+        """Return the object that a saved record represents."""
 
 
 def encode_fields(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as JSON can hold them.
+    """Return the fields of a dataclass as values that JSON can hold.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def encode_fields(record: Any) -> dict[str, Any]:
 
 
 def decode_fields(kind: type[Record], stored: Mapping[str, Any]) -> Record:
-    """Return the record whose fields `encode_fields` wrote; fields that are not stored get their defaults.
+    """Return a record from fields that `encode_fields` encoded; missing fields get their defaults.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def decode_fields(kind: type[Record], stored: Mapping[str, Any]) -> Record:
 
 
 def encode(value: Any, name: str) -> Any:
-    """Return a value as JSON can hold it; `name` is that of its field, for messages.
+    """Return a value in a form that JSON can hold; `name` is its field, for messages.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _encode_one(value: float | bytes | pd.Timestamp | pd.Timedelta) -> float | s
 
 
 def _encode_table(table: pd.Series | pd.DataFrame | pd.Index, name: str) -> dict[str, Any]:
-    """Return numbers with names as lists that other programs read easily, and other tables with their types."""
+    """Return a table as JSON: plain lists for numbers with simple names, otherwise columns with types."""
     match table:
         case pd.Index():
             return _index(table)
@@ -134,7 +134,7 @@ def _words(values: Any) -> list[float | str | None]:
 
 
 def _is_plain(index: pd.Index) -> bool:
-    """Return whether JSON alone gives an index back: one level of texts or of whole numbers."""
+    """Return whether an index survives JSON unchanged: one level of texts or of whole numbers."""
     names = index.tolist()
     alike = {type(name) for name in names} in ({str}, {int})
     return index.nlevels == 1 and alike and pd.Index(names).dtype == index.dtype
@@ -165,7 +165,7 @@ def _cells(column: pd.Series, name: str) -> dict[str, Any]:
 
 
 def _object(cell: Any, name: str) -> Any:
-    """Return a cell of mixed columns: what JSON tells apart by itself, and the rest with its type."""
+    """Return a cell of a column of mixed types, with its type where JSON does not keep it."""
     cell = cell.item() if isinstance(cell, np.generic) else cell
     match cell:
         case float() if not math.isfinite(cell):

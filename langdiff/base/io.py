@@ -1,4 +1,4 @@
-"""Reading text whatever its compression, and writing files so that none is ever half-written."""
+"""Reading of text, compressed or not, and atomic writing of files."""
 
 import codecs
 import csv
@@ -32,7 +32,7 @@ MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be he
 
 
 def as_path(path: object) -> Path:
-    """Return a path that a user gave, and refuse anything else.
+    """Return a user's argument as a path, after checking that it is one.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def as_path(path: object) -> Path:
 
 
 def as_paths(paths: object) -> list[Path]:
-    """Return one path or several as a list, and refuse anything else; see `as_path`."""
+    """Return one path or several as a list, after checking that they are paths; see `as_path`."""
     if isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable):
         return [as_path(paths)]
     return [as_path(path) for path in paths]
@@ -63,7 +63,7 @@ def as_paths(paths: object) -> list[Path]:
 def read_lines(
     path: File, *, errors: str | None = None, on_fault: Callable[[int, str], None] | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line without its end), decoding UTF-8 and undoing compression.
+    """Yield (line number from 1, line without its end) of a file, decoded from UTF-8 and decompressed.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def read_lines(
 
 
 class Block(NamedTuple):
-    """Many whole lines of a file, with their ends: number of the first from 1, text, and the same text in UTF-8."""
+    """A block of whole lines of a file: number of the first from 1, text, and the text in UTF-8."""
 
     first: int
     text: str
@@ -92,7 +92,7 @@ def read_blocks(
     on_fault: Callable[[int, str], None] | None = None,
     encoding: str = "utf-8",
 ) -> Iterator[Block]:
-    r"""Yield many lines at once, decoding them and undoing compression.
+    r"""Yield a file in blocks of lines, decoded and decompressed.
 
     Only ``\n`` ends a line.
 
@@ -145,7 +145,7 @@ def read_blocks(
 
 
 def _raw_blocks(path: File, kind: str = "") -> Iterator[tuple[int, bytes]]:
-    r"""Yield (number of the first line, whole lines); errors say that the file cannot be read `kind`."""
+    r"""Yield (number of the first line, whole lines) of a file; `kind` completes the message "cannot be read"."""
     number = 1
     size = 0
     rest: list[bytes] = []  # the beginning of a line
@@ -181,7 +181,7 @@ def _raw_blocks(path: File, kind: str = "") -> Iterator[tuple[int, bytes]]:
 
 
 def _without_mark(beginning: bytes, path: File) -> bytes:
-    """Return the beginning of a file without its byte order mark, or refuse one of another encoding than UTF-8."""
+    """Return the beginning of a file without its byte order mark, after checking that it is one of UTF-8."""
     if encoding := marked(beginning):
         what = f"{encoding}, as its byte order mark says, not UTF-8. Convert the file: {conversion(encoding, path)}."
         raise _fault(path, None, what)
@@ -197,7 +197,7 @@ def _fault(path: File, line: int | None, what: str) -> FaultsError:
 
 
 def _decode(raw: bytes, errors: str | None) -> tuple[str, str | None]:
-    """Return a line, with `DAMAGED` in place of what is not text, and what is wrong with it (None if nothing)."""
+    """Return a decoded line, with `DAMAGED` for undecodable bytes, and a description of the fault or None."""
     try:
         if b"\0" not in raw:
             return raw.decode("utf-8", errors or "strict"), None
@@ -208,7 +208,7 @@ def _decode(raw: bytes, errors: str | None) -> tuple[str, str | None]:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return what JSON says; whatever is wrong with it is a ValueError, nesting that is too deep as well.
+    """Return parsed JSON; every fault is a ValueError, including nesting that is too deep.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def read_table(
 
 
 def _table_lines(path: File, errors: str) -> Iterator[str]:
-    """Yield the lines of a table with their ends, which a cell in quotation marks may hold."""
+    """Yield the lines of a table with their ends, which may be part of quoted cells."""
     before = 0  # bytes
     for first, raw in _raw_blocks(path, " as a table"):
         try:
@@ -276,7 +276,7 @@ def _table_lines(path: File, errors: str) -> Iterator[str]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder that is in its place; nothing is an error if there is neither."""
+    """Remove a file or folder if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -284,12 +284,12 @@ def remove(path: Path) -> None:
 
 
 class LockedError(OutputError):
-    """Another process owns a folder."""
+    """Another process uses a folder."""
 
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path`; rename it to `path` if the block succeeds, else remove it.
+    """Yield a temporary path next to `path`, and rename it to `path` if the block succeeds; else remove it.
 
     Raises
     ------
@@ -329,7 +329,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def locked(folder: Path, use: str) -> Iterator[None]:
-    """Make a folder if it is missing, and keep other processes out of it inside the block.
+    """Lock a folder against other processes within a block, creating it if it is missing.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def locked(folder: Path, use: str) -> Iterator[None]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Return whether a process owns a folder; False where this process may not ask."""
+    """Return whether a process uses a folder; False if this process may not check."""
     if not (folder / LOCK).is_file():
         return False
     lock = FileLock(folder / LOCK)

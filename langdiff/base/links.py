@@ -1,4 +1,4 @@
-"""The links at the root of a checkout: what is imported through them is the package, never a second copy of it."""
+"""Imports through the links at the root of a checkout, which give the modules of the package, not copies."""
 
 import importlib
 import sys
@@ -9,7 +9,7 @@ from types import ModuleType
 
 
 class _Linked(MetaPathFinder, Loader):
-    """Find ``lm.scoring`` as ``langdiff.lm.scoring``: the same object."""
+    """Importer that finds ``lm.scoring`` as ``langdiff.lm.scoring``, the same object."""
 
     def __init__(self, link: str) -> None:
         self.link = link
@@ -17,24 +17,24 @@ class _Linked(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a spec for modules below the link, and nothing for others."""
+        """Return a spec for modules below the link; None for others."""
         del path, target
         return ModuleSpec(fullname, self) if fullname.startswith(f"{self.link}.") else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Import the module of the package."""
+        """Return the module of the package, imported under its own name."""
         module = importlib.import_module(f"langdiff.{spec.name}")
         spec.loader_state = module.__spec__  # which the import system is about to replace
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module its own spec back; it was executed when it was imported."""
+        """Restore the module's own spec; the module was executed when it was imported."""
         if module.__spec__ is not None:
             module.__spec__ = module.__spec__.loader_state
 
 
 def use_package(link: str) -> None:
-    """Let a link at the root of a checkout stand for the package of that name inside langdiff.
+    """Register a link at the root of a checkout as a name for the package inside langdiff.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbers from text, exact whatever the version of pandas, and text from numbers."""
+"""Exact conversion of text to numbers for all versions of pandas, and of numbers to text."""
 
 from importlib.resources.abc import Traversable
 from io import BytesIO
@@ -11,9 +11,9 @@ PANDAS_IS_EXACT = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 
 
 def exact_numbers(values: pd.Series) -> pd.Series:
-    """Return what `pandas.to_numeric` does, NaN for what is not a number, but the floats that are nearest to the text.
+    """Return texts as numbers, each the float nearest to its text, and NaN for other text.
 
-    Before version 3.1, pandas reads one number in six wrong in its last bit; those are read again.
+    Before version 3.1, pandas reads one number in six wrong in its last bit; there, all are read again.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def exact_numbers(values: pd.Series) -> pd.Series:
 
 
 def in_format(value: Any, template: str) -> str:
-    """Format a number; what is rounded to zero has no minus.
+    """Return a formatted number, without a minus sign if it is rounded to zero.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def in_format(value: Any, template: str) -> str:
 
 
 def read_exact_csv(path: Traversable, **options: Any) -> pd.DataFrame:
-    """Return what `pandas.read_csv` does with these options, but the floats that are nearest to the text."""
+    """Read a CSV file with the options of `pandas.read_csv`, each number as the float nearest to its text."""
     content = path.read_bytes()
     frame: pd.DataFrame = pd.read_csv(BytesIO(content), **options)
     floats = list(frame.select_dtypes("float"))

@@ -1,4 +1,4 @@
-"""Progress on stderr, drawn only where someone can see it."""
+"""Progress bars on stderr, drawn only in a terminal by default."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

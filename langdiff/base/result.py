@@ -1,4 +1,4 @@
-"""What all results share: a summary, a table in notebooks and in LaTeX, a picture, and files that can be read again."""
+"""Base class of results: summary, tables for notebooks and LaTeX, figures, and saving and reading."""
 
 import importlib
 import json
@@ -23,7 +23,7 @@ PREFIX = "langdiff."  # of the formats of files; the name of the class follows
 
 
 def drawing(function: str) -> "Callable[..., Axes]":
-    """Return a function of `langdiff.plots`, which imports Matplotlib only now.
+    """Return a function of `langdiff.plots`, importing Matplotlib only when it is called.
 
     Examples
     --------
@@ -50,13 +50,13 @@ class Drawn:
         self.of = of
 
     def __get__(self, result: Any, owner: type) -> Any:
-        """Return the function, bound to what it draws."""
+        """Return the plotting function, bound to the object that it draws."""
         draw = drawing(self.function)
         return draw if result is None else draw.__get__(self.of(result))
 
 
 class Tabular(ABC):
-    """What has a tidy table."""
+    """Interface of objects with a tidy table."""
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
@@ -64,7 +64,7 @@ class Tabular(ABC):
 
 
 class Result(Tabular):
-    """A frozen record that is shown, saved and read like every other.
+    """Immutable result with a summary, tables and a file format.
 
     A class that inherits is a frozen dataclass and defines `to_frame` and ``__repr__``; where the rest should differ,
     it also defines `_lines`, `_table`, `_notes`, or `summary` as a whole. If it has a field `signature`, the summary
@@ -82,27 +82,27 @@ class Result(Tabular):
     classes: ClassVar[dict[str, type["Result"]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Enter the class under the name of its files."""
+        """Register the class under the format name of its files."""
         super().__init_subclass__(**options)
         Result.classes[f"{PREFIX}{cls.__name__}"] = cls
 
     def _lines(self) -> Iterable[str]:
-        """Yield what stands above the table."""
+        """Yield the lines above the table."""
         yield repr(self)
 
     def _table(self) -> pd.DataFrame:
-        """Return the table as people see it."""
+        """Return the table as displayed, with rounded numbers."""
         return rounded(self.to_frame(), self.digits)
 
     def _notes(self) -> Iterable[str]:
-        """Yield what stands below the table."""
+        """Yield the lines below the table."""
         return ()
 
     def _signed(self) -> list[str]:
         return [f"[{signature}]"] if (signature := getattr(self, "signature", "")) else []
 
     def summary(self) -> str:
-        """Return the result as text: what it is, its table, notes and signature."""
+        """Return the result as text: description, table, notes and signature."""
         with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
             table = self._table().to_string(**self.printing)
         blocks = [[*self._lines()], [table], [*self._notes()], self._signed()]
@@ -145,7 +145,7 @@ class Result(Tabular):
         return text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
 
     def save(self, path: str | Path) -> None:
-        """Save the result as JSON, with a hash that tells damage; `langdiff.read` reads it.
+        """Write the result as JSON with a hash that reveals damage; `langdiff.read` reads it.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Result(Tabular):
         write_text(as_path(path), self.to_json() + "\n")
 
     def to_json(self) -> str:
-        """Return what `save` writes.
+        """Return the JSON text that `save` writes.
 
         Raises
         ------
@@ -174,12 +174,12 @@ class Result(Tabular):
 
     @classmethod
     def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a document of an earlier version as this version would have written it."""
+        """Return a document of an earlier version converted to the present format."""
         return document
 
     @classmethod
     def _read(cls, path: Path) -> Self:
-        """Read what `save` wrote; numbers keep all digits.
+        """Read a result from a file written by `save`; numbers keep all digits.
 
         Raises
         ------
@@ -199,7 +199,7 @@ class Result(Tabular):
 
 
 def read(path: str | Path) -> Any:
-    """Read what the method `save` of a result, a table or a trained model wrote, of whatever kind.
+    """Read a result, a table or a trained model that was saved by its method `save`.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def read(path: str | Path) -> Any:
 
 
 def _class_of(kind: str) -> type[Result] | None:
-    """Return the class of a format, which is a public name of a package unless it was imported already."""
+    """Return the result class of a file format, importing its package if needed; None if there is none."""
     name = kind.removeprefix(PREFIX)
     places = (each.name for each in pkgutil.iter_modules([str(Path(__file__).parents[1])], PREFIX) if each.ispkg)
     for place in ("langdiff", *places):
@@ -252,7 +252,7 @@ def _class_of(kind: str) -> type[Result] | None:
 
 
 def _read_model(folder: Path, package: Any) -> Any:
-    """Read a trained model, whose index says of which kind it is."""
+    """Read a trained model of the kind that its index file gives."""
     index = folder / "model.json"
     if not index.is_file():
         raise DataError(f"{folder}: no saved model here. Of a run, langdiff.run.read_run reads the folder.")
@@ -268,7 +268,7 @@ def _read_model(folder: Path, package: Any) -> Any:
 
 
 def _read_table(path: Path, package: Any) -> Any:
-    """Read a long table, which its columns tell from others."""
+    """Read a long table of surprisals or outcomes, identified by its columns."""
     columns = _columns(path)
     if {"intent", "edition", "bits"} <= columns:
         return package.read_surprisals(path)
@@ -295,7 +295,7 @@ def _columns(path: Path) -> set[str]:
 
 
 def rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:
-    """Return a table with its numbers rounded and zeros without a minus.
+    """Return a table with rounded numbers, without minus signs before zeros.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one place where a seed becomes a source of randomness, NumPy's or torch's."""
+"""Random generators from seeds, for NumPy and PyTorch."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ NUMBERS = 2**32  # of seeds that can be drawn from a generator
 
 
 def generator(seed: object, drawn: str = "") -> np.random.Generator:
-    """Return the generator of a seed, or the generator given.
+    """Return a random generator made from a seed, or the generator given.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ repeated (bootstrap samples are drawn at random); got None.
 
 
 def seed_number(seed: object, drawn: str = "") -> int:
-    """Return a seed as a number, for results that are stored under it; drawn from the generator if one was given.
+    """Return a seed as a number, for results stored under it; drawn from the generator if one is given.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def seed_number(seed: object, drawn: str = "") -> int:
 
 
 def seed_numbers(seed: object, count: int) -> list[int]:
-    """Return several seeds made of one; the first are the same however many are asked for.
+    """Return several seeds derived from one; the first do not depend on their number.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def seed_numbers(seed: object, count: int) -> list[int]:
 
 
 def torch_generator(rng: np.random.Generator, device: "torch.device | str" = "cpu") -> "torch.Generator":
-    """Return torch's generator that goes with a NumPy generator fresh from a seed or from ``spawn``.
+    """Return a PyTorch generator seeded from a NumPy generator fresh from a seed or from ``spawn``.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def torch_generator(rng: np.random.Generator, device: "torch.device | str" = "cp
 
 @contextmanager
 def seeded_torch(seed: int) -> Iterator[None]:
-    """Seed torch's own generators, of all devices, for modules that take no other; give them their states back after.
+    """Seed PyTorch's global generators on all devices within a block, and restore their states afterwards.
 
     Examples
     --------

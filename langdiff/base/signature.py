@@ -1,4 +1,4 @@
-"""Short hashes of what results depend on, for signatures that go into a paper."""
+"""Short hashes of the data and settings behind a result, for signatures that can be printed in a paper."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ _NUMBERS_AT_ONCE = 2**16  # half a megabyte, which stays in the processor's cach
 
 
 def short_hash(*parts: Any) -> str:
-    """Return eight hexadecimal digits that tell these parts from others.
+    """Return a hash of eight hexadecimal digits that identifies data or settings.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def short_hash(*parts: Any) -> str:
 
 
 def full_hash(*parts: Any) -> str:
-    """Return all 64 digits of what `short_hash` shortens."""
+    """Return the full hash of 64 hexadecimal digits; see `short_hash`."""
     digest = hashlib.sha256()
     for part in parts:
         for piece in _pieces(part):
@@ -42,7 +42,7 @@ def full_hash(*parts: Any) -> str:
 
 
 def _pieces(part: Any) -> Iterable[bytes | memoryview]:
-    """Yield the bytes that stand for a part, its kind first."""
+    """Yield the bytes that represent an object, beginning with its kind."""
     match part:
         case pd.DataFrame():
             yield b"frame"
@@ -75,7 +75,7 @@ def _pieces(part: Any) -> Iterable[bytes | memoryview]:
 
 
 def _bytes_of(block: np.ndarray) -> memoryview:
-    """Return the bytes of numbers in order of the axes, whatever their layout; alike for numbers that are equal."""
+    """Return the bytes of an array, equal for equal numbers whatever their memory layout."""
     if block.dtype.kind == "f":
         block = np.add(block, 0.0, dtype="<f8", order="C")  # −0 becomes 0
         np.copyto(block, np.nan, where=np.isnan(block))  # one of the many bit patterns
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def name_of_seed(seed: object, rng: np.random.Generator) -> str:
-    """Return what a signature says of a seed: the number, or a hash of the state of a generator.
+    """Return a seed as part of a signature: the number, or a hash of the state of a generator.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def name_of_seed(seed: object, rng: np.random.Generator) -> str:
 
 
 def name_of_number(number: float) -> str:
-    """Return a number with all its digits, as short as can be.
+    """Return the shortest text of a number that keeps all its digits.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def name_of_number(number: float) -> str:
 
 
 def join_signature(parts: Mapping[str, object]) -> str:
-    """Return ``name:value`` of all parts that are known, in the order given.
+    """Return a signature: ``name:value`` of all known parts, in the order given.
 
     Examples
     --------

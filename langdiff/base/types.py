@@ -1,4 +1,4 @@
-"""Types that many modules name: arrays, and the literals of formats."""
+"""Common types: arrays, and the allowed values of formats."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +19,7 @@ OnError = Literal["raise", "skip"]  # what becomes of faulty verses and files
 
 
 def __getattr__(name: str) -> Any:
-    """Return a type of arrays; the command needs the literals only, and is quicker without NumPy."""
+    """Return an array type, importing NumPy only on first use to keep the command quick."""
     elements = {"Floats": "float64", "Integers": "int_", "Booleans": "bool_"}
     if name not in elements:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""XML read as a stream of events; no entity is expanded and no other file is read."""
+"""Reading of XML as a stream of events, without expanding entities or opening other files."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ MAX_DEPTH = 200  # nested elements; real files have less than twenty
 
 
 class XmlEvents:
-    """Actions when an element begins or ends; readers override `begin`, `finish` and `data`.
+    """Handler of XML events; readers override `begin`, `finish` and `data`.
 
     Attributes
     ----------
@@ -32,20 +32,20 @@ class XmlEvents:
         return self._line()
 
     def unusable(self, what: str) -> FaultsError:
-        """Return the error to raise in the current line because of which the whole file cannot be used."""
+        """Return an error at the current line, for a fault that makes the whole file unusable."""
         return FaultsError([Fault(str(self.file), self._line(), what)])
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
-        """Act on the beginning of an element; `open` has it already."""
+        """Process the start of an element, which `open` already contains."""
 
     def finish(self, tag: str) -> None:
-        """Act on the end of an element; `open` still has it."""
+        """Process the end of an element, which `open` still contains."""
 
     def data(self, text: str) -> None:
-        """Act on text."""
+        """Process text."""
 
     def damaged(self, line: int, what: str) -> None:
-        """Act on a line that is not text, before its text comes; by default the file cannot be used."""
+        """Process a line that is not text, before its text is passed on; by default raise an error."""
         raise FaultsError([Fault(str(self.file), line, what)])
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -61,11 +61,11 @@ class XmlEvents:
         self.open.pop()
 
     def close(self) -> None:
-        """Act on the end of the file."""
+        """Process the end of the file."""
 
 
 def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict", encoding: str = "utf-8") -> None:
-    """Parse a file and call `events`; the file is never held in memory as a whole.
+    """Read an XML file as events, never holding it in memory as a whole.
 
     Parameters
     ----------

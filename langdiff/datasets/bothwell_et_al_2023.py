@@ -91,9 +91,9 @@ class Bothwell2023(Result):
         Parameters
         ----------
         corpus : {"ASP", "PSE-I"}
-            Corpus.
+            Corpus: Latin sermons (ASP) or Chinese student essays (PSE-I).
         metric : {"EPM", "MPBM", "MBAWO", "MWO"}
-            Metric.
+            Metric whose F1 is wanted; exact match (EPM) is the strictest.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Bothwell2023(Result):
         Parameters
         ----------
         metric : {"EPM", "MPBM", "MBAWO", "MWO"}
-            Metric.
+            Metric whose F1 is wanted; exact match (EPM) is the strictest.
 
         Returns
         -------

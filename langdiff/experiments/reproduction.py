@@ -144,7 +144,27 @@ class Reproduction(Result):
         return "\n".join([*lines, "", self.counts().to_string()])
 
     def plot(self, ax: "Axes | None" = None, *, predictor: str = "mcc", **style: Any) -> "Axes":
-        """Draw difficulty against a predictor, as in Figure 5 for MCC; see `langdiff.plots.plot_correlation`."""
+        """Draw difficulty against a predictor, as in Figure 5 for MCC; see `langdiff.plots.plot_correlation`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw in; by default a new figure.
+        predictor : str
+            Predictor on the horizontal axis, one of those of `pearson`.
+        **style
+            Options of `langdiff.plots.plot_correlation`.
+
+        Returns
+        -------
+        Axes
+            Axes with the drawing.
+
+        Raises
+        ------
+        ConfigError
+            If no test has that predictor.
+        """
         axes: Axes = self.pearson.plot(predictor, ax, **style)
         return axes
 

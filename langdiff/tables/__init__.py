@@ -1,1 +1,1 @@
-"""Tables that the stages exchange, and their files: multitexts, surprisals, outcomes, effects and their origins."""
+"""Tables exchanged between stages, and their files: multitexts, surprisals, outcomes, effects and provenance."""

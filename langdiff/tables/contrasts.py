@@ -1,4 +1,4 @@
-"""Scales of effects, and their differences and ranks."""
+"""Scales of effects, contrasts between effects, and ranks."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,7 +15,7 @@ from langdiff.errors import DataError
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """What effects measure, and how they are to be read.
+    """Quantity and unit of effects.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Scale:
     centre: Literal["factors", "mean"] = "factors"
 
     def center(self, values: Floats) -> Floats:
-        """Shift estimates so that they are relative to their average, column by column.
+        """Return estimates relative to their average, column by column.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class Scale:
         return centered
 
     def read(self, difference: float) -> str:
-        """Express a difference of two effects as percent or as a ratio of odds.
+        """Return a difference of two effects as percent or as an odds ratio.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True)
 class Contrast:
-    """A difference of effects.
+    """Difference between two effects, or between the means of two sets.
 
     Attributes
     ----------
@@ -121,18 +121,18 @@ class Contrast:
 
     @property
     def percent(self) -> float:
-        """The difference in percent, 100·(exp(estimate) − 1): more bits for nats, higher odds for log odds."""
+        """Difference in percent, 100·(exp(estimate) − 1): additional bits for nats, higher odds for log odds."""
         return float(100 * np.expm1(self.estimate))
 
     @property
     def p_value(self) -> float:
-        """Two-sided p of no difference, by the t distribution; NaN if the two are tied and cannot differ."""
+        """Two-sided p-value of no difference, by the t distribution; NaN if a formula makes the two equal."""
         if self.std_error == 0:
             return float("nan")
         return float(2 * student.sf(abs(self.estimate) / self.std_error, self.degrees_of_freedom))
 
     def __str__(self) -> str:
-        """Return the difference, its interval and its p in one line."""
+        """Return the difference, its interval and its p-value in one line."""
         return (
             f"{self.name}: {self.estimate:.4f} ± {self.std_error:.4f} {self.scale.unit} "
             f"({self.scale.read(self.estimate)}), 95 % interval {self.low:.4f} to {self.high:.4f}, "

@@ -1,4 +1,4 @@
-"""A multitext divided into parts to learn from, to tune on and to measure, once or in several folds."""
+"""Divisions of a multitext into parts for training, tuning and measuring, once or in several folds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Parts:
         return self.train.editions
 
     def sel(self, editions: Iterable[str]) -> "Parts":
-        """Keep some editions, in the order given.
+        """Return the division with only some editions, in the order given.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Parts:
         return Parts(train=train, dev=dev, test=test)
 
     def summary(self) -> str:
-        """Return how many intents each part has.
+        """Return the number of intents in each part, as text.
 
         Returns
         -------
@@ -80,7 +80,7 @@ class Parts:
 
 
 def texts_by_part(parts: Parts, edition: str) -> dict[str, pd.Series]:
-    """Return the texts of an edition in all parts, for which its file is read once.
+    """Return an edition's texts for every part, reading its file once.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def texts_by_part(parts: Parts, edition: str) -> dict[str, pd.Series]:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Folds(Result):
-    """A multitext divided several times, so that each intent is measured once, by what was trained on other groups.
+    """Cross-validation folds: each intent is measured once, by models trained on other groups.
 
     Attributes
     ----------
@@ -146,14 +146,14 @@ class Folds(Result):
 
     @property
     def fold(self) -> pd.Series:
-        """Fold that measures each intent, ``"1"``, ``"2"``, …, in the order of the intents; text, as in files."""
+        """Fold in which each intent is measured, ``"1"``, ``"2"``, …, as text, in the order of the intents."""
         places = pd.concat(
             [pd.Series(str(number), index=parts.test.intents) for number, parts in enumerate(self.parts, 1)]
         )
         return places[self.multitext.intents].rename("fold")
 
     def sel(self, editions: list[str]) -> "Folds":
-        """Keep some editions, in the order given.
+        """Return the division with only some editions, in the order given.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class Folds(Result):
         return Folds(multitext=self.multitext.sel(editions=editions), parts=kept, group=self.group)
 
     def to_frame(self) -> pd.DataFrame:
-        """Count what each fold has.
+        """Return the numbers of intents and groups in each fold.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class Folds(Result):
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fold")
 
     def summary(self) -> str:
-        """Return how many intents and groups the folds have.
+        """Return the numbers of intents and groups in the folds, as text.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class Folds(Result):
         )
 
     def __repr__(self) -> str:
-        """Return what `summary` says."""
+        """Return the text of `summary`."""
         return f"Folds: {self.summary()}"
 
 

@@ -1,4 +1,4 @@
-"""Effects from whatever has them: a fit, plain numbers, or draws."""
+"""Conversion of fits, plain numbers and posterior draws to effects."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
@@ -15,7 +15,7 @@ from langdiff.tables.effects import Effects
 
 @runtime_checkable
 class HasEffects(Protocol):
-    """A result that has effects, such as `langdiff.DifficultyFit`."""
+    """Interface of a result that has effects, such as `langdiff.DifficultyFit`."""
 
     @property
     def effects(self) -> Effects:
@@ -25,11 +25,11 @@ class HasEffects(Protocol):
 
 @runtime_checkable
 class HasPosterior(Protocol):
-    """Draws of difficulties by chain, draw and edition, such as `langdiff.sample` returns."""
+    """Posterior draws of difficulties by chain, draw and edition, such as `langdiff.sample` returns."""
 
     @property
     def posterior(self) -> Any:
-        """The group of the posterior, an xarray Dataset or a node of a DataTree."""
+        """Group of posterior draws, an xarray Dataset or a node of a DataTree."""
         ...
 
 
@@ -38,7 +38,7 @@ Sources = EffectsLike | Mapping[str, EffectsLike] | Iterable[EffectsLike]
 
 
 def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
-    """Take effects from a fit, or make them of plain numbers.
+    """Return the effects of a fit, or effects made from plain numbers or posterior draws.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _from_draws(source: HasPosterior) -> Effects:
 
 
 def posterior_draws(source: HasPosterior) -> pd.DataFrame:
-    """Return the draws of the difficulties in a posterior, draws × editions, the chains one after another.
+    """Return the posterior draws of difficulties, draws × editions, with the chains concatenated.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def posterior_draws(source: HasPosterior) -> pd.DataFrame:
 
 
 def effects_by_source(sources: Sources) -> list[tuple[str, Effects]]:
-    """Take effects from several sources, such as the fits of several language models, each with a name.
+    """Return the effects of several named sources, such as the fits of several language models.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def rank_probabilities(
     n_draws: int = 4000,
     seed: int | np.random.Generator = 0,
 ) -> pd.DataFrame:
-    """Return the probability of every rank of every edition.
+    """Estimate the probability of every rank of every edition.
 
     Difficulties are correlated, as their factors have a fixed sum, so that ranks are counted in draws of all
     difficulties together.

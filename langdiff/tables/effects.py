@@ -1,4 +1,4 @@
-"""Estimates with their joint covariance."""
+"""Estimates of effects with their joint covariance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -97,7 +97,7 @@ class Effects(Result):
 
     @property
     def unit_name(self) -> str:
-        """What each effect belongs to: the name of the index, by default ``"edition"``."""
+        """Kind of object that has an effect: the name of the index, by default ``"edition"``."""
         name = self.estimate.index.name
         return "edition" if name is None else str(name)
 
@@ -257,7 +257,7 @@ class Effects(Result):
         return pd.DataFrame(values[:, _first_tied(estimate, covariance)], columns=self.estimate.index)
 
     def ranks(self, n_draws: int = 4000, *, seed: int | np.random.Generator = 0) -> pd.DataFrame:
-        """Return the probability of every rank of every edition; see `rank_probabilities`.
+        """Estimate the probability of every rank of every edition; see `rank_probabilities`.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class Effects(Result):
     plot = Drawn("plot_difficulties")
 
     def __repr__(self) -> str:
-        """Return what the effects are, and whether their errors are known."""
+        """Return the quantity, the number of effects, and whether their errors are known, in one line."""
         errors = "" if self.std_error.notna().all() else ", errors not known"
         state = "" if self.converged else ", NOT CONVERGED"
         title = f" by {self.title}" if self.title else ""
@@ -301,7 +301,7 @@ class Effects(Result):
 
 
 def _first_tied(estimate: Floats, covariance: Floats) -> Integers:
-    """Return for each effect the first that cannot differ from it, itself if there is none; shape (J,)."""
+    """Return for each effect the first one that always equals it, possibly itself; shape (J,)."""
     variance = np.diag(covariance)
     together = variance[:, None] + variance
     tied = together - 2 * covariance <= ROUNDING * together + ROUNDING**2

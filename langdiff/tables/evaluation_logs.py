@@ -1,4 +1,4 @@
-"""Logs of evaluations of language models, from lm-evaluation-harness and from Inspect, as long tables."""
+"""Logs of language-model evaluations by lm-evaluation-harness and Inspect, as long tables."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ INSPECT_VALUES = {"C": 1.0, "I": 0.0, "N": 0.0}  # correct, incorrect, no answer
 
 
 def read_lm_eval_samples(paths: Iterable[Path], *, metric: str | None, filter: str | None) -> pd.DataFrame:
-    """Return a long table of the samples of lm-evaluation-harness.
+    """Read samples of lm-evaluation-harness as a long table.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def read_lm_eval_samples(paths: Iterable[Path], *, metric: str | None, filter: s
 
 
 def read_inspect_logs(paths: Iterable[Path], *, scorer: str | None) -> pd.DataFrame:
-    """Return a long table of the samples in JSON logs of Inspect.
+    """Read the samples in JSON logs of Inspect as a long table.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _parsed(text: str, where: str) -> Any:
 
 
 def parse_sample(text: str, where: str) -> dict[str, Any]:
-    """Return a sample of lm-evaluation-harness.
+    """Return a sample of lm-evaluation-harness parsed from JSON.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def _chosen(there: set[str], wanted: str | None, what: str) -> str:
 
 
 def _same_documents(rows: list[dict[str, Any]]) -> None:
-    """Refuse items that were not the same document for all systems."""
+    """Check that every item was the same document for all systems."""
     first: dict[str, dict[str, Any]] = {}
     differ: dict[str, str] = {}
     for row in rows:

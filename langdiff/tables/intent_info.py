@@ -1,4 +1,4 @@
-"""What is known of intents, in a table beside their surprisals: the document, book or chapter of each."""
+"""Attributes of intents, such as the document, book or chapter of each."""
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ _DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and b
 
 
 def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
-    """Return the attributes of intents as a table keeps them.
+    """Return a table of attributes of intents after checking its rows and names.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
 
 
 def select_intent_info(info: pd.DataFrame | str | Path, intents: pd.Index) -> pd.DataFrame:
-    """Return the rows of a table of attributes that are about some intents, in their order.
+    """Return the attributes of some intents, in their order.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def read_intent_info(path: str | Path) -> pd.DataFrame:
 
 
 def attributes_of_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame | None:
-    """Return the attributes that a long table has in its columns, one row per intent in order of appearance.
+    """Return the attributes of intents in the columns of a long table, one row per intent in order of appearance.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def attributes_of_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame | None:
 
 
 def attributes_of(frame: pd.DataFrame, what: str, columns: Sequence[str], where: str | Path) -> pd.DataFrame:
-    """Return attributes that a long table has in its columns, one row per intent or the like in order of appearance.
+    """Return attributes in the columns of a long table, one row per intent, item or system in order of appearance.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _attribute_columns(columns: Iterable[str], path: Path) -> list[tuple[str, st
 
 
 def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
-    """Return what each intent belongs to, from an attribute or from labels that are given.
+    """Return the group of each intent, from an attribute or from given labels.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: o
 
 
 def without_python(error: UnknownColumnError) -> str:
-    """Say that there is no such column where nobody calls Python: in experiment files and commands.
+    """Return the message that a column is missing, worded for experiment files and commands.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object,
 
 
 def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what: str) -> pd.Series:
-    """Return a column, or what verse ids say."""
+    """Return an attribute of intents, or the book or chapter given by verse ids."""
     if intent_info is not None and name in intent_info:
         return intent_info[name].astype(object)
     are_verses = all(isinstance(intent, str) and _VERSE_ID.fullmatch(intent) for intent in intents)

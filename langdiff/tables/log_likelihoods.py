@@ -1,4 +1,4 @@
-"""Surprisals from files of log-likelihoods, one file per edition."""
+"""Reading of surprisals from files of log-likelihoods, one file per edition."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ SAMPLES = (".jsonl", ".jsonl.gz")
 
 
 class ScoredTexts(NamedTuple):
-    """What one file says of one edition.
+    """Scores of the texts of one edition, read from one file.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class ScoredTexts(NamedTuple):
 
 
 def holds_samples(path: Path) -> bool:
-    """Whether a file is a log of samples, by its name."""
+    """Return whether a file is a log of samples, judged by its name."""
     return path.name.endswith(SAMPLES)
 
 
 def holds_table(path: Path) -> bool:
-    """Whether a file is a table with a header that names scores."""
+    """Return whether a file is a table whose header has a column of scores."""
     if path.suffix not in (".csv", ".tsv", ".parquet"):
         return False
     if path.suffix == ".parquet":
@@ -122,7 +122,7 @@ def _log_likelihood(sample: Mapping[str, Any], where: str) -> float:
 
 
 def _text(sample: Mapping[str, Any]) -> str | None:
-    """Return what was scored: the last argument of the only request."""
+    """Return the scored text: the last argument of the only request."""
     found = sample.get("arguments")
     while isinstance(found, dict | list) and found:
         found = list(found.values())[-1] if isinstance(found, dict) else found[-1]
@@ -262,7 +262,7 @@ def read_log_likelihoods(
 
 
 def _of_lines(paths: Mapping[str, Path], unit: Unit, intents: Sequence[str] | None, lm: str) -> Surprisals:
-    """Return the table of files of one number per line."""
+    """Return surprisals from files with one number per line."""
     columns = {edition: _read(path) for edition, path in paths.items()}
     lengths = {edition: len(column) for edition, column in columns.items()}
     if intents is not None:
@@ -277,7 +277,7 @@ def _of_lines(paths: Mapping[str, Path], unit: Unit, intents: Sequence[str] | No
 
 
 def _of_scored(scored: Mapping[str, ScoredTexts], unit: Unit, lm: str) -> Surprisals:
-    """Return the table of samples, or of tables."""
+    """Return surprisals from scored samples or tables."""
     _check_rows(scored)
     intents = pd.Index(pd.unique(np.concatenate([one.numbers.index.to_numpy() for one in scored.values()])))
     numbers = pd.DataFrame({edition: one.numbers.reindex(intents) for edition, one in scored.items()})
@@ -295,7 +295,7 @@ def _of_scored(scored: Mapping[str, ScoredTexts], unit: Unit, lm: str) -> Surpri
 
 
 def _check_rows(scored: Mapping[str, ScoredTexts]) -> None:
-    """Refuse tables whose rows may not belong together."""
+    """Check that the rows of several tables correspond."""
     counted = {edition: len(one.numbers) for edition, one in scored.items() if not one.named}
     if 0 < len(counted) < len(scored):
         raise DataError(
@@ -310,7 +310,7 @@ def _check_rows(scored: Mapping[str, ScoredTexts]) -> None:
 
 
 def _read(path: Path) -> pd.Series:
-    """Return the numbers of a file, indexed by line."""
+    """Read the numbers of a file, indexed by line."""
     numbers = []
     for number, line in read_lines(path):
         try:
@@ -326,7 +326,7 @@ def _read(path: Path) -> pd.Series:
 
 
 def _number(line: str) -> float:
-    """Read a number; refuse Python's digit groups (``1_000``) and its other spellings of NaN."""
+    """Return a number from text, without accepting Python's digit groups (``1_000``) or other spellings of NaN."""
     number = float(line)
     if np.isnan(number) or "_" in line:
         raise ValueError(line)
@@ -334,7 +334,7 @@ def _number(line: str) -> float:
 
 
 def _check_signs(columns: Mapping[str, pd.Series], files: Mapping[str, str | Path]) -> None:
-    """Refuse a mixture of log-probabilities and of their negatives."""
+    """Check that log-probabilities and their negatives are not mixed."""
     first: dict[bool, str] = {}
     for edition, column in columns.items():
         for positive in (False, True):

@@ -1,4 +1,4 @@
-"""Long tables: one row per text or token, from files and from other programs, in any unit of information."""
+"""Long tables, with one row per text or token: reading, writing, and units of information."""
 
 import csv
 import re
@@ -23,13 +23,13 @@ BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10":
 
 
 def check_unit(unit: object) -> None:
-    """Refuse an unknown unit."""
+    """Check that a unit of information is known."""
     if unit not in BITS_PER_UNIT:
         raise ConfigError(f"unknown unit {unit!r}; use one of {', '.join(BITS_PER_UNIT)}.")
 
 
 def as_bits(numbers: pd.DataFrame, unit: Unit | None, where: object) -> pd.DataFrame:
-    """Return surprisals in bits, of surprisals or of log-probabilities.
+    """Return surprisals in bits from surprisals or log-probabilities in any unit.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ _INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of r
 
 
 def table_kind(path: Path) -> str:
-    """Return ``","``, a tab or ``"parquet"``, by the ending of a name.
+    """Return the separator or ``"parquet"``, according to the suffix of a file name.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def table_kind(path: Path) -> str:
 
 
 def write_table_file(frame: pd.DataFrame, path: Path, record: str | None = None) -> None:
-    """Write a long table in the format that its name says, and the record of its provenance.
+    """Write a long table in the format given by its file name, with the record of its provenance.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def read_table_file(path: Path) -> pd.DataFrame:
 
 
 def separator_of(path: File, kind: str) -> str:
-    """Return what separates the cells of a CSV file: a semicolon, if its first line has some and no comma."""
+    """Return the separator of a CSV file: a semicolon if its first line has semicolons and no comma."""
     try:
         header = next((line for _, line in read_lines(path, errors="replace")), "")
     except DataError:
@@ -136,7 +136,7 @@ def separator_of(path: File, kind: str) -> str:
 
 
 def read_record(path: Path) -> Record | None:
-    """Return the record of the provenance of a table; warn, and return None, if it is damaged."""
+    """Read the provenance of a table; warn and return None if the record is damaged."""
     where = str(place_of_record(path))
     try:
         if path.suffix == ".parquet":
@@ -153,7 +153,7 @@ def read_record(path: Path) -> Record | None:
 
 
 def numbers_of(column: pd.Series, path: Path) -> pd.Series:
-    """Turn the cells of a column into numbers; an empty one, NA or NaN is missing.
+    """Return the cells of a column as numbers; empty cells, NA and NaN are missing.
 
     Commas are taken as decimal commas if no cell has a point and some comma is not before exactly three digits.
 
@@ -188,14 +188,14 @@ def numbers_of(column: pd.Series, path: Path) -> pd.Series:
 
 
 def _quoting(frame: pd.DataFrame) -> Literal[0, 2]:
-    """Return how to quote text: where needed, but all of it if some holds a carriage return, which ends a line."""
+    """Return the CSV quoting: all text if a cell contains a carriage return, otherwise only where needed."""
     texts = (frame[name].unique() for name in frame if not pd.api.types.is_numeric_dtype(frame[name]))
     has_return = any("\r" in str(text) for column in texts for text in column)
     return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
 
 
 def place_of_record(path: Path) -> Path:
-    """Return the file that holds the record of a table: the table itself, or a file beside it."""
+    """Return the file with the provenance of a table: the table itself, or a file next to it."""
     return path if path.suffix == ".parquet" else _beside(path)
 
 
@@ -204,9 +204,9 @@ def _beside(path: Path) -> Path:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    """Read the columns that the file itself describes, not those of the notes that pandas left in it.
+    """Read the columns that the Parquet file describes, ignoring the metadata written by pandas.
 
-    A flipped bit in these notes renames a column, or is an error deep within pandas.
+    A flipped bit in that metadata would rename a column, or raise an error deep within pandas.
     """
     from pyarrow import parquet  # slow to import
 
@@ -228,7 +228,7 @@ def _write_parquet(frame: pd.DataFrame, path: Path, record: str | None) -> None:
 
 
 def _write_beside(path: Path, record: str | None) -> None:
-    """Write the record beside a table of text, or remove that of the table that was there before."""
+    """Write the provenance next to a text table, or remove that of an overwritten table."""
     if record is not None:
         write_text(_beside(path), record)
         return
@@ -243,10 +243,10 @@ BESIDE = ("eos_bits", "characters", "bytes", "units", "replaced")  # columns tha
 
 
 class ArrowTable(Protocol):
-    """A table of Polars, PyArrow, DuckDB or another library that shares tables by Arrow's PyCapsule interface."""
+    """Interface of tables from Polars, PyArrow, DuckDB and other libraries that use Arrow's PyCapsule interface."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the table as a stream."""
+        """Return the table as an Arrow stream."""
         ...
 
 
@@ -254,7 +254,7 @@ LongTable = pd.DataFrame | Mapping[str, Sequence[Any]] | ArrowTable
 
 
 def as_pandas(table: object) -> pd.DataFrame | None:
-    """Return a table as a frame; None if it is none.
+    """Return a table as a DataFrame; None if the object is not a table.
 
     Raises
     ------
@@ -295,12 +295,12 @@ def as_pandas(table: object) -> pd.DataFrame | None:
 
 
 def is_long(frame: pd.DataFrame) -> bool:
-    """Whether a frame has the columns of a long table under their usual names."""
+    """Return whether a frame has the columns of a long table under their default names."""
     return set(CELL) <= set(frame.columns)
 
 
 def with_usual_names(frame: pd.DataFrame, names: Mapping[str, str], where: object) -> pd.DataFrame:
-    """Give the columns of a long table their usual names; other columns of these names are left out.
+    """Return a long table with default column names, without other columns of these names.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def with_usual_names(frame: pd.DataFrame, names: Mapping[str, str], where: objec
 
 
 def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str) -> dict[str, Any]:
-    """Return what `Surprisals` is made of.
+    """Return the arguments of `Surprisals` from a long table.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The catalogue of a multitext: which edition has which intent, and where its text lies."""
+"""Multitexts: the intents that each edition has, and the sources of their texts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +32,7 @@ def _nothing_skipped() -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class MultitextRecord:
-    """A multitext with its texts, as results that contain one are saved.
+    """A multitext with all its texts, in the form in which results save it.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Multitext:
         return pick_texts(edition, wanted, read_intents(self.sources[edition], wanted))
 
     def sel(self, *, intents: Iterable[Any] | None = None, editions: Iterable[str] | None = None) -> "Multitext":
-        """Keep some intents and editions, in the order given.
+        """Return the multitext of some intents and editions, in the order given.
 
         Parameters
         ----------
@@ -195,9 +195,9 @@ class Multitext:
         return self._take(*places)
 
     def _take(self, rows: Integers | slice, columns: Integers | slice) -> "Multitext":
-        """Keep the intents and editions at some places.
+        """Return the multitext of the intents and editions at given positions.
 
-        Looking up tens of thousands of names would take longer; with ``slice(None)`` the index stays as it is, and is
+        This is faster than looking up tens of thousands of names; with ``slice(None)`` the index stays as it is, and is
         known to be unique.
         """
         return replace(
@@ -209,7 +209,7 @@ class Multitext:
         )
 
     def between(self, first: str | None = None, last: str | None = None) -> "Multitext":
-        """Keep the intents from one to another, both included, in the multitext's order.
+        """Return the multitext of the intents from one to another, both included, in the multitext's order.
 
         Where all intents are sorted names of one length, such as the verse ids of a Bible, `first` and `last` need not
         be among them.
@@ -253,7 +253,7 @@ class Multitext:
         return self.sel(intents=kept)
 
     def dropna(self) -> "Multitext":
-        """Keep the intents that every edition has.
+        """Return the multitext of the intents that every edition has.
 
         Returns
         -------
@@ -269,7 +269,7 @@ class Multitext:
         return self._take(np.flatnonzero(self.presence.to_numpy().all(axis=1)), slice(None))
 
     def map_text(self, function: Callable[[str], str]) -> "Multitext":
-        """Pass every text through a function when it is read.
+        """Return the multitext with a function applied to every text when it is read.
 
         Parameters
         ----------
@@ -312,7 +312,7 @@ class Multitext:
         return frame.assign(**{edition: self.text(edition) for edition in self.editions})
 
     def edition_sizes(self) -> pd.DataFrame:
-        """Read all texts and count what each edition has.
+        """Read all texts and return the size of each edition.
 
         Returns
         -------
@@ -365,13 +365,30 @@ class Multitext:
         return pd.Series(counts, name="count")
 
     def to_record(self) -> MultitextRecord:
-        """Read all texts into a record that can be saved."""
+        """Read all texts into a record that can be saved.
+
+        Returns
+        -------
+        MultitextRecord
+            Catalogue of the multitext, with the texts of every edition.
+        """
         tables = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "sources"}
         return MultitextRecord(texts={edition: tuple(self.text(edition)) for edition in self.editions}, **tables)
 
     @classmethod
     def from_record(cls, record: MultitextRecord) -> "Multitext":
-        """Return a multitext whose texts are held in memory."""
+        """Return the multitext of a record, with its texts held in memory.
+
+        Parameters
+        ----------
+        record : MultitextRecord
+            Catalogue and texts of a multitext, from `to_record`.
+
+        Returns
+        -------
+        Multitext
+            Multitext with the same intents, editions and texts.
+        """
         tables = {each.name: getattr(record, each.name) for each in fields(record) if each.name != "texts"}
         sources = {}
         for edition, texts in record.texts.items():
@@ -386,7 +403,7 @@ class Multitext:
         return len(self.intents)
 
     def __repr__(self) -> str:
-        """Return its size and how much is missing."""
+        """Return the numbers of intents, editions, languages and missing cells in one line."""
         cells = self.presence.size
         missing = cells - int(self.presence.to_numpy().sum())
         languages = self.edition_info["language"].nunique()
@@ -415,7 +432,7 @@ class Multitext:
 
 
 def check_multitext(given: object) -> None:
-    """Refuse what is not a multitext, and say how to make one of what is often given in its place.
+    """Check that an argument is a multitext; the error explains how to get one from a path or a frame.
 
     Raises
     ------
@@ -435,7 +452,7 @@ def check_multitext(given: object) -> None:
 
 
 def pick_texts(edition: str, wanted: pd.Index, texts: pd.Series) -> pd.Series:
-    """Return the texts of the intents that were catalogued, among those that were read.
+    """Return those texts that belong to catalogued intents.
 
     Raises
     ------

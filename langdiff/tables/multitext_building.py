@@ -1,4 +1,4 @@
-"""Multitexts made of what each edition has and where its text lies."""
+"""Construction of multitexts from text sources and the intents of each edition."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ def multitext_from_sources(
     edition_info: pd.DataFrame,
     intent_info: pd.DataFrame | None = None,
 ) -> Multitext:
-    """Build the catalogue from the intents each edition has.
+    """Return a multitext from the intents that each edition has.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def multitext_from_matrix(
     edition_info: pd.DataFrame,
     intent_info: pd.DataFrame | None = None,
 ) -> Multitext:
-    """Build the catalogue from the matrix of what is present.
+    """Return a multitext from a matrix of the intents present in each edition.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From files to outcomes: tables of one's own, and the logs of two programs for evaluation."""
+"""Reading of outcomes from tables, and from the logs of two evaluation programs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ TOO_MANY = "are more successes than trials. Give both, or leave the cell empty i
 
 
 def read_long_or_wide(path: Path, *, wide: bool) -> pd.DataFrame:
-    """Return the long table in a file, with numbers as successes and trials.
+    """Read a long or wide table of outcomes and return it in long form, with successes and trials as numbers.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def _melted(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return a long table with numbers as successes and trials; an error names line and column."""
+    """Return a long table with numeric successes and trials, after checking every cell."""
     missing = [name for name in ("item", "system", "successes") if name not in frame]
     if missing:
         raise DataError(
@@ -103,14 +103,14 @@ def _check_names(long: pd.DataFrame, path: Path) -> None:
 
 
 def _whole(column: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return numbers, NaN where a cell is empty, and whether each is something else than a count."""
+    """Return a column as numbers, NaN where empty, and an indicator of cells that are not counts."""
     missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
     numbers = exact_numbers(column.mask(missing)).astype(float)
     return numbers, ~missing & ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
 
 
 def typed(values: pd.Series) -> pd.Series:
-    """Return numbers, which a formula may need, if all values are such and none becomes equal to another."""
+    """Return values as numbers, for use in formulas, if all are numeric and stay distinct; else unchanged."""
     numbers = exact_numbers(values)
     alike = numbers.notna().equals(values.notna()) and numbers.nunique() == values.nunique()
     return numbers if values.notna().any() and alike else values

@@ -1,4 +1,4 @@
-"""The table of right and wrong: successes out of trials of every item under every system."""
+"""Outcomes: successes out of trials of every item under every system."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,7 @@ class Outcomes:
     name: str = "outcomes"
 
     def __post_init__(self) -> None:
-        """Refuse what is not a table of counts, naming the first cells."""
+        """Check that all cells are counts; an error names the first that are not."""
         successes = self.successes
         if not isinstance(successes, pd.DataFrame) or successes.empty:
             raise DataError("successes must be a DataFrame of items × systems, with at least one of each.")
@@ -99,7 +99,7 @@ class Outcomes:
         return self.successes / self.trials
 
     def totals(self) -> pd.DataFrame:
-        """Count over all items what each system was tried on and did.
+        """Return the trials and successes of each system, summed over all items.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Outcomes:
         return long
 
     def sel(self, *, items: Iterable[object] | None = None, systems: Iterable[object] | None = None) -> "Outcomes":
-        """Keep some items and systems, in the order given.
+        """Return the outcomes of some items and systems, in the order given.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Outcomes:
         )
 
     def given(self, other: "Outcomes") -> "Outcomes":
-        """Count these successes among the successes of another table, in which they are nested.
+        """Return these successes out of the successes of another table, in which they are nested.
 
         A parser that finds the span of a relation may or may not name the relation: the second outcome given the
         first says how well it names what it has found. Cells are then missing by the first outcome, and so by the
@@ -234,7 +234,7 @@ class Outcomes:
         return replace(self, successes=successes, trials=trials, name=f"{self.name} given {other.name}")
 
     def with_items(self, items: pd.DataFrame) -> "Outcomes":
-        """Add attributes of the items.
+        """Return the outcomes with attributes of the items added.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class Outcomes:
         return replace(self, items=_joined(self.items, items, "item"))
 
     def with_systems(self, systems: pd.DataFrame) -> "Outcomes":
-        """Add attributes of the systems; see `with_items`.
+        """Return the outcomes with attributes of the systems added; see `with_items`.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class Outcomes:
         write_table_file(frame, Path(path))
 
     def __repr__(self) -> str:
-        """Return its size and how much is missing."""
+        """Return the numbers of items, systems, trials and missing cells in one line."""
         missing = int((~self.observed).sum())
         return (
             f"Outcomes of {self.name}: {len(self.items):,} items × {len(self.systems):,} systems, "
@@ -330,7 +330,7 @@ class Outcomes:
 
 
 def _counts(frame: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Return a frame of whole numbers from 0 as float64, naming the cells that are none."""
+    """Return a frame as float64 after checking that its cells are counts."""
     numbers: pd.DataFrame = frame.astype(object).where(frame.notna(), np.nan).apply(exact_numbers).astype(float)
     values = numbers.to_numpy()
     whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
@@ -359,7 +359,7 @@ def _refuse(more: pd.DataFrame, s: pd.DataFrame, t: pd.DataFrame, than: str = "t
 
 
 def _attributes(table: pd.DataFrame, names: pd.Index, what: str) -> pd.DataFrame:
-    """Return attributes as a table keeps them: named by text, indexed by name."""
+    """Return a table of attributes with text column names, after checking that its rows agree with `names`."""
     if table.shape == (0, 0):
         return pd.DataFrame(index=names.rename(what))
     if list(table.index) != list(names):

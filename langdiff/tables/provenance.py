@@ -1,4 +1,4 @@
-"""Where surprisals come from: a record that goes with them into files and signatures."""
+"""Provenance of surprisals: a record that accompanies them in files and signatures."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ MOST_NAMES = 3  # written out where tables of several are joined
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """What surprisals depend on, as far as it is known; tables made elsewhere have none.
+    """Known origin of surprisals: model, scoring and texts; tables made elsewhere have none.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Provenance:
     versions: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values that JSON would not return unchanged."""
+        """Check that JSON would return all values unchanged."""
         for field in fields(self):
             value = getattr(self, field.name)
             kind: type = int if field.name == "seed" else str
@@ -76,7 +76,7 @@ class Provenance:
                 raise DataError(f"provenance: {field.name} is {value!r}, not of type {kind.__name__}.")
 
     def signature(self) -> dict[str, str | int | None]:
-        """Return the parts that the signature of a fit takes over, by name.
+        """Return the parts that enter the signature of a fit, by name.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class Provenance:
 
 
 def join_provenance(records: Iterable[Provenance | None], name: str) -> Provenance | None:
-    """Return the record of a table that was put together from several.
+    """Return the provenance of a table that combines several tables.
 
     Parameters
     ----------
@@ -134,32 +134,32 @@ def _joined(values: list[Any], name: str) -> str | None:
 
 
 class Record(NamedTuple):
-    """A record as it stands in a file: provenance, and the hashes (SHA-256) of the bits and of what is beside them."""
+    """Provenance as stored in a file, with hashes (SHA-256) of the bits and of the accompanying tables."""
 
     provenance: Provenance
     bits: str
     beside: Mapping[str, str]
 
     def altered(self, bits: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> list[str]:
-        """Return which numbers of a table are not those that were saved: ``"bits"``, or names of others."""
+        """Return the names of a table's numbers that differ from those saved: ``"bits"``, or others."""
         others = [name for name, frame in beside.items() if self.beside.get(name, "") not in ("", _hash(frame, bits))]
         return [*(["bits"] if self.bits != full_hash(bits) else []), *others]
 
 
 def to_document(provenance: Provenance, bits: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> str:
-    """Return JSON that says which table the record belongs to."""
+    """Return the provenance as JSON with hashes that identify its table."""
     document = {"format": FORMAT, "format_version": FORMAT_VERSION, "bits": full_hash(bits)}
     document |= {"beside": {name: _hash(frame, bits) for name, frame in beside.items()}}
     return json.dumps(seal(document | {"provenance": asdict(provenance)}), ensure_ascii=False, indent=1)
 
 
 def _hash(frame: pd.DataFrame, bits: pd.DataFrame) -> str:
-    """Return the hash of counts, as files keep them: numbers of the cells that have bits."""
+    """Return the hash of accompanying numbers in the cells that have bits, since files keep only these."""
     return full_hash(frame.astype(float).where(bits.notna()).to_numpy())
 
 
 def from_document(text: str | bytes, where: str) -> Record:
-    """Read what `to_document` wrote.
+    """Read a record of provenance that `to_document` wrote.
 
     Raises
     ------

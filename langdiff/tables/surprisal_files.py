@@ -1,4 +1,4 @@
-"""Tables of surprisals in files, long or wide, in the base of whoever wrote them."""
+"""Reading of tables of surprisals, long or wide, in any unit of information."""
 
 import warnings
 from dataclasses import replace
@@ -35,7 +35,7 @@ def read_surprisals(
     intent_info: pd.DataFrame | str | Path | None = None,
     verify: bool = True,
 ) -> Surprisals:
-    r"""Read a table of surprisals, the package's own or one made elsewhere.
+    r"""Read a table of surprisals, saved by this package or made elsewhere.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _unverified() -> str:
 
 
 def _with_provenance(table: Surprisals, path: Path, unit: Unit | None, *, own: bool) -> Surprisals:
-    """Add the record of a table; `own` says that its numbers are in the columns of `Surprisals.save`."""
+    """Return a table with its recorded provenance; `own` is true if it has the columns of `Surprisals.save`."""
     record = read_record(path)
     if record is None:
         return table

@@ -1,4 +1,4 @@
-"""The table between language models and regression: bits of every intent in every edition."""
+"""Surprisals: bits of every intent in every edition, the input of the regression."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -79,7 +79,7 @@ class Surprisals:
     provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values that are not surprisals, naming the first cells."""
+        """Check that all values are surprisals; an error names the first that are not."""
         if not isinstance(self.bits, pd.DataFrame):
             raise DataError(f"bits must be a DataFrame, intents × editions, not {type(self.bits).__name__}.")
         for what, names in (("intent", self.bits.index), ("edition", self.bits.columns)):
@@ -115,7 +115,7 @@ class Surprisals:
             )
 
     def beside(self) -> dict[str, pd.DataFrame]:
-        """Return what is known beside the bits, by its name."""
+        """Return the tables known in addition to the bits, by name."""
         return {name: frame for name in BESIDE if (frame := getattr(self, name)) is not None}
 
     @classmethod
@@ -129,7 +129,7 @@ class Surprisals:
         unit: Unit | None = None,
         lm: str = "unknown",
     ) -> "Surprisals":
-        """Make a table of surprisals from a long one, one row per cell.
+        """Return a table of surprisals from a long table with one row per cell.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Surprisals:
 
     @property
     def tokens(self) -> pd.DataFrame | None:
-        """Units of each text, if they are known and not simply its characters."""
+        """Number of units of each text, if known and different from its characters."""
         if self.units is None or (self.characters is not None and self.units.equals(self.characters)):
             return None
         return self.units
@@ -225,7 +225,7 @@ class Surprisals:
         return long
 
     def bits_per_character(self) -> pd.DataFrame:
-        """Sum the bits of every edition, and divide them by its intents, characters, bytes and units.
+        """Compute the bits per intent, character, byte and unit of every edition.
 
         All rates count all bits, those of the end-of-intent symbols included. They are divided by the
         characters of the text without these symbols (``bits_per_character``), by the characters and one such
@@ -266,7 +266,7 @@ class Surprisals:
         return total.rename_axis("edition")
 
     def sel(self, *, intents: Iterable[object] | None = None, editions: Iterable[str] | None = None) -> "Surprisals":
-        """Keep some intents and editions, in the order given.
+        """Return the surprisals of some intents and editions, in the order given.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ class Surprisals:
         )
 
     def with_intent_info(self, intent_info: pd.DataFrame | str | Path) -> "Surprisals":
-        """Add properties of the intents.
+        """Return the surprisals with attributes of the intents added.
 
         Parameters
         ----------
@@ -370,7 +370,7 @@ class Surprisals:
         write_table_file(frame, path, record)
 
     def __repr__(self) -> str:
-        """Return its size and how much is missing."""
+        """Return the numbers of intents and editions and of missing cells in one line."""
         missing = int(self.bits.isna().to_numpy().sum())
         return (
             f"Surprisals by {self.lm}: {len(self.intents):,} intents × {len(self.editions):,} editions, "
@@ -379,7 +379,7 @@ class Surprisals:
 
 
 def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
-    """Turn columns of objects into numbers, naming the cells that are not."""
+    """Return columns of objects as numbers; an error names the cells that are not numeric."""
     others = [edition for edition in bits.columns if not pd.api.types.is_numeric_dtype(bits[edition])]
     cells = bits[others].astype(object)
     known = cells.notna() & ~cells.map(lambda cell: isinstance(cell, bool))

@@ -1,4 +1,4 @@
-"""Where the texts of a multitext come from, and what is left out of it because files are faulty."""
+"""Sources of the texts of a multitext, and the record of faulty texts that are left out."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ LEFT_OUT_COLUMNS = ("edition", "level", "what", "why")
 
 
 def nothing_left_out() -> pd.DataFrame:
-    """Return the table of a multitext whose files are without fault."""
+    """Return an empty table of texts left out, for files without faults."""
     return pd.DataFrame(columns=list(LEFT_OUT_COLUMNS), dtype=object)
 
 
 def names_left_out(left_out: pd.DataFrame) -> str:
-    """Name what is left out, in one line.
+    """Return the names of the texts left out, in one line.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def names_left_out(left_out: pd.DataFrame) -> str:
 
 
 def explain_left_out(left_out: pd.DataFrame) -> str:
-    """Name what is left out, then say why, one line each; an empty text if nothing is.
+    """Return the names of the texts left out and the reasons, one per line; an empty text if there are none.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def explain_left_out(left_out: pd.DataFrame) -> str:
 
 
 def _name(row: Mapping[Hashable, Any]) -> str:
-    """Return the edition, or else the name of the file, which has several editions."""
+    """Return the edition of a row, or the file name if a whole file is left out that has several editions."""
     return row["edition"] if isinstance(row["edition"], str) else PurePath(row["what"]).name
 
 
@@ -87,10 +87,10 @@ def _first_of(names: Iterable[str]) -> str:
 
 
 class TextSource(Protocol):
-    """Where the text of one edition comes from; picklable, so that workers can read it."""
+    """Interface of the source of an edition's texts; picklable, so that worker processes can read it."""
 
     def read(self) -> pd.Series:
-        """Return the texts present (str), indexed by intent."""
+        """Read the texts that are present (str), indexed by intent."""
         ...
 
 
@@ -107,22 +107,22 @@ class InMemoryText:
 
 @dataclass(frozen=True)
 class MappedText:
-    """A source whose texts pass through a function when they are read."""
+    """A source with a function applied to its texts when they are read."""
 
     source: TextSource
     function: Callable[[str], str]
 
     def read(self) -> pd.Series:
-        """Return the texts after the function."""
+        """Read the texts and apply the function to them."""
         return self.map(self.source.read())
 
     def map(self, texts: pd.Series) -> pd.Series:
-        """Return what the function makes of texts."""
+        """Return texts with the function applied to each."""
         return pd.Series([self.function(text) for text in texts], index=texts.index, dtype=object)
 
 
 def read_intents(source: TextSource, wanted: pd.Index) -> pd.Series:
-    """Return the texts of some intents, as far as the source has them; only these pass through functions.
+    """Read the texts of those intents that the source has, applying functions only to these.
 
     Examples
     --------

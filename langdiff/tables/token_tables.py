@@ -1,4 +1,4 @@
-"""Scores of single tokens: their sums over texts, and over words."""
+"""Surprisals of single tokens, and their sums over texts and over words."""
 
 import warnings
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ BOUNDARIES = ("boundary", "boundary_bits")  # of what may be read, the second of
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TokenScores(Result):
-    """Bits of every token of texts, in their order.
+    """Surprisals (bits) of all tokens of texts, in their order.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class TokenScores(Result):
 
     @property
     def has_boundaries(self) -> bool:
-        """Whether words can be corrected for spaces that belong to the word after them."""
+        """Whether word surprisals can be corrected for spaces that tokens attach to the next word."""
         return "boundary_bits" in self.tokens
 
     def to_frame(self) -> pd.DataFrame:
@@ -47,7 +47,7 @@ class TokenScores(Result):
         return self.tokens.copy()
 
     def surprisals(self, *, lm: str = "unknown") -> Surprisals:
-        """Add up the tokens of each text.
+        """Return the surprisals of texts, summed over tokens.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class TokenScores(Result):
         )
 
     def words(self) -> pd.DataFrame:
-        r"""Add up the tokens of each word.
+        r"""Return the surprisals of words, summed over tokens.
 
         A tokenizer that joins a space to the word after it scores the end of a word with the next token. The
         probability of a word is then that of its tokens times
@@ -144,7 +144,7 @@ class TokenScores(Result):
         return rounded(per, self.digits)
 
     def __repr__(self) -> str:
-        """Give the numbers of tokens, texts and editions."""
+        """Return the numbers of tokens, texts and editions in one line."""
         texts = self.tokens[["intent", "edition"]].drop_duplicates()
         known = "" if self.has_boundaries else ", boundaries of words not scored"
         return f"TokenScores: {len(self.tokens):,} tokens of {len(texts):,} texts in {texts['edition'].nunique():,} \
@@ -159,7 +159,7 @@ def _begins_word(tokens: pd.Series) -> Booleans:
 def read_token_scores(
     source: str | Path | LongTable, *, unit: Unit, bits: str = "bits", boundary: str | None = None
 ) -> TokenScores:
-    r"""Read scores of single tokens.
+    r"""Read the surprisals of single tokens.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def read_token_scores(
 
 
 def _words_told(frame: pd.DataFrame, where: str) -> dict[str, pd.Series]:
-    """Return the columns ``begins_word`` and ``text``, where a table tells where words begin."""
+    """Return the columns ``begins_word`` and ``text`` of a table that marks word beginnings."""
     if "begins_word" not in frame:
         return {}  # a column named text may then be anything
     told = frame["begins_word"]
@@ -259,7 +259,7 @@ def _words_told(frame: pd.DataFrame, where: str) -> dict[str, pd.Series]:
 
 
 def _is_last(table: pd.DataFrame) -> Booleans:
-    """Whether each token is the last of its text."""
+    """Return an indicator of the last token of each text."""
     text = table.groupby(["intent", "edition"], sort=False).ngroup().to_numpy()
     return np.append(np.diff(text) != 0, True)
 

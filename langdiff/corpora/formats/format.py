@@ -61,11 +61,32 @@ class Reading:
                 raise ConfigError(f"{name} must be {known[0]!r} or {known[1]!r}, got {given!r}.")
 
     def files(self, suffixes: Sequence[str]) -> dict[str, File]:
-        """Return the file of every edition asked for; see `langdiff.corpora.files.find_files`."""
+        """Return the file of every edition asked for; see `langdiff.corpora.files.find_files`.
+
+        Parameters
+        ----------
+        suffixes : sequence of str
+            Endings of the format's file names, such as ``.txt.gz``; case does not matter.
+
+        Returns
+        -------
+        dict from edition to Path or Member
+            The files, in the order of the editions asked for, or by name.
+
+        Raises
+        ------
+        DataError
+            If nothing is found, two files are the same edition, or an edition asked for has no file.
+        """
         return find_files(self.path, suffixes, self.editions)
 
     def ordered(self, files: Mapping[str, File]) -> tuple[dict[str, File], pd.DataFrame]:
-        """Read what is known of the editions, and put the files into its order unless the caller asked for one.
+        """Read the table of editions, and sort the files in its order unless the caller gave one.
+
+        Parameters
+        ----------
+        files : mapping from edition to Path or Member
+            Files of the editions, as `files` returns them.
 
         Returns
         -------
@@ -73,6 +94,13 @@ class Reading:
             The same files; editions that the table does not know come last.
         known : DataFrame
             Table of editions, as `langdiff.corpora.edition_info.find_edition_info` returns it.
+
+        Raises
+        ------
+        DataError
+            If the table of editions cannot be read, or does not have the columns asked for.
+        ConfigError
+            If `edition_columns` are given and there is no table.
         """
         known = find_edition_info(files, self.edition_info, self.edition_columns)
         order = dict.fromkeys([*known.index, *files]) if self.editions is None else files
@@ -121,7 +149,23 @@ class FormatText(ABC):
 
     @abstractmethod
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
-        """Yield (intent, text) of the intents that are present and not faulty; add what is faulty to `faults`."""
+        """Read the edition's intents that are present and not faulty, in the order of its files.
+
+        Parameters
+        ----------
+        faults : Faults
+            Record of faults; every faulty line or file is added to it and left out.
+
+        Yields
+        ------
+        intent, text : str
+            Id of an intent and its text, not yet normalized.
+
+        Raises
+        ------
+        DataError
+            If a file cannot be read.
+        """
 
     def read(self) -> pd.Series:
         """Return the texts present, indexed by intent."""

@@ -1,1 +1,1 @@
-"""From a table and options to a fit: sizes of intents fitted or integrated out, and standard errors."""
+"""Fits of a table with fixed or random sizes of intents, and their standard errors."""

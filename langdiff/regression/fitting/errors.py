@@ -49,40 +49,51 @@ class Errors(ABC):
 
     @abstractmethod
     def check(self, settings: Settings, *, clustered: bool) -> None:
-        """Refuse models and samples that these errors do not know.
+        """Check that these standard errors exist for a model and a kind of sample.
 
         Parameters
         ----------
         settings : Settings
-            The model, and how it is fitted.
+            Settings of the fit: the model, its options and the seed.
         clustered : bool
             Whether clusters of intents were given.
 
         Raises
         ------
         ConfigError
-            If these errors are not for them.
+            If these standard errors do not exist for that model, or need clusters or their absence.
         """
 
     @abstractmethod
     def covariance(self, sample: Sample) -> Uncertainty:
-        """Return the covariance of the difficulties.
+        """Estimate the covariance of the units' normalized difficulties.
+
+        Parameters
+        ----------
+        sample : Sample
+            Fit with the intents behind it, and their clusters and strata.
+
+        Returns
+        -------
+        Uncertainty
+            Covariance of the difficulties, shape (U, U), in nats², with degrees of freedom and a description of the
+            source.
 
         Raises
         ------
         DataError
-            If the clusters, or samples of intents, leave editions that cannot be compared.
+            If editions cannot be compared without one of the clusters, or in one of the samples of intents.
         """
 
 
 @dataclass(frozen=True)
 class Information(Errors):
-    """The inverse information, which takes the model to be right and intents to be independent."""
+    """Standard errors from the inverse information, which assumes the right model and independent intents."""
 
     kind: ClassVar[ErrorsKind] = "information"
 
     def check(self, settings: Settings, *, clustered: bool) -> None:
-        """Refuse clusters, and models whose likelihood has no information; see `Errors.check`."""
+        """Check that there are no clusters and that the likelihood has an information; see `Errors.check`."""
         if clustered:
             raise ConfigError("errors='information' takes intents to be independent; with clusters use 'sandwich'.")
         if not settings.variant.has_information and settings.random is None:
@@ -92,7 +103,7 @@ class Information(Errors):
             )
 
     def covariance(self, sample: Sample) -> Uncertainty:
-        """Return the covariance of the estimate itself; see `Errors.covariance`."""
+        """Return the inverse information of the estimate; see `Errors.covariance`."""
         source = ErrorSource(n_clusters=len(sample.observed))
         covariance = sample.fitting.estimate.covariance
         if covariance is None:
@@ -103,7 +114,7 @@ class Information(Errors):
 
 @dataclass(frozen=True, eq=False)
 class Sandwich(Errors):
-    """A sandwich of the scores of clusters, which takes clusters of intents to be independent.
+    """Standard errors from a sandwich estimator, which assumes only that clusters of intents are independent.
 
     Parameters
     ----------
@@ -140,7 +151,7 @@ class Sandwich(Errors):
             raise ConfigError(f"unknown correction {self.correction!r}; use one of {listing(get_args(Correction))}.")
 
     def check(self, settings: Settings, *, clustered: bool) -> None:
-        """Refuse kinks, strata without clusters, and corrections that need clusters; see `Errors.check`."""
+        """Check for kinks, for strata without clusters, and for corrections that need clusters; see `Errors.check`."""
         integrated = settings.random is not None or settings.own_dispersions
         if settings.variant.kinked and settings.random is None:
             raise ConfigError("rounding=0 leaves a kink, at which there is no sandwich; use errors='jackknife'.")
@@ -155,7 +166,7 @@ class Sandwich(Errors):
             )
 
     def covariance(self, sample: Sample) -> Uncertainty:
-        """Return the covariance from how the scores of clusters vary; see `Errors.covariance`."""
+        """Estimate the covariance by the sandwich of the clusters' scores; see `Errors.covariance`."""
         correction = self.correction or USUAL_CORRECTION
         if not sample.kinds and sample.fitting.integrated:
             return _plain(sample, "CR0" if correction == "CR0" else "CR1")
@@ -195,9 +206,9 @@ class Sandwich(Errors):
 
 
 def _plain(sample: Sample, correction: Kind) -> Uncertainty:
-    """Return a sandwich with intents as clusters, where CR2 and CR3 need the information of every one of them.
+    """Return the sandwich CR0 or CR1 with intents as clusters.
 
-    That would fill the memory.
+    CR2 and CR3 are left out, since they would hold the information of every single intent in memory.
     """
     fitting, n_clusters = sample.fitting, sample.n_clusters
     factor = 1.0 if correction == "CR0" else n_clusters / (n_clusters - 1)
@@ -207,7 +218,7 @@ def _plain(sample: Sample, correction: Kind) -> Uncertainty:
 
 
 def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Floats:
-    """Return the covariance of all parameters; of two kinds that cross, their intersections are the third part."""
+    """Return the covariance of all parameters from one kind of clusters, or from two crossed kinds."""
     if sample.stratum is not None:
         return nested_covariance(parts[0], sample.stratum, correction)
     covariances = [covariance_of_clusters(part, correction) for part in parts]
@@ -229,7 +240,7 @@ def _freedom(sample: Sample, clusters: Clusters) -> Floats:
 
 @dataclass(frozen=True)
 class Bootstrap(Errors):
-    """Fits to samples of intents, or of clusters, with replacement.
+    """Standard errors from a bootstrap of intents, or of clusters of intents.
 
     Parameters
     ----------
@@ -259,11 +270,11 @@ class Bootstrap(Errors):
             raise ConfigError(f"n_resamples must be at least 2, got {samples!r}.")
 
     def check(self, settings: Settings, *, clustered: bool) -> None:  # noqa: ARG002
-        """Refuse a seed that is none; see `Errors.check`."""
+        """Check that a valid seed was given; see `Errors.check`."""
         generator(settings.seed, "bootstrap samples")
 
     def covariance(self, sample: Sample) -> Uncertainty:
-        """Return the covariance of estimates from samples of clusters; see `Errors.covariance`."""
+        """Estimate the covariance by a cluster bootstrap; see `Errors.covariance`."""
         seed = sample.fitting.settings.seed
         rng = generator(seed)
         named = name_of_seed(seed, rng)
@@ -280,7 +291,7 @@ class Bootstrap(Errors):
 
 @dataclass(frozen=True)
 class Jackknife(Errors):
-    """Fits without each cluster in turn, or without groups of intents where there are no clusters.
+    """Standard errors from a jackknife over clusters, or over random groups of intents if there are no clusters.
 
     Examples
     --------
@@ -293,12 +304,12 @@ class Jackknife(Errors):
     kind: ClassVar[ErrorsKind] = "jackknife"
 
     def check(self, settings: Settings, *, clustered: bool) -> None:
-        """Refuse a seed that is none, where groups are drawn; see `Errors.check`."""
+        """Check that a valid seed was given if groups of intents are drawn; see `Errors.check`."""
         if not clustered:
             generator(settings.seed, "groups of intents to leave out")
 
     def covariance(self, sample: Sample) -> Uncertainty:
-        """Return the covariance from what leaving out clusters does; see `Errors.covariance`."""
+        """Estimate the covariance by leaving out clusters or groups of intents; see `Errors.covariance`."""
         refit = Refit(sample.fitting)
         if not sample.kinds:
             return self._of_groups(sample, refit)
@@ -333,7 +344,7 @@ KINDS: tuple[type[Errors], ...] = (Information, Sandwich, Bootstrap, Jackknife)
 
 
 def as_errors(errors: object) -> Errors | None:
-    """Return the errors that a name stands for; None, for the usual ones, stays.
+    """Return the source of standard errors of a given name; None, for the default, is returned unchanged.
 
     Raises
     ------
@@ -356,7 +367,7 @@ def as_errors(errors: object) -> Errors | None:
 
 
 def usual_errors(sample: Sample) -> Errors:
-    """Return the errors where none were asked for."""
+    """Return the default source of standard errors for a fit."""
     fitting, settings = sample.fitting, sample.fitting.settings
     if settings.variant.kinked and settings.random is None:
         return Jackknife()
@@ -372,7 +383,7 @@ def usual_errors(sample: Sample) -> Errors:
 
 
 def find_errors(sample: Sample) -> Uncertainty:
-    """Return the covariance of the difficulties by the errors that were asked for, or the usual ones.
+    """Estimate the covariance of the difficulties by the source of errors asked for, or the default.
 
     Raises
     ------
@@ -420,9 +431,10 @@ def find_errors(sample: Sample) -> Uncertainty:
 
 
 def _joined_by_one(sample: Sample) -> Uncertainty:
-    """Take the information, and one degree of freedom for what one intent alone decides.
+    """Return information-based errors, with one degree of freedom for differences decided by a single intent.
 
-    How intents vary says nothing of a difference that one of them decides, whose residual is 0 whatever its noise.
+    The variation between intents carries no information on a difference that a single intent decides, since its
+    residual is 0 whatever its noise.
     """
     found, observed = Information().covariance(sample), sample.units
     units = len(sample.design.first)

@@ -1,4 +1,4 @@
-"""Fitting by name: the table, the model, and labels on what comes out."""
+"""Estimation of difficulties: checks of the arguments, the fit, and its labelled results."""
 
 import logging
 import warnings
@@ -207,7 +207,7 @@ def make_settings(
     optimizer: object = "auto",
     seed: int | np.random.Generator | None = None,
 ) -> Settings:
-    """Return the settings of a fit; refuse those that contradict one another.
+    """Return the settings of a fit after checking that they agree with one another.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def make_settings(
     Raises
     ------
     ConfigError
-        If a setting is unknown, contradicts another, or needs a seed that is not given.
+        If a setting is unknown or contradicts another, or the seed is None where something is drawn.
     """
     settings = Settings(
         variant=find_variant(model),
@@ -249,7 +249,7 @@ def _as_optimizer(optimizer: object) -> Optimizer:
 
 
 def _as_random(intents: object) -> Random | None:
-    """Return the distribution of sizes; None where they are fixed."""
+    """Return the distribution of random sizes; None if sizes are fixed."""
     if isinstance(intents, type) and issubclass(intents, Random):
         raise ConfigError("intents is the class Random: write Random().")
     if isinstance(intents, Random):
@@ -285,7 +285,7 @@ def _check_settings(settings: Settings) -> None:
 
 
 def _check_estimate(fitting: Fitting) -> None:
-    """Tell of intents that were left out; warn of a search that did not converge, or went where no text is."""
+    """Check an estimate: log intents that were left out, and warn if it did not converge or is extreme."""
     found, single, settings = fitting.estimate, int((~fitting.used).sum()), fitting.settings
     gradient = "" if np.isnan(found.grad_norm) else f"; scaled gradient {found.grad_norm:.1e}"
     model, most = settings.variant.name, settings.optimizer.max_iterations
@@ -315,7 +315,7 @@ def _check_estimate(fitting: Fitting) -> None:
 
 
 def _most_extreme(fitting: Fitting) -> str:
-    """Name the edition farthest from the middle one, and its cell farthest from the middle of the intent."""
+    """Return a description of the most extreme edition and of its most extreme cell."""
     table, z, c = fitting.table, fitting.z, fitting.estimate.c
     edition = int(np.abs(c - np.median(c)).argmax())
     intent = int(np.nanargmax(np.abs(z[:, edition] - np.nanmedian(z, axis=1))))
@@ -364,7 +364,7 @@ def _label(
 def _signature(
     fitting: Fitting, uncertainty: Uncertainty, labels: list[pd.Series], stratum: pd.Series | None, cells: int
 ) -> str:
-    """Return all that the numbers depend on: fits that could differ never have the same."""
+    """Return the signature of a fit, which differs between fits whose numbers could differ."""
     settings, found, table = fitting.settings, fitting.estimate, fitting.table
     iterative = found.method != "exact"
     usual = settings.optimizer.max_iterations == USUAL_ITERATIONS and found.converged
@@ -390,7 +390,7 @@ def _signature(
 
 
 def _replaced_percent(table: Surprisals) -> pd.Series | None:
-    """Return the share of replaced characters of the editions of which it is known; None if of none."""
+    """Return the percentage of replaced characters in each edition where it is known; None if in none."""
     if table.replaced is None or table.characters is None:
         return None
     known = table.bits_per_character()["replaced_percent"].dropna()

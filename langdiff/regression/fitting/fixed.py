@@ -1,4 +1,4 @@
-"""Fits with one size fitted to every intent, and what all fits have in common."""
+"""Base class of all fits, and fits with one size estimated per intent."""
 
 from abc import ABC, abstractmethod
 from functools import cached_property
@@ -39,10 +39,10 @@ LEAST_SPREAD = 0.01  # of ln n, to begin a search with
 
 
 class Settings(NamedTuple):
-    """The arguments of `langdiff.fit` that do not concern single editions or intents, checked.
+    """Checked arguments of `langdiff.fit` that do not concern single editions or intents.
 
-    `random` is None where sizes are fixed, `errors` where the usual ones are wanted; `own_dispersions` says whether
-    editions have them.
+    `random` is None for fixed sizes, and `errors` is None for the default; `own_dispersions` is true if editions have
+    dispersions of their own.
     """
 
     variant: Variant
@@ -55,7 +55,7 @@ class Settings(NamedTuple):
 
 
 class Fitting(ABC):
-    """A model fitted to a table, which can be fitted again to other rows of it.
+    """A model fitted to a table, which can be refitted to some of its rows.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Fitting(ABC):
 
     @property
     def parameters(self) -> Parameters:
-        """The estimate as it is published."""
+        """The estimate in the parameters of the published models."""
         return published_parameters(self.estimate, self.design.first)
 
     @property
@@ -101,26 +101,26 @@ class Fitting(ABC):
 
     @abstractmethod
     def again(self, rows: Integers) -> Estimate | None:
-        """Return the estimate from some of the used intents, by number; None if no residuals are left."""
+        """Fit some of the used intents, given by number; return None if no residuals are left."""
 
     @abstractmethod
     def clusters(self, cluster: Integers) -> Clusters:
-        """Return scores and information by cluster of the used intents; difficulties of editions come first."""
+        """Return scores and information by cluster of the used intents; the editions' difficulties come first."""
 
     @abstractmethod
     def plain(self) -> Floats:
-        """Return the sandwich CR0 of the difficulties of editions, intents as clusters, shape (J, J)."""
+        """Return the sandwich CR0 of the editions' difficulties with intents as clusters, shape (J, J)."""
 
     def joint(self, cluster: Integers) -> Clusters | None:  # noqa: ARG002 - of dispersions
-        """Return the same as `clusters` for all levels and log-dispersions; None where there is one dispersion."""
+        """Return scores and information by cluster for levels and log-dispersions; None with a common dispersion."""
         return None
 
     def joint_plain(self) -> Floats | None:
-        """Return the same as `plain` for all levels and log-dispersions; None where there is one dispersion."""
+        """Return the sandwich CR0 of levels and log-dispersions; None with a common dispersion."""
         return None
 
     def sizes(self) -> Floats:
-        """Return ln n of all intents, shape (I,); of those of one cell as their cell and the difficulties have it."""
+        """Return ln n of all intents, shape (I,); for an intent with one cell, the size that fits it exactly."""
         found, z = self.estimate, self.z
         sizes = np.empty(len(z))
         sizes[self.used] = found.sizes
@@ -128,7 +128,7 @@ class Fitting(ABC):
         return published_parameters(found._replace(sizes=sizes), self.design.first).log_intent_size
 
     def records(self, labels: list[pd.Series], uncertainty: "Uncertainty") -> dict[str, Any]:  # noqa: ARG002
-        """Return what else was found, as fields of `DifficultyFit`.
+        """Return further results of the fit, as fields of `DifficultyFit`.
 
         Parameters
         ----------
@@ -140,12 +140,12 @@ class Fitting(ABC):
         return {}
 
     def signature(self) -> dict[str, str | None]:
-        """Return what signatures say of sizes and dispersions."""
+        """Return the treatment of sizes and dispersions as parts of a signature."""
         return {}
 
 
 class Fixed(Fitting):
-    """One size for every intent; those of one cell say nothing of difficulties and are left out.
+    """Fit with one size per intent; intents with one cell are left out, since they do not compare editions.
 
     Raises
     ------
@@ -171,7 +171,7 @@ class Fixed(Fitting):
         return self.settings.variant.rows(self._two_way, self._found, restricted=self.settings.restricted)
 
     def again(self, rows: Integers) -> Estimate | None:
-        """Return the estimate from some of the intents, from where the whole table's is; see `Fitting.again`."""
+        """Fit some of the intents, starting from the estimate of the whole table; see `Fitting.again`."""
         part = solve_two_way(self._shared[rows], self.design.basis)
         if vanishes(part):
             return None
@@ -188,12 +188,12 @@ class Fixed(Fitting):
         return covariance_of_clusters(self.clusters(np.arange(len(self._shared))), "CR0")
 
     def records(self, labels: list[pd.Series], uncertainty: "Uncertainty") -> dict[str, Any]:  # noqa: ARG002
-        """Return the distance to random intents; see `Fitting.records`."""
+        """Return the comparison with random intents; see `Fitting.records`."""
         return {"compared": compare_intents(self, None, labels)}
 
 
 def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> None:
-    """Refuse tables whose likelihood has no maximum."""
+    """Check that the likelihood of a table has a maximum."""
     if vanishes(two_way):
         raise DataError(
             "the residuals vanish: every edition is an exact multiple of every other "
@@ -207,7 +207,7 @@ def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> N
 
 
 def _is_unbounded(two_way: TwoWay) -> bool:
-    """Whether the likelihood of model 2C grows without bound as the dispersion vanishes.
+    """Return whether the likelihood of model 2C is unbounded as the dispersion approaches 0.
 
     With the location of every intent on one of its cells, one of J_i ≥ 3 cells costs (J_i/2 − 1)·|ln v|,
     one of two cells nothing; and those of two cells that the difficulties can make exact gain |ln v|.
@@ -220,16 +220,16 @@ def _is_unbounded(two_way: TwoWay) -> bool:
 
 
 def vanishes(two_way: TwoWay) -> bool:
-    """Whether residuals are rounding only, or there are none."""
+    """Return whether all residuals are 0 up to rounding, or there are no degrees of freedom."""
     return two_way.degrees_of_freedom < 1 or two_way.sum_of_squares < LEAST_SIGMA**2 * two_way.degrees_of_freedom
 
 
 def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: list[pd.Series]) -> IntentsCompared | None:
-    """Return the distance between fixed and random intents; None on complete tables, where there is hardly any.
+    """Test whether fixed and random intents give the same difficulties; return None where that is not computed.
 
-    Models 1 and 2 only, whose fits of both kinds are quick, and random sizes that are normal without a formula. The
-    fixed fit of model 2 is the restricted one. None for tables above a million cells, where it would take longer than
-    the fit itself.
+    The test is for models 1 and 2, whose fits of both kinds are quick, with normal random sizes without a formula. The
+    fixed fit of model 2 is the restricted one. The result is None for complete tables, where the two hardly differ, and
+    for tables above a million cells, where the test would take longer than the fit itself.
 
     Parameters
     ----------

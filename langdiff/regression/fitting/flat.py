@@ -1,4 +1,4 @@
-"""Arguments of `langdiff.fit` from options that lie side by side, as those of commands and keys of experiment files."""
+"""Conversion of flat options, as in commands and experiment files, to arguments of `langdiff.fit`."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def flat_arguments(
     n_resamples: int = 0,
     **others: Any,
 ) -> dict[str, Any]:
-    """Return the arguments of `langdiff.fit` that flat options stand for.
+    """Return the arguments of `langdiff.fit` that correspond to flat options.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fits whose sizes of intents are integrated out: one distribution for all, or dispersions of editions."""
+"""Fits with random sizes of intents, and fits with one dispersion per edition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ FEWEST_SAMPLES = 19  # with fewer, no p is below 5 %
 
 @dataclass(frozen=True)
 class Random:
-    """Sizes of intents that are drawn from one distribution; an argument of `langdiff.fit`.
+    """Random sizes of intents, drawn from one distribution; an argument of `langdiff.fit`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Random:
 
 
 class RandomSizes(Fitting):
-    """A distribution of sizes; intents of one cell take part.
+    """Fit with sizes drawn from one distribution; intents with one cell take part.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class RandomSizes(Fitting):
         )
 
     def again(self, rows: Integers) -> Estimate:
-        """Return the estimate from some of the intents; see `Fitting.again`."""
+        """Fit some of the intents; see `Fitting.again`."""
         warm = self.option.sizes == "normal" and not self.settings.variant.common_variance
         return _plain_estimate(self._estimate(rows, self.random.theta if warm else None))
 
@@ -121,7 +121,7 @@ class RandomSizes(Fitting):
         return covariance
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:  # noqa: ARG002
-        """Return the distribution in bits of an average edition, and the distance to fixed intents."""
+        """Return the distribution of sizes, in bits of an average edition, and the comparison with fixed intents."""
         shift = float(np.mean(self.parameters.log_intent_size - self.random.sizes))  # the same for all
         slopes, plain = None, self.option == Random()
         if self._terms is not None:
@@ -132,14 +132,14 @@ class RandomSizes(Fitting):
         return {"sizes": sizes, "compared": compare_intents(self, self.random, labels) if plain else None}
 
     def signature(self) -> dict[str, str | None]:
-        """Return the distribution of sizes."""
+        """Return the distribution of sizes; see `Fitting.signature`."""
         if self.option.formula is None:
             return {"sizes": self.option.sizes}
         return {"sizes": f"{self.option.sizes},{self.option.formula}#{short_hash(self.table.intent_info)}"}
 
 
 def _terms_of_sizes(formula: str | None, table: Surprisals) -> pd.DataFrame | None:
-    """Return the columns of a formula of sizes, one row per intent."""
+    """Return the design columns of a formula for sizes, one row per intent."""
     if formula is None:
         return None
     if table.intent_info is None:
@@ -156,7 +156,7 @@ def _terms_of_sizes(formula: str | None, table: Surprisals) -> pd.DataFrame | No
 
 
 def _numbers_of_text(column: pd.Series) -> pd.Series:
-    """Return numbers where all of a column of text are; files have no types."""
+    """Return a column of text as numbers if all its cells are; attributes read from files have no types."""
     numbers = exact_numbers(column)
     return column if numbers.isna().any() else numbers
 
@@ -178,7 +178,7 @@ def _plain_estimate(found: RandomEstimate) -> Estimate:
 
 
 def _summed(scores: Floats, information: Floats, cluster: Integers, to_parameters: Floats) -> SummedClusters:
-    """Return clusters in free parameters, whose root leads to parameters of which the difficulties are the first."""
+    """Return clusters of the free parameters, with a root that maps to parameters of which difficulties come first."""
     sums = np.zeros((len(information), scores.shape[1]))
     np.add.at(sums, cluster, scores)
     free = np.diag(information.sum(axis=0)) > 0  # a dispersion at its boundary does not vary
@@ -190,7 +190,7 @@ def _summed(scores: Floats, information: Floats, cluster: Integers, to_parameter
 
 
 class OwnDispersions(Fitting):
-    """Dispersions of editions, or of groups of them.
+    """Fit with one dispersion per edition, or per group of editions.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class OwnDispersions(Fitting):
         )
 
     def again(self, rows: Integers) -> Estimate:
-        """Return the estimate from some of the intents; see `Fitting.again`."""
+        """Fit some of the intents; see `Fitting.again`."""
         return _expected_estimate(self._estimate(rows, self._code))
 
     def joint(self, cluster: Integers) -> SummedClusters:
@@ -264,7 +264,7 @@ class OwnDispersions(Fitting):
         return covariance
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:
-        """Return the dispersions with the tests that they are equal, and the distribution of sizes if there is one."""
+        """Return the dispersions with tests of their equality, and the distribution of random sizes."""
         sizes = None
         if not np.isnan(self.unequal.tau):
             shift = float(np.mean(self.parameters.log_intent_size - self.unequal.sizes))
@@ -302,7 +302,7 @@ class OwnDispersions(Fitting):
         )
 
     def _bootstrap_p(self, n_resamples: int) -> float:
-        """Return the p of the test of equal dispersions from samples of intents."""
+        """Return the p-value of the test of equal dispersions by a bootstrap of intents."""
         rng, intents = generator(self.settings.seed), int(self.used.sum())
 
         def resample() -> tuple[UnequalEstimate, Floats]:
@@ -312,12 +312,12 @@ class OwnDispersions(Fitting):
         return bootstrap_wald(self.unequal, resample, n_resamples=n_resamples)
 
     def signature(self) -> dict[str, str | None]:
-        """Return the distribution of sizes, if there is one, and a hash of which editions share a dispersion."""
+        """Return the distribution of random sizes and a hash of the dispersion groups; see `Fitting.signature`."""
         return {"sizes": "normal" if self._normal else None, "dispersion": f"#{short_hash(self.unequal.group)}"}
 
 
 def _check_levels(settings: Settings, design: Design, group: Integers) -> None:
-    """Refuse designs of model 1 that would hold for median bits where difficulties are about expected ones."""
+    """Check that editions of one difficulty share a dispersion in model 1, whose difficulties are of expected bits."""
     if not settings.variant.common_variance or design.basis is None:
         return
     together = design.basis @ design.basis.T  # of groups: not 0 if two editions are of one
@@ -330,7 +330,7 @@ def _check_levels(settings: Settings, design: Design, group: Integers) -> None:
 
 
 def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFrame | None) -> pd.Series:
-    """Return the group of each edition that shares a dispersion, indexed by edition.
+    """Return the dispersion group of each edition, indexed by edition.
 
     Raises
     ------
@@ -349,7 +349,7 @@ def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFr
 
 
 def _to_expected(found: UnequalEstimate) -> Floats:
-    """Return the derivatives of ln expected bits in levels and log-dispersions, shape (J, J + G)."""
+    """Return the derivatives of ln expected bits with respect to levels and log-dispersions, shape (J, J + G)."""
     editions, groups = len(found.c), len(found.log_variance)
     jacobian = np.zeros((editions, editions + groups))
     jacobian[:, :editions] = np.eye(editions)
@@ -359,7 +359,7 @@ def _to_expected(found: UnequalEstimate) -> Floats:
 
 
 def _expected_estimate(found: UnequalEstimate) -> Estimate:
-    """Return the estimate on the scale of expected bits."""
+    """Return an estimate with difficulties of expected bits."""
     levels, variance = estimand_levels(found, "expected"), np.exp(found.log_variance)
     return Estimate(
         method="newton",

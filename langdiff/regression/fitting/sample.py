@@ -1,4 +1,4 @@
-"""What standard errors are made of: the intents behind a fit, and fits to some of them."""
+"""Samples of intents and fits to parts of them, from which standard errors are estimated."""
 
 import warnings
 from functools import cached_property
@@ -17,7 +17,7 @@ from langdiff.regression.records import ErrorSource
 
 
 class Uncertainty(NamedTuple):
-    """The covariance of the units' normalized difficulties, and what is known of it."""
+    """Covariance of the units' normalized difficulties, with its degrees of freedom and source."""
 
     covariance: Floats  # (U, U)
     freedom: float | Floats  # a number, or (U, U): of each unit on the diagonal, of differences elsewhere
@@ -27,7 +27,7 @@ class Uncertainty(NamedTuple):
 
 
 class Sample:
-    """The intents behind a fit: which are independent of which.
+    """The intents behind a fit, with the clusters and strata in which they depend on one another.
 
     Parameters
     ----------
@@ -54,27 +54,27 @@ class Sample:
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters, the smaller of two kinds."""
+        """Number of clusters; with two kinds of clusters, the smaller number."""
         return min([int(code.max()) + 1 for code in self.kinds], default=len(self.observed))
 
     @property
     def units(self) -> Booleans:
-        """Which units are observed in which intents, shape (I, U)."""
+        """Whether each unit is observed in each intent, shape (I, U)."""
         return self.design.observed(self.observed)
 
     def check(self) -> None:
-        """Refuse clusters without one of which some editions could not be compared."""
+        """Check that all editions remain comparable without any single cluster."""
         for code, labels in zip(self.kinds, self.labels, strict=True):
             check_clusters(self.units, code, labels)
 
     @cached_property
     def joining(self) -> Integers:
-        """The intents without any one of which the editions fall apart."""
+        """Numbers of the intents whose removal leaves some editions without a common intent."""
         return disconnecting_clusters(self.units, np.arange(len(self.observed)), most=None)
 
     @property
     def named_joining(self) -> str:
-        """These intents in brackets; empty if there are none."""
+        """Names of the intents `joining` in brackets, for messages; empty if there are none."""
         return f" ({listing(self.intents[self.joining])})" if len(self.joining) else ""
 
     def of_units(self, covariance: Floats) -> Floats:
@@ -83,20 +83,20 @@ class Sample:
         return normalized_covariance(covariance[np.ix_(first, first)], self.fitting.estimate.c[first])
 
     def unknown(self, source: ErrorSource) -> Uncertainty:
-        """Return a covariance that is not known."""
+        """Return an uncertainty whose covariance is not known (NaN)."""
         units = len(self.design.first)
         return Uncertainty(np.full((units, units), np.nan), np.inf, source)
 
 
 class Refit:
-    """The fit of other rows of the same table, and how often it stopped short."""
+    """Fits to other rows of the same table, with a count of those that did not converge."""
 
     def __init__(self, fitting: Fitting) -> None:
         self.fitting = fitting
         self.fits = self.stopped = 0
 
     def __call__(self, rows: Integers) -> Floats | None:
-        """Return the normalized difficulties of the units, shape (U,); None if no residuals are left."""
+        """Fit some rows and return the units' normalized difficulties, shape (U,); None without residuals."""
         part = self.fitting.again(rows)
         if part is None:
             return None
@@ -105,7 +105,7 @@ class Refit:
         return published_parameters(part, self.fitting.design.first).difficulty
 
     def warn(self, what: str) -> None:
-        """Warn of fits that did not converge."""
+        """Warn about fits that did not converge."""
         if self.stopped:
             warnings.warn(
                 f"the fit of {self.stopped} of {self.fits} {what} did not converge; do not trust the standard errors.",

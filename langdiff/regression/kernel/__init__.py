@@ -1,1 +1,1 @@
-"""The mathematics of the models on plain arrays, with NumPy and SciPy only."""
+"""Mathematics of the models on plain arrays, with NumPy and SciPy only."""

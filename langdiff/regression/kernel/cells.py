@@ -1,4 +1,4 @@
-r"""Likelihoods that are sums over cells: costs of cells with their derivatives, their sums, and what rows say.
+r"""Likelihoods that are sums over cells: costs of cells and their derivatives, and information by row.
 
 In the scale-free parameters of `langdiff.regression.kernel.likelihood`, with :math:`x_{ij} = z_{ij} - c_j`,
 :math:`v = \ln(1 + e^{-\mu})` and :math:`h = \mu - v/2`, a cell costs minus its log-density in z; in model 2
@@ -49,24 +49,24 @@ class SecondDerivatives(NamedTuple):
 
 
 class CellModel(Protocol):
-    """The cost of cells, given x of shape (R, J) and μ of shape (R, 1)."""
+    """Cost (minus log-likelihood) of cells, given x = z − c of shape (R, J) and μ of shape (R, 1)."""
 
     def cells(self, x: Floats, mu: Floats) -> Cells:
         """Return costs and their derivatives in μ and x."""
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
-        """Return a second derivative in x, or a bound of it, not negative."""
+        """Return the second derivative in x, or an upper bound of it; never negative."""
 
     def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
         """Return the second derivatives of the costs, of either sign."""
 
     def information(self) -> tuple[float, float]:
-        """Return the information of a cell on its location, in units of 1/v, and on the logarithm of its scale."""
+        """Return the expected information of a cell on its location, times v, and on the logarithm of its scale."""
 
 
 @dataclass(frozen=True)
 class NormalCells:
-    """Model 2."""
+    r"""Cost of a cell in model 2, :math:`\tfrac12(\ln 2\pi v + t^2)`."""
 
     def cells(self, x: Floats, mu: Floats) -> Cells:
         """Return the cost of each cell and its derivatives; see `CellModel`."""
@@ -90,27 +90,27 @@ class NormalCells:
 
 
 def scale_of_cells(mu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return v, √v, h' and −(ln √v)'."""
+    """Return the variance v of cells, √v, the slope h' of their location in μ, and −(ln √v)'."""
     v = np.logaddexp(0.0, -mu)
     p = expit(-mu)
     return v, np.sqrt(v), 1 + 0.5 * p, 0.5 * p / v
 
 
 def chain(value: Floats, pull: Floats, t: Floats, scale: Floats, slope: Floats, narrowing: Floats) -> Cells:
-    """Return derivatives in μ and x from `pull`, that in t."""
+    """Return costs with derivatives in μ and x by the chain rule from `pull`, the derivative in t."""
     of_x = pull / scale
     return Cells(value, pull * t * narrowing - of_x * slope - narrowing, of_x)
 
 
 def standardized(x: Floats, mu: Floats) -> Floats:
-    """Return t."""
+    """Return the standardized residual t = (x − h)/√v of cells."""
     v = np.logaddexp(0.0, -mu)
     t: Floats = (x - (mu - 0.5 * v)) / np.sqrt(v)
     return t
 
 
 def chain_twice(pull: Floats, bend: Floats, t: Floats, mu: Floats) -> SecondDerivatives:
-    """Return second derivatives in μ and x from the first, `pull`, and the second, `bend`, in t."""
+    """Return second derivatives in μ and x from `pull` and `bend`, the first and second derivative in t."""
     v, scale, slope, narrowing = scale_of_cells(mu)
     p = expit(-mu)
     steepening, narrower = -0.5 * p * (1 - p), 0.5 * p * (p / v - (1 - p)) / v  # h'' and −(ln √v)''
@@ -145,7 +145,7 @@ class CellLikelihood:
     second_modes: bool = False
 
     def blocks(self, c: Floats) -> list[slice]:
-        """Return the rows that are taken at a time."""
+        """Return slices of rows that are computed together, so that little memory is used."""
         rows = max(1, CELLS_AT_A_TIME // len(c))
         return [slice(start, start + rows) for start in range(0, len(self.two_way.intent_effect), rows)]
 
@@ -160,7 +160,7 @@ class CellLikelihood:
         return self._sums(mu, c)[0]
 
     def value_and_gradient(self, mu: Floats, c: Floats, baseline: Floats) -> Gradient:
-        """Return minus the log-likelihood less a baseline of each row, and its gradient."""
+        """Return minus the log-likelihood, less a baseline of each row, and its gradient."""
         values, of_mu, of_c = self._sums(mu, c)
         return Gradient(float(np.sum(values - baseline)), of_mu, of_c)
 
@@ -195,7 +195,7 @@ class CellLikelihood:
         return of_rows, of_columns
 
     def scales(self, mu: Floats, c: Floats) -> Scales:
-        """Return inverse square roots of the curvature."""
+        """Return inverse square roots of the curvature, as scales for L-BFGS."""
         v, _, slope, narrowing = scale_of_cells(mu)
         n, w = self.two_way.cells_per_intent, 1 / v
         normal_c = np.full(len(c), w.sum()) if self.two_way.mask is None else w @ self.two_way.mask
@@ -209,11 +209,11 @@ class CellLikelihood:
         return Scales(1 / np.sqrt(of_mu), 1 / np.sqrt(of_c), of_k**-0.5)
 
     def start(self) -> tuple[Floats, Floats]:
-        """Return where model 2 starts."""
+        """Return starting values of μ and c, those of model 2."""
         return ScaleFreeLikelihood(self.two_way, self.restricted).start()
 
     def best_intents(self, mu: Floats, c: Floats) -> Floats:
-        """Return μ with every intent moved to another mode if that is likelier, c held fixed.
+        """Return μ with every intent moved to another mode if that is likelier, at fixed c.
 
         See `ScaleFreeLikelihood.best_intents`; here every candidate costs a pass over the table.
         """
@@ -252,9 +252,9 @@ class RowInformation(NamedTuple):
 
 
 def second_order(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[RowInformation, Floats]:
-    """Return the scores and the information of the rows, and the roots of H, shape (I,).
+    """Return scores and information of rows, with the square root of their curvature in μ, H, of shape (I,).
 
-    H is infinite in rows that say nothing of μ: in model 3 those in which every cell has noise.
+    H is infinite in rows without information on μ: in model 3, rows in which every cell has noise.
 
     Raises
     ------

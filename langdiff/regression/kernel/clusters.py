@@ -37,7 +37,7 @@ CELLS_AT_A_TIME = 2**18
 
 
 class Clusters(Protocol):
-    """Scores and information by cluster, in coordinates in which all information is the identity."""
+    """Scores and information by cluster, in coordinates in which the total information is the identity."""
 
     @property
     def root(self) -> Floats:
@@ -49,23 +49,23 @@ class Clusters(Protocol):
 
     @property
     def numbers(self) -> Integers:
-        """The number that stands for each cluster where it came from, shape (G,)."""
+        """Number of each cluster as given by the caller, shape (G,)."""
 
     def blocks(self) -> list[slice]:
-        """Return the clusters to take at a time."""
+        """Return slices of clusters that are computed together."""
 
     def shares(self, which: Integers) -> Floats:
-        """Return C_g of some clusters, shape (n, r, r)."""
+        """Return the share C_g of the information of some clusters, shape (n, r, r)."""
 
     def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return C_g times a vector of each of some clusters, (n, r) → (n, r)."""
+        """Return the product of C_g and a vector of each cluster in a block, (n, r) → (n, r)."""
 
     def shares_along(self, directions: Floats) -> Floats:
         """Return xᵀ C_g x for each direction x, (n, r) → (G, n)."""
 
 
 class RowClusters:
-    """Clusters of rows with one intent size each, taken out.
+    """Clusters of rows with one fixed intent size each, which is eliminated.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class RowClusters:
         self.scores = _sums(rows.score, self._starts) @ self.root
 
     def blocks(self) -> list[slice]:
-        """Return the clusters to take at a time; see `Clusters`."""
+        """Return slices of clusters that are computed together; see `Clusters`."""
         most = max(1, CELLS_AT_A_TIME // len(self.root))
         first, blocks = 0, []
         while first < len(self.numbers):
@@ -111,13 +111,13 @@ class RowClusters:
         return blocks
 
     def _of(self, which: slice) -> tuple[Floats, Floats, Integers]:
-        """Return the weights and mixed derivatives of the rows of some clusters, and where each cluster starts."""
+        """Return the weights and mixed derivatives of the rows of some clusters, and the first row of each cluster."""
         starts = self._starts[which.start : which.stop + 1]
         rows = slice(int(starts[0]), int(starts[-1]))
         return self._rows.weight[rows], self._rows.mixed[rows], starts - starts[0]
 
     def shares(self, which: Integers) -> Floats:
-        """Return C_g of some clusters; see `Clusters`."""
+        """Return the share C_g of the information of some clusters; see `Clusters`."""
         first, size = self._starts[which], self._starts[which + 1] - self._starts[which]
         shares = (self.root.T * self._weights[which][:, None, :]) @ self.root
         across = self._rows.mixed[first[size == 1]] @ self.root
@@ -129,7 +129,7 @@ class RowClusters:
         return result
 
     def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return C_g times a vector of each of some clusters; see `Clusters`."""
+        """Return the product of C_g and a vector of each cluster in a block; see `Clusters`."""
         weight, mixed, starts = self._of(which)
         of_rows = vectors @ self.root.T
         if len(weight) > len(vectors):
@@ -149,7 +149,7 @@ class RowClusters:
 
 
 class SummedClusters:
-    """Clusters of which the sums are known, whatever the parameters.
+    """Clusters given by their sums of scores and information.
 
     Parameters
     ----------
@@ -167,16 +167,16 @@ class SummedClusters:
         self._shares = self.root.T @ information @ self.root
 
     def blocks(self) -> list[slice]:
-        """Return the clusters to take at a time: all."""
+        """Return one slice with all clusters; see `Clusters`."""
         return [slice(0, len(self.numbers))]
 
     def shares(self, which: Integers) -> Floats:
-        """Return C_g of some clusters; see `Clusters`."""
+        """Return the share C_g of the information of some clusters; see `Clusters`."""
         shares: Floats = self._shares[which]
         return shares
 
     def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return C_g times a vector of each of some clusters; see `Clusters`."""
+        """Return the product of C_g and a vector of each cluster in a block; see `Clusters`."""
         result: Floats = np.einsum("gpq,gq->gp", self._shares[which], vectors)
         return result
 
@@ -224,11 +224,11 @@ def inverse_root(information: Floats) -> Floats:
 def cluster_covariance(
     rows: RowInformation, cluster: Integers, basis: Floats | None = None, kind: Kind = "CR2"
 ) -> Floats:
-    """Return the covariance of c from clusters of rows, shape (J, J); only that of contrasts has a meaning.
+    """Estimate the covariance of c from clusters of rows, shape (J, J); only contrasts have a meaning.
 
-    With one row per cluster it is the plain sandwich. A cluster without which editions could not be compared
-    has no error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such
-    clusters first, as here they are noticed only on the way, if there are few clusters.
+    With one row per cluster this is the plain sandwich. A cluster without which editions could not be compared has no
+    error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such clusters first, as
+    here they are noticed only on the way, if there are few clusters.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def cluster_covariance(
 
 
 def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
-    """Return the covariance of the parameters from clusters, shape (P, P); see `cluster_covariance`."""
+    """Estimate the covariance of the parameters from clusters, shape (P, P); see `cluster_covariance`."""
     root = clusters.root @ adjusted(clusters, clusters.scores, kind).T
     n_clusters = len(clusters.numbers)
     covariance: Floats = root @ root.T * (n_clusters / (n_clusters - 1) if kind == "CR1" else 1.0)
@@ -255,7 +255,7 @@ def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
 
 
 def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
-    """Return f(C_g) times a vector of each cluster, (G, r) → (G, r)."""
+    """Return the product of f(C_g) and a vector of each cluster, (G, r) → (G, r)."""
     if kind not in POWER:
         return vectors
     n_clusters, rank = vectors.shape
@@ -273,7 +273,7 @@ def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
 
 
 def _series(clusters: Clusters, block: slice, vectors: Floats, power: float) -> tuple[Floats, np.ndarray]:
-    """Return the sum of the series of f, and of which clusters it has not converged."""
+    """Return the sums of the series of f, and an indicator of clusters for which it has not converged."""
     total, term, slow = vectors.copy(), vectors, np.zeros(len(vectors), dtype=bool)
     for k in range(1, MOST_TERMS + 1):
         term = clusters.times(block, term) * ((k - 1 + power) / k)
@@ -305,11 +305,11 @@ def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]
 
 
 def crossed_covariance(one: Floats, other: Floats, both: Floats) -> Floats:
-    """Return the covariance with two kinds of clusters, such as documents and translators.
+    """Return the covariance with two crossed kinds of clusters, such as documents and translators.
 
-    Cells vary together if they share either cluster: those that share both are counted once. The
-    difference of matrices may have negative eigenvalues, which are set to 0 (Cameron, Gelbach and Miller
-    2011). Its degrees of freedom are the smaller of the two kinds'.
+    Cells vary together if they share either cluster: those that share both are counted once. The difference of matrices
+    may have negative eigenvalues, which are set to 0 (Cameron, Gelbach and Miller 2011). The degrees of freedom are the
+    smaller of the two kinds'.
 
     Parameters
     ----------
@@ -322,11 +322,11 @@ def crossed_covariance(one: Floats, other: Floats, both: Floats) -> Floats:
 
 
 def nested_covariance(clusters: Clusters, group: Integers, kind: Kind = "CR2") -> Floats:
-    """Return the covariance of a claim on the same groups with other clusters in them: these books, other chapters.
+    """Estimate the covariance given the groups, with new clusters within them: the same books, other chapters.
 
-    What a whole group shares is not an error of such a claim: the scores of its n clusters are taken
-    less their mean, and their products times n/(n − 1). A group of one cluster does not show how much its
-    clusters vary; its score stays whole, which is cautious.
+    Variation between groups is not part of this covariance: the scores of the n clusters of a group are taken less
+    their mean, and their products times n/(n − 1). A group of one cluster does not show how much its clusters vary; its
+    score stays whole, which is cautious.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def nested_covariance(clusters: Clusters, group: Integers, kind: Kind = "CR2") -
 
 
 def nested_freedom(freedom: Floats, group: Integers) -> Floats:
-    """Return the degrees of freedom left by the means of the groups, from those of the clusters.
+    """Return the degrees of freedom after subtracting the means of the groups.
 
     Each group of several clusters costs one, where one mean in all would: with equal clusters in complete
     tables G − 1 becomes G less the number of such groups.
@@ -370,7 +370,7 @@ def nested_freedom(freedom: Floats, group: Integers) -> Floats:
 
 
 def design_effect(clustered: Floats, plain: Floats) -> float:
-    """Return how much larger clusters make the variances of differences, pooled over all pairs.
+    """Return the ratio of the variances of differences with and without clusters, pooled over all pairs.
 
     Parameters
     ----------
@@ -387,5 +387,5 @@ def design_effect(clustered: Floats, plain: Floats) -> float:
 
 
 def _of_all_pairs(covariance: Floats) -> float:
-    """Return the mean variance of the difference of two, times a constant."""
+    """Return the mean variance of differences over all pairs, up to a constant factor."""
     return float(np.trace(covariance) - covariance.sum() / len(covariance))

@@ -1,4 +1,4 @@
-"""Whether every two editions can be compared: the bipartite graph of intents and editions."""
+"""Comparability of editions: connected components of the bipartite graph of intents and editions."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from langdiff.errors import DataError, listing
 
 
 def edition_components(observed: Booleans) -> Integers:
-    """Label the connected component of each edition, linking editions that share an intent.
+    """Return the connected component of each edition, linking editions that share an intent.
 
     Differences of difficulty are estimable only within a component.
 
@@ -47,7 +47,7 @@ def edition_components(observed: Booleans) -> Integers:
 
 
 def weakly_joined(observed: Booleans) -> Integers:
-    """Return the component of each edition where editions are joined only if they share two intents or more.
+    """Return the component of each edition, linking editions that share at least two intents.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ MOST_NAMED = 5
 
 
 def disconnecting_clusters(observed: Booleans, cluster: Integers, *, most: int | None = MOST_NAMED) -> Integers:
-    """Return the clusters without any one of which the editions fall apart.
+    """Return the clusters whose removal disconnects the editions.
 
     A cluster can be spared if the rows outside of a set of clusters that it belongs to connect all
     editions. Sets are halved until that shows or one cluster is left, so that a table with two rows in all
@@ -109,7 +109,7 @@ def disconnecting_clusters(observed: Booleans, cluster: Integers, *, most: int |
 
 
 def check_clusters(observed: Booleans, cluster: Integers, names: Sequence[str] | None = None) -> None:
-    """Refuse clusters that the errors CR2 and CR3, or a jackknife, could not spare.
+    """Check that the editions stay connected without any single cluster, as CR2, CR3 and the jackknife require.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def check_clusters(observed: Booleans, cluster: Integers, names: Sequence[str] |
 
 
 def _apart(observed: Booleans) -> str:
-    """Say how the editions fall apart."""
+    """Return a description of the components into which the editions fall."""
     sizes = np.bincount(edition_components(observed)) if observed.any() else np.ones(observed.shape[1], dtype=int)
     return (
         f"{len(sizes)} parts, of {sizes[0]} and {sizes[1:].sum()} editions"

@@ -1,4 +1,4 @@
-"""Estimates on plain arrays: how they are searched for, what is found, and the parameters as they are published."""
+"""Estimates on plain arrays: options of the search, the estimate, and the parameters of the published models."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -17,7 +17,7 @@ USUAL_ITERATIONS = 1000
 
 @dataclass(frozen=True)
 class Optimizer:
-    """Search for the estimates of `langdiff.fit`.
+    """Options of the numerical search for the estimates of `langdiff.fit`.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ USUAL_OPTIMIZER = Optimizer()
 
 
 class Estimate(NamedTuple):
-    """What a model says of a table, before difficulties are normalized.
+    """Estimate of a model from a table, before difficulties are normalized.
 
     `c` are the difficulties up to a constant, shape (J,), and `covariance` theirs, shape (J, J), of
     which only differences have a meaning. `sizes` are μ for models of the family of 2 and ln n + a
@@ -77,7 +77,7 @@ class Estimate(NamedTuple):
 
 
 def estimate_of(optimum: Optimum, method: str, covariance: Floats | None) -> Estimate:
-    """Return what an optimizer found as an estimate."""
+    """Return an optimum as an estimate."""
     return Estimate(
         method=method,
         c=optimum.c,
@@ -94,7 +94,7 @@ def estimate_of(optimum: Optimum, method: str, covariance: Floats | None) -> Est
 
 
 class Parameters(NamedTuple):
-    """An estimate in the parameters of the published models, factors averaging 1 over the units."""
+    """An estimate in the parameters of the published models, whose factors average 1 over the units."""
 
     difficulty: Floats  # of the units
     log_intent_size: Floats
@@ -122,7 +122,7 @@ def published_parameters(estimate: Estimate, first: Integers) -> Parameters:
 
 
 def size_of_single_cells(z: Floats, c: Floats, estimate: Estimate) -> Floats:
-    """Return `sizes` of intents with one cell each, as that cell and the estimated difficulties have it.
+    """Return the sizes of intents with one cell each that fit this cell exactly.
 
     Such intents say nothing of difficulties, and are kept out of the likelihood. In model 2 they would
     bias it: their size explains their cell exactly, so that only −½ ln v is left, which grows with the

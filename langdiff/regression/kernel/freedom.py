@@ -48,7 +48,7 @@ class Freedom(NamedTuple):
 
 
 def satterthwaite(clusters: Clusters, contrasts: Floats) -> Floats:
-    """Return the degrees of freedom of contrasts, exactly.
+    """Return the exact Satterthwaite degrees of freedom of contrasts.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _of_shares(clusters: Clusters, directions: Floats) -> Floats:
 
 
 def _of_pairs(forms: Floats) -> Floats:
-    """Return xᵀMy for x = y = the difference of j and k, and on the diagonal for j, from all xᵀMy, (n, J, J)."""
+    """Return the quadratic forms M of all differences of pairs, with single editions on the diagonal, (n, J, J)."""
     own = np.diagonal(forms, axis1=1, axis2=2)
     of_pairs: Floats = own[:, :, None] + own[:, None, :] - forms - forms.transpose(0, 2, 1)
     j = np.arange(forms.shape[1])
@@ -137,7 +137,7 @@ def _of_pairs(forms: Floats) -> Floats:
 
 
 def _inverse_freedom(shares: Floats) -> Floats:
-    """Return 1/ν from the shares of clusters, (G, …) → (…)."""
+    """Return 1/ν by the formula for complete tables from the shares of clusters, (G, …) → (…)."""
     squares = shares**2
     ratio = squares / (1 - shares)
     inverse: Floats = squares.sum(axis=0) + ratio.sum(axis=0) ** 2 - (ratio**2).sum(axis=0)
@@ -145,7 +145,7 @@ def _inverse_freedom(shares: Floats) -> Floats:
 
 
 def _equal(directions: Floats) -> np.ndarray:
-    """Whether two different editions always have the same difficulty, shape (J, J)."""
+    """Return an indicator of pairs of editions that share one difficulty, shape (J, J)."""
     square = np.einsum("jr,jr->j", directions, directions)
     distance = square[:, None] + square - 2 * directions @ directions.T
     equal: np.ndarray = distance <= 1e-12 * (square[:, None] + square)

@@ -1,4 +1,4 @@
-"""L-BFGS in scaled variables."""
+"""Maximization of likelihoods by L-BFGS in scaled variables."""
 
 from typing import NamedTuple, Protocol
 
@@ -15,14 +15,14 @@ CORRECTIONS = 20  # pairs kept by L-BFGS; more memory saves evaluations, which c
 
 
 class Likelihood(Protocol):
-    """What L-BFGS asks of a likelihood; see `langdiff.regression.kernel.likelihood.ScaleFreeLikelihood`."""
+    """Interface of a likelihood that L-BFGS can maximize, such as `ScaleFreeLikelihood`."""
 
     @property
     def two_way(self) -> TwoWay:
         """Model 1 fitted to the same table."""
 
     def start(self) -> tuple[Floats, Floats]:
-        """Return values of μ and c to begin with."""
+        """Return starting values of μ and c."""
 
     def scales(self, mu: Floats, c: Floats) -> Scales:
         """Return the scales in which the curvature is about 1."""
@@ -38,7 +38,7 @@ class Likelihood(Protocol):
 
 
 class Optimum(NamedTuple):
-    """Where an optimizer stopped, and whether that can be trusted."""
+    """Final point of an optimizer, with its log-likelihood and convergence."""
 
     mu: Floats
     c: Floats
@@ -97,7 +97,7 @@ def maximize_lbfgs(
 def _climb(
     likelihood: Likelihood, mu_0: Floats, c_0: Floats, scale: Scales, max_iterations: int, tolerance: float
 ) -> Optimum:
-    r"""Follow the gradient to a mode.
+    r"""Return the mode that L-BFGS reaches from a starting point.
 
     The variables are x, y, k in :math:`\mu = \mu_0 + s_x x - s_k k` and :math:`c = c_0 + s_y y + s_k k`, the s
     being inverse square roots of the curvature. The direction k, which trades all intent sizes against

@@ -50,7 +50,7 @@ class Gradient(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """Every intent at its mode for a given c: minus the log-likelihood of each row, its gradient in c."""
+    """Likelihood with every intent at its mode for a given c: its value in each row and its gradient in c."""
 
     mu: Floats
     values: Floats
@@ -59,7 +59,7 @@ class Profile(NamedTuple):
 
 
 class Scales(NamedTuple):
-    """Inverse square roots of the curvature in μ, in what is free of c, and along μ − k, c + k."""
+    """Inverse square roots of the curvature in μ, in the free parameters of c, and along μ − k, c + k."""
 
     mu: Floats
     c: Floats
@@ -67,7 +67,7 @@ class Scales(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """What a row needs, all of shape (I,); primes are derivatives in μ, and v' = −p."""
+    """Quantities of each row, of shape (I,); primes are derivatives in μ, and v' = −p."""
 
     v: Floats
     p: Floats  # 1 / (1 + e^μ)
@@ -103,7 +103,7 @@ class ScaleFreeLikelihood:
 
     @property
     def log_weight(self) -> Floats:
-        """How often ½ ln v counts in each row, shape (I,)."""
+        """Weight of ½ ln v in the log-likelihood of each row, shape (I,)."""
         return self.two_way.cells_per_intent - self.restricted
 
     def _rows(self, mu: Floats, c: Floats) -> tuple[_Row, Floats, Floats]:
@@ -183,7 +183,7 @@ class ScaleFreeLikelihood:
         return curvature
 
     def information(self, mu: Floats, c: Floats) -> Floats:
-        """Return the observed information on c, μ eliminated: the Schur complement of the Hessian.
+        """Return the observed information on c with μ eliminated: the Schur complement of the Hessian.
 
         Returns
         -------
@@ -214,7 +214,7 @@ class ScaleFreeLikelihood:
         return schur
 
     def start(self) -> tuple[Floats, Floats]:
-        """Return μ and c with the means of model 1 and the most likely scale."""
+        """Return starting values of μ and c: the means of model 1 with the most likely scale."""
         table = self.two_way
         m = table.intent_effect
         variance = table.sum_of_squares / table.degrees_of_freedom
@@ -230,13 +230,13 @@ class ScaleFreeLikelihood:
         return mu, table.edition_effect + k + 0.5 * float(np.mean(np.logaddexp(0.0, -mu)))
 
     def expected_information(self, mu: Floats, c: Floats) -> Floats:
-        """Return the expectation of `information`, shape (J, J), which is cheaper."""
+        """Return the expected information on c, shape (J, J), which is cheaper than `information`."""
         row, _, _ = self._rows(mu, c)
         w = 1 / row.v
         return eliminated_information(self.two_way, w, (1 + 0.5 * row.p) * w, self._expected_curvature(row))
 
     def profile(self, mu: Floats, c: Floats) -> Profile:
-        """Move every intent to the mode nearest to the given μ, c held fixed.
+        """Compute the mode of every intent nearest to the given μ, at fixed c.
 
         Given c, a row is known by the mean and the spread of its z − c, so that this costs one pass
         over the table, and the gradient another.
@@ -265,7 +265,7 @@ class ScaleFreeLikelihood:
         return Profile(mu, values, self._gradient_in_c(1 / v, a + location - start_location, b), float(left.max()))
 
     def best_intents(self, mu: Floats, c: Floats) -> Floats:
-        """Return μ with every intent moved to its other mode if that is likelier, c held fixed.
+        """Return μ with every intent moved to its other mode if that is likelier, at fixed c.
 
         The likelihood of one intent can have two modes: the mean of z explained by the intent's size,
         or (for a row that varies far more than others of its size) a minute size, whose variance is
@@ -290,10 +290,10 @@ class ScaleFreeLikelihood:
         return best
 
     def without_wild_intents(self, mu: Floats, c: Floats) -> Floats | None:
-        """Return μ with intents that vary much too much moved to their far mode, or None if there are none.
+        """Return μ with outlying intents moved to their mode of large variance; None if there are no such intents.
 
-        A few of them together can make all variances so large that none of them alone would be better
-        off at its far mode.
+        A few such intents together can make all variances so large that none of them alone would be better off at its
+        far mode.
         """
         row, _, _ = self._rows(mu, c)
         n = self.two_way.cells_per_intent
@@ -304,7 +304,7 @@ class ScaleFreeLikelihood:
         return np.where(wild, far, mu)
 
     def _far_modes(self, mean: Floats, spread: Floats) -> tuple[Floats, Floats]:
-        """Return the best μ of large variance, and twice its cost without constants, both of shape (I,)."""
+        """Return the likeliest μ of large variance, and twice its cost up to a constant, both of shape (I,)."""
         n = self.two_way.cells_per_intent
         far = -np.log(np.expm1(FAR_VARIANCES))
         squares = spread[:, None] + n[:, None] * (mean[:, None] - (far - 0.5 * FAR_VARIANCES)) ** 2
@@ -313,7 +313,7 @@ class ScaleFreeLikelihood:
         return far[best], values[np.arange(len(n)), best]
 
     def scales(self, mu: Floats, c: Floats) -> Scales:
-        """Return inverse square roots of the curvature, observed where positive, at least expected."""
+        """Return inverse square roots of the larger of observed and expected curvature."""
         table = self.two_way
         row, _, _ = self._rows(mu, c)
         n, w, p = table.cells_per_intent, 1 / row.v, row.p
@@ -353,7 +353,7 @@ class Normalized(NamedTuple):
 
 
 def normalize(mu: Floats, c: Floats) -> Normalized:
-    r"""Find the m, d and κ that μ and c stand for, with :math:`\sum_j e^{d_j} = J`.
+    r"""Return m, d and κ from μ and c, normalized to :math:`\sum_j e^{d_j} = J`.
 
     ln κ solves :math:`\ln\kappa + \tfrac12\ln(1+\kappa) = \ln\frac1J\sum_j e^{c_j}`, whose left side
     increases from −∞ to ∞.

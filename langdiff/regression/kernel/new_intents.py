@@ -1,4 +1,4 @@
-"""Intents that a fit has not seen: difficulties and dispersion are known, only their sizes are not."""
+"""Likelihood of intents outside a fit: difficulties and dispersion are known, only sizes are estimated."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,7 @@ class SizePrior(NamedTuple):
 
 
 class KnownEditions(NamedTuple):
-    """What a fit knows that holds for intents it has not seen."""
+    """Parameters of a fit that apply to intents outside it."""
 
     variant: "Variant"
     difficulty: Floats  # shape (J,)
@@ -46,7 +46,7 @@ class KnownEditions(NamedTuple):
 def most_likely_sizes(
     z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.random.Generator, *, use_prior: bool = False
 ) -> Floats:
-    """Fit ln n of every row: the better of what a sensible and a random start lead to (appendix C).
+    """Fit ln n of every row by maximum likelihood from two starts, one of them random (appendix C).
 
     The sensible start is the size at which the row's mean bits, each over its edition's factor, are those
     that the fit expects; the random one is drawn from `prior`.
@@ -86,7 +86,7 @@ def most_likely_sizes(
 
 
 def log_marginal(z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.random.Generator) -> Floats:
-    r"""Log-density of each row with its size integrated out, :math:`\ln\int p(z_i \mid m)\, p(m)\, dm`.
+    r"""Return the log-density of each row with its size integrated out, :math:`\ln\int p(z_i \mid m)\, p(m)\, dm`.
 
     By quadrature from the peak of the posterior outwards, in panels that grow: it needs no smoothness
     at the peak, where model 2L has kinks, and it sees as far as the prior reaches.

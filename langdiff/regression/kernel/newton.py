@@ -1,4 +1,4 @@
-"""Newton's method: for model 2 on the difficulties alone, for others from near their optimum."""
+"""Newton's method: for the difficulties of model 2, and for other models near their optimum."""
 
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ def maximize_newton(
 
 
 class _Search:
-    """Where a search by Newton's method is, and the Hessian it goes by."""
+    """State of a search by Newton's method: the current point and its Hessian."""
 
     def __init__(self, likelihood: ScaleFreeLikelihood, point: _Point) -> None:
         self.likelihood, self.table = likelihood, likelihood.two_way
@@ -90,7 +90,7 @@ class _Search:
         self.iterations, self.evaluations = 0, 1
 
     def step(self) -> Floats:
-        """Return the Newton step in what is free of c; take the Hessian anew if the last step did little."""
+        """Return the Newton step in the free parameters of c, with a new Hessian if the last step gained little."""
         gradient = self.table.gather(self.point.profile.of_c)
         before = self.length
         if self.factor is not None:
@@ -109,7 +109,7 @@ class _Search:
         return step
 
     def descend(self, step: Floats) -> bool:
-        """Go along the step, halved until it improves; say whether any length did."""
+        """Move by a backtracking line search along the step; return whether any length improves."""
         promise = float(self.table.gather(self.point.profile.of_c) @ step)
         direction = self.table.spread(step)
         share = 1.0
@@ -125,7 +125,7 @@ class _Search:
         return False
 
     def restart(self, mu: Floats) -> None:
-        """Go on from intents that were moved to another mode."""
+        """Continue from intents moved to other modes."""
         self.point = _Point(self.point.c, self.likelihood.profile(mu, self.point.c))
         self.evaluations += 1
         self.factor, self.length, self.observed = None, np.inf, True
@@ -147,9 +147,9 @@ class _Search:
 def maximize_model_2(
     likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
 ) -> tuple[Optimum, str]:
-    """Return the best optimum that was found and the method that found it.
+    """Fit model 2 and return the best optimum with the name of the method that found it.
 
-    If some intents vary much too much, the search starts a second time with these at their far modes.
+    If some intents vary far more than the model allows, the search starts a second time with these at their far modes.
     """
     found = _search(likelihood, method, max_iterations, start)
     optimum = found[0]
@@ -164,7 +164,7 @@ def maximize_model_2(
 def _search(
     likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
 ) -> tuple[Optimum, str]:
-    """Return an optimum and the method that found it: L-BFGS takes over where Newton's fails."""
+    """Return an optimum and the name of its method: L-BFGS is used if Newton's method fails."""
     if method != "lbfgs":
         optimum = maximize_newton(likelihood, start, max_iterations=min(NEWTON_STEPS, max_iterations))
         if optimum.converged or optimum.n_iterations == max_iterations:
@@ -174,7 +174,7 @@ def _search(
 
 
 def polish(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[Floats, Floats]:
-    """Return μ and c at the optimum, or the best of the way there.
+    """Return μ and c refined to the optimum by Newton's method, or the best point reached.
 
     L-BFGS stops where every parameter is within a small part of its standard error; where exactly depends on the order
     of the rows. Scores and information, and with them standard errors, would depend on it too.

@@ -1,4 +1,4 @@
-"""Maxima and integrals of many peaked functions of one variable at once."""
+"""Maxima and integrals of many peaked functions of one variable, computed together."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ MOST_STEPS = 100
 
 
 def peak_between(log_f: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
-    """Find where functions are highest in an interval, by ever finer grids.
+    """Find the maxima of functions in an interval by successively finer grids.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def peak_between(log_f: Callable[[Floats], Floats], low: Floats, high: Floats) -
 
 
 def log_integral(log_f: Callable[[Floats], Floats], start: Floats, length: Floats, finest: Floats) -> Floats:
-    r"""Logarithm of :math:`\int e^{f}` from a peak outwards.
+    r"""Return the logarithm of :math:`\int e^{f}` from a peak outwards.
 
-    Composite Gauss–Legendre: the first panel is as long as the finest scale at the start, those that follow
+    The rule is composite Gauss–Legendre: the first panel is as long as the finest scale at the start, those that follow
     grow geometrically, so that a narrow peak and a long tail are both resolved.
 
     Parameters
@@ -92,7 +92,7 @@ def log_integral(log_f: Callable[[Floats], Floats], start: Floats, length: Float
 
 
 def climb(f: Callable[[Floats], Floats], start: Floats, *, step: float = 0.5, finest: float = 1e-6) -> Floats:
-    """Climb each of many functions to a peak near its start.
+    """Find a local maximum of each of many functions near its start.
 
     Steps to either side, then to the top of the parabola through the three points; smaller steps where
     nothing is gained. Kinks slow it down and do not mislead it.

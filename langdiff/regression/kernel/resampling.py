@@ -1,4 +1,4 @@
-"""Uncertainty from what the fit becomes with other intents: the bootstrap, and leaving some of them out."""
+"""Uncertainty from refits to other intents: the bootstrap and the jackknife."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -23,7 +23,7 @@ def bootstrap_draws(
     rng: np.random.Generator,
     cluster: Integers | None = None,
 ) -> Floats:
-    """Estimate again from samples of intents, or of clusters of intents, drawn with replacement.
+    """Estimate difficulties from bootstrap samples of intents, or of clusters of intents.
 
     All cells of an intent come and go together, as they share its size; so do all intents of a cluster.
 
@@ -75,7 +75,7 @@ def bootstrap_draws(
 
 
 class Inflation(NamedTuple):
-    """How much larger variances are than a model says, and from how many deviations that is known."""
+    """Ratio of jackknife to model-based variances, with its degrees of freedom."""
 
     of_units: Floats
     pooled: float
@@ -90,7 +90,7 @@ def jackknife_inflation(
     order: Integers,
     rng: np.random.Generator,
 ) -> Inflation:
-    """Compare variances with what leaving out groups of intents, each in turn, does to the estimates.
+    """Estimate the ratio of jackknife to model-based variances, leaving out random groups of intents.
 
     The intents are put into 50 groups at random, five times over, and the variances averaged: with one
     partition the groups that happened to be drawn would show. Difficulties are taken relative to their
@@ -138,7 +138,7 @@ def jackknife_inflation(
 
 
 class ClusterJackknife(NamedTuple):
-    r"""Covariances of difficulties from leaving out each cluster, of shape (U, U).
+    r"""Jackknife covariances of difficulties from leaving out each cluster, of shape (U, U).
 
     `about_estimate` is :math:`\sum_g (\hat c_{(g)} - \hat c)(\ldots)^\top`, in model 1 exactly CR3 of
     `langdiff.regression.kernel.clusters`; `about_mean` is
@@ -157,7 +157,7 @@ def cluster_jackknife(
     found: Floats,
     cluster: Integers,
 ) -> ClusterJackknife:
-    """Estimate again without each cluster.
+    """Estimate the covariance of difficulties by a jackknife over clusters.
 
     Parameters
     ----------

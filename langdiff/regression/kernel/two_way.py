@@ -46,11 +46,11 @@ class TwoWay:
     design: Floats | None = None
 
     def spread(self, free: Floats) -> Floats:
-        """Return one number per edition from those that are free, (K,) → (J,)."""
+        """Return parameters by edition from the free parameters, (K,) → (J,)."""
         return free if self.design is None else self.design @ free
 
     def gather(self, by_edition: Floats) -> Floats:
-        """Return the derivative in what is free from that in each edition, (J, …) → (K, …)."""
+        """Return derivatives in the free parameters from those by edition, (J, …) → (K, …)."""
         return by_edition if self.design is None else self.design.T @ by_edition
 
     @property
@@ -66,7 +66,7 @@ class TwoWay:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Cells less free parameters, N − I − J + 1 (K for J where there is a design)."""
+        """Number of cells less free parameters, N − I − J + 1 (K for J with a design)."""
         intents, free = self.residual.shape if self.design is None else (len(self.residual), self.design.shape[1])
         return int(self.cells - intents - free + 1)
 
@@ -130,7 +130,7 @@ def solve_two_way(z: Floats, design: Floats | None = None) -> TwoWay:
 
 
 def weighted_gram(mask: Floats, weights: Floats) -> Floats:
-    """Return Mᵀ diag(weights) M, shape (J, J), some rows at a time."""
+    """Return Mᵀ diag(weights) M, shape (J, J), computed by blocks of rows."""
     gram = np.zeros((mask.shape[1], mask.shape[1]))
     for rows in blocks(mask):
         part = mask[rows] * np.sqrt(weights[rows])[:, None]
@@ -139,7 +139,7 @@ def weighted_gram(mask: Floats, weights: Floats) -> Floats:
 
 
 def blocks(table: Floats) -> list[slice]:
-    """Return the rows to take at a time, so that temporaries stay small beside the table."""
+    """Return slices of rows that are computed together, so that temporary arrays stay small."""
     intents, editions = table.shape
     rows = max(1, CELLS_AT_A_TIME // editions)
     return [slice(start, start + rows) for start in range(0, intents, rows)]
@@ -153,7 +153,7 @@ def _take_out(residual: Floats, mask: Floats | None, effect: Floats) -> None:
 
 
 def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Floats) -> Floats:
-    """Eliminate the intents from an information matrix that is alike in all cells of a row.
+    """Compute the information on c with the intents eliminated, where it is equal in all cells of a row.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Fl
 
 
 def inverse_information(two_way: TwoWay, information: Floats) -> Floats:
-    """Return the covariance of c from the information on it, c being confined to the design.
+    """Return the covariance of c from its information, with c restricted to the design.
 
     Raises
     ------

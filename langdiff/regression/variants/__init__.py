@@ -1,4 +1,4 @@
-"""The regression models of Mielke et al. (2019), one file each, and what they have in common.
+"""The regression models of Mielke et al. (2019), one file each, and their common base class.
 
 A new model is a file, and its name in `Model` and class in `classes` here.
 """
@@ -19,7 +19,7 @@ COMPARED: tuple[PlainModel, ...] = ("1", "2", "2L")  # where models are compared
 
 
 def classes() -> "tuple[type[Variant], ...]":
-    """Return the classes of the models that have a name in `Model`, in its order."""
+    """Return the classes of the named models, in the order of `Model`."""
     from langdiff.regression.variants.blunders import Blunders
     from langdiff.regression.variants.cauchy import Cauchy
     from langdiff.regression.variants.laplace import Laplace
@@ -30,7 +30,7 @@ def classes() -> "tuple[type[Variant], ...]":
 
 
 def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) -> "Variant":
-    """Return the model that a name stands for; a model itself is returned as it is.
+    """Return the model of a given name; a model object is returned unchanged.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
 def find_variants(
     models: "Sequence[str | Variant] | str | Variant", *, laplace_scale: float | None = None
 ) -> "tuple[Variant, ...]":
-    """Return the models of a comparison, as `find_variant` does each; `laplace_scale` is that of model 3.
+    """Return the models of a comparison, given by name or as objects; `laplace_scale` is that of model 3.
 
     Raises
     ------
@@ -96,12 +96,12 @@ def find_variants(
 
 
 def own_numbers(variants: "Iterable[Variant]") -> dict[str, str]:
-    """Return what a signature says of several models: numbers that are not the usual ones."""
+    """Return the parameters of several models as parts of a signature, where they differ from the defaults."""
     return {name: value for variant in variants if not variant.is_usual for name, value in variant.signature().items()}
 
 
 def require(variant: "Variant", offer: str, what: str) -> None:
-    """Refuse an option that a model does not have.
+    """Check that a model has an option.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def require(variant: "Variant", offer: str, what: str) -> None:
 
 
 def names_with(offer: str) -> str:
-    """Return the names of the models that have something, as a message lists them.
+    """Return the quoted names of the models that have an option, for messages.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""Model 3: model 2 with noise of each cell's own, as single sentences that are translated sloppily have.
+r"""Model 3: model 2 with independent Laplace noise in each cell, for sentences that are translated loosely.
 
 The marginal density of a cell integrates its noise out, by Gauss–Legendre quadrature on both sides of the kink at 0. In
 the scale-free parameters of `langdiff.regression.kernel.likelihood` it depends on two numbers only, :math:`\mu = m -
@@ -49,7 +49,9 @@ ROUND = 4.0  # nats; ranges of sizes are widened to multiples of it, so that tab
 
 @dataclass(frozen=True)
 class SparseCells:
-    """The least over ν of the cost of model 2 at μ + ν, plus |ν|/b + ln 2b (Mielke et al. 2019, appendix B).
+    """Cost of a cell in model 3: that of model 2 at μ + ν plus |ν|/b + ln 2b, minimized over ν.
+
+    See Mielke et al. (2019), appendix B.
 
     Near a Huber loss, quadratic while ν = 0 and then of slope 1/b.
 
@@ -69,7 +71,7 @@ class SparseCells:
         return Cells(value, np.where(nu == 0, of_u, -np.sign(nu) / self.laplace_scale), of_x)
 
     def noise(self, x: Floats, mu: Floats) -> Floats:
-        """Return the best ν of each cell: 0 unless the residual is large.
+        """Return the minimizing ν of each cell, which is 0 unless the residual is large.
 
         As ν also changes the variance, the cost has several modes in it: one near the intent that would
         leave no residual, and for very large residuals one at a smaller intent of larger variance.
@@ -93,7 +95,7 @@ class SparseCells:
 
     @staticmethod
     def _mode(x: Floats, u: Floats, target: Floats) -> Floats:
-        """Follow the cost of model 2 from u to where its slope is the target."""
+        """Return the point near u at which the cost of model 2 has a given slope, by Newton's method."""
         for _ in range(MOST_INNER_STEPS):
             _, of_u, _, curvature = _normal(x, u)
             step = np.clip((target - of_u) / curvature, -1.0, 1.0)
@@ -103,7 +105,7 @@ class SparseCells:
         return u
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
-        """Return a second derivative in x, or a bound of it, not negative."""
+        """Return the second derivative in x: that of model 2 for cells without noise, else 0; see `CellModel`."""
         kept = self.noise(x, mu) == 0
         curvature: Floats = kept / np.logaddexp(0.0, -mu)
         return curvature
@@ -146,7 +148,7 @@ def _normal(x: Floats, u: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 @dataclass(frozen=True, kw_only=True)
 class Blunders(Variant):
-    r"""Model 3: model 2 with noise of each cell's own, :math:`\nu_{ij} \sim \mathrm{Laplace}(0, b)`, added to ln n.
+    r"""Model 3: model 2 with noise :math:`\nu_{ij} \sim \mathrm{Laplace}(0, b)` of each cell added to ln n.
 
     See Mielke et al. (2019), appendix B, equations 7 to 10. With b given, the joint density has no maximum over κ:
     each ν explains its cell at a bounded price, while :math:`-\tfrac12\ln v` grows as κ vanishes; a fit that goes this
@@ -190,23 +192,23 @@ class Blunders(Variant):
 
     @property
     def laplace_scale(self) -> float:
-        """Scale of noise of single cells, b."""
+        """Scale b of the Laplace noise of single cells, nats."""
         return self.scale
 
     def cells(self) -> CellModel:
-        """Return the costs of cells, at the best ν of each; see `Variant.cells`."""
+        """Return the costs of cells, minimized over ν; see `Variant.cells`."""
         return SparseCells(self.scale)
 
     def stages(self, *, rough: bool) -> list[tuple[CellModel, float]]:  # noqa: ARG002 - samples are fitted as exactly
-        """Return its own costs; see `Variant.stages`."""
+        """Return the costs of model 3 alone, always with the full precision; see `Variant.stages`."""
         return [(self.cells(), TOLERANCE)]
 
     def signature(self) -> dict[str, str]:
-        """Return the scale of the noise."""
+        """Return the scale of the noise; see `Variant.signature`."""
         return {"laplace_scale": name_of_number(self.scale)}
 
     def maximize(self, two_way: TwoWay, restricted: bool, start: Start, *, rough: bool, max_iterations: int) -> Optimum:
-        """Maximize the likelihood; the optimum has not converged if noise explains most cells."""
+        """Maximize the likelihood; mark the optimum as not converged if noise explains most cells."""
         optimum = super().maximize(two_way, restricted, start, rough=rough, max_iterations=max_iterations)
         if np.isfinite(optimum.log_likelihood):
             kept, _ = self._kept(two_way, optimum)
@@ -219,10 +221,10 @@ class Blunders(Variant):
         return optimum._replace(converged=False, message=message)
 
     def covariance(self, two_way: TwoWay, optimum: Optimum, *, restricted: bool) -> Floats:
-        """Return the covariance of c, shape (J, J): the sandwich of Huber's estimator.
+        """Return the covariance of c by Huber's sandwich estimator, shape (J, J).
 
-        The information is that of the cells without noise, times what the pulls vary over what they would if all were
-        normal.
+        The information is that of the cells without noise, and the variance is scaled by the ratio of observed to
+        normal-theory variance of their scores.
         """
         v = np.logaddexp(0.0, -optimum.mu)
         inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
@@ -232,7 +234,7 @@ class Blunders(Variant):
         return covariance_of(table, optimum, *self.exact().information(), inflation)
 
     def _kept(self, two_way: TwoWay, optimum: Optimum) -> tuple[Floats, Floats]:
-        """Return which cells have no noise, 0/1 of shape (I, J), and the sums over rows of squared pulls, (I,)."""
+        """Return an indicator of the cells without noise, (I, J), and the row sums of squared slopes in x, (I,)."""
         cells = SparseCells(self.scale)
         likelihood = CellLikelihood(two_way, cells)
         kept, squares = np.empty_like(two_way.residual), np.empty_like(optimum.mu)
@@ -246,7 +248,7 @@ class Blunders(Variant):
     def log_density_of_cells(
         self, z: Floats, m: Floats, d: Floats, kappa: float, sizes: tuple[float, float] | None = None
     ) -> Floats:
-        r"""Log-density of each cell, ν integrated out; see `Variant.log_density_of_cells`.
+        r"""Return the log-density of each cell with ν integrated out; see `Variant.log_density_of_cells`.
 
         .. math:: p(z_{ij}) = \int \mathrm{Laplace}(\nu; 0, b)\, p_2(z_{ij} \mid m_i + \nu, d_j, \kappa)\, d\nu
 
@@ -291,25 +293,25 @@ class Blunders(Variant):
         return np.where(np.isnan(z), np.nan, density)
 
     def noise(self, generator: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
-        """Draw z − ln n − d, shape (I, J): a blunder, and a deviation with the variance of the size it leaves."""
+        """Draw Laplace noise of each cell plus a normal deviation at the changed size; see `Variant.noise`."""
         blunder = generator.laplace(0.0, self.scale, (len(log_sizes), n_editions))
         variance = np.logaddexp(0.0, log_dispersion(sigma) - log_sizes[:, None] - blunder)
         noise: Floats = blunder + 0.5 * (sigma**2 - variance) + self.deviations(generator, variance)
         return noise
 
     def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
-        """Draw deviations of z from its location, given the blunder."""
+        """Draw normal deviations given the Laplace noise; see `Variant.deviations`."""
         draw: Floats = np.sqrt(variance) * generator.standard_normal(variance.shape)
         return draw
 
     def quantiles(self, shares: Floats) -> Floats:
-        """Return quantiles of standardized residuals."""
+        """Return quantiles of the standard normal distribution; see `Variant.quantiles`."""
         quantiles: Floats = norm().ppf(shares)
         return quantiles
 
 
 def _marginal_by_cell(z: Floats, m: Floats, d: Floats, kappa: float, b: float) -> Floats:
-    """Return the log-density of every cell, some at a time, ν integrated out; NaN where z is."""
+    """Return the log-density of every cell with ν integrated out, NaN where z is missing."""
     rows, columns = np.nonzero(~np.isnan(z))
     centred, sizes = z[rows, columns] - d[columns], m[rows]
     density = np.full(z.shape, np.nan)
@@ -320,7 +322,7 @@ def _marginal_by_cell(z: Floats, m: Floats, d: Floats, kappa: float, b: float) -
 
 
 class _Side(NamedTuple):
-    """The joint log-density of z and ν, for ν of one sign, as a function of s = |ν|."""
+    """Joint log-density of z and ν as a function of s = |ν|, for one sign of ν."""
 
     log_joint: Callable[[Floats], Floats]  # (cells, nodes) to (cells, nodes)
     peaks: tuple[Floats, Floats]  # where it is highest in the near and in the far half, shape (cells,) each

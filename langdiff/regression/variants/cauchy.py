@@ -1,4 +1,4 @@
-"""Model 2C: log surprisals have a Cauchy distribution, whose tails are heavier than those of any variance."""
+"""Model 2C: log surprisals have a Cauchy distribution, whose tails are so heavy that it has no variance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ FARTHEST = 600.0  # nats from its location that a draw may lie; e**710 is more t
 
 @dataclass(frozen=True)
 class CauchyCells:
-    r"""Cost :math:`\tfrac12\ln v + \ln\pi + \ln(1 + t^2)`."""
+    r"""Cost of a cell in model 2C, :math:`\tfrac12\ln v + \ln\pi + \ln(1 + t^2)`."""
 
     def cells(self, x: Floats, mu: Floats) -> Cells:
         """Return the cost of each cell and its derivatives; see `CellModel`."""
@@ -36,7 +36,7 @@ class CauchyCells:
         return chain(value, 2 * t / (1 + t * t), t, scale, slope, narrowing)
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
-        """Return a second derivative in x, or a bound of it, not negative."""
+        """Return an upper bound of the second derivative in x, which is positive; see `CellModel`."""
         v, scale, _, _ = scale_of_cells(mu)
         t = (x - (mu - 0.5 * v)) / scale
         curvature: Floats = 2 / (1 + t * t) / v  # of the parabola above: that of iterated weighted least squares
@@ -55,7 +55,7 @@ class CauchyCells:
 
 @dataclass(frozen=True, kw_only=True)
 class Cauchy(Variant):
-    """Model 2C: a Cauchy distribution of the location of model 2, its scale √v (Mielke et al. 2019, footnote 14).
+    """Model 2C: a Cauchy distribution with the location of model 2 and scale √v (Mielke et al. 2019, footnote 14).
 
     Examples
     --------
@@ -75,23 +75,23 @@ class Cauchy(Variant):
         return CauchyCells()
 
     def stages(self, *, rough: bool) -> Sequence[tuple[CellModel, float]]:
-        """Return the costs of model 2L and then its own; see `Variant.stages`."""
+        """Return the costs of model 2L, then those of model 2C; see `Variant.stages`."""
         if rough:
             return [(CauchyCells(), STAGE_TOLERANCE)]
         return [*((LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS), (CauchyCells(), TOLERANCE)]
 
     def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
-        """Return the log-density of each cell."""
+        """Return the log-density of Cauchy variables; see `Variant.log_density`."""
         density: Floats = -np.log(np.pi) - 0.5 * np.log(variance) - np.log1p((z - location) ** 2 / variance)
         return density
 
     def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
-        """Draw deviations of z from its location, by the inverse of their distribution function, cut off far out."""
+        """Draw deviations from a truncated Cauchy distribution by inversion; see `Variant.deviations`."""
         scale = np.sqrt(variance)
         draw: Floats = scale * np.tan(2 * np.arctan(FARTHEST / scale) * (generator.random(scale.shape) - 0.5))
         return draw
 
     def quantiles(self, shares: Floats) -> Floats:
-        """Return quantiles of standardized residuals."""
+        """Return quantiles of the standard Cauchy distribution; see `Variant.quantiles`."""
         quantiles: Floats = cauchy().ppf(shares)
         return quantiles

@@ -33,9 +33,10 @@ ROUGH_WIDTH = 0.03  # for the kink itself in samples of intents
 
 @dataclass(frozen=True)
 class LaplaceCells:
-    r"""Cost :math:`\tfrac12\ln 2v + \sqrt2\,|t|`; |t| is rounded off, to be followed to its kink.
+    r"""Cost of a cell in model 2L, :math:`\tfrac12\ln 2v + \sqrt2\,|t|`, with |t| smoothed near its kink.
 
-    It is √(t² + width²) − width.
+    |t| is replaced by √(t² + width²) − width, so that a search can approach the kink through smaller and smaller
+    widths.
     """
 
     width: float = 0.0
@@ -51,14 +52,14 @@ class LaplaceCells:
         return chain(value, pull, t, scale, slope, narrowing)
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
-        """Return a second derivative in x, or a bound of it, not negative."""
+        """Return the second derivative in x, which is not negative; see `CellModel`."""
         v, scale, _, _ = scale_of_cells(mu)
         t = (x - (mu - 0.5 * v)) / scale
         curvature: Floats = np.sqrt(2) * self.width**2 / (t * t + self.width**2) ** 1.5 / v
         return curvature
 
     def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
-        """Return the second derivatives of the costs, whose kink must be rounded off; see `CellModel`."""
+        """Return the second derivatives of the costs, which exist only for a positive width; see `CellModel`."""
         t = standardized(x, mu)
         length = np.sqrt(t * t + self.width**2)
         return chain_twice(np.sqrt(2) * t / length, np.sqrt(2) * self.width**2 / length**3, t, mu)
@@ -108,19 +109,19 @@ class Laplace(Variant):
 
     @property
     def kinked(self) -> bool:
-        """Whether the likelihood has kinks, at which there is no sandwich."""
+        """Whether the likelihood has a kink, so that no sandwich exists."""
         return self.rounding == 0
 
     def cells(self) -> CellModel:
-        """Return the costs of cells, rounded off; see `Variant.cells`."""
+        """Return the costs of cells with the smoothed kink; see `Variant.cells`."""
         return LaplaceCells(self.rounding)
 
     def exact(self) -> CellModel:
-        """Return the costs with their kink."""
+        """Return the costs of cells with the kink itself; see `Variant.exact`."""
         return LaplaceCells()
 
     def stages(self, *, rough: bool) -> Sequence[tuple[CellModel, float]]:
-        """Return costs with ever sharper kinks; see `Variant.stages`."""
+        """Return costs whose kinks become sharper from stage to stage; see `Variant.stages`."""
         if rough:
             return [(LaplaceCells(self.rounding or ROUGH_WIDTH), STAGE_TOLERANCE)]
         last = self.rounding or NARROWEST
@@ -143,20 +144,20 @@ class Laplace(Variant):
         return super().rows(two_way, found, restricted=restricted)
 
     def signature(self) -> dict[str, str]:
-        """Return the width of the kink."""
+        """Return the width of the smoothed kink; see `Variant.signature`."""
         return {"rounding": name_of_number(self.rounding)}
 
     def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
-        """Return the log-density of each cell."""
+        """Return the log-density of Laplace variables; see `Variant.log_density`."""
         density: Floats = -0.5 * np.log(2 * variance) - np.abs(z - location) / np.sqrt(variance / 2)
         return density
 
     def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
-        """Draw deviations of z from its location."""
+        """Draw deviations from a Laplace distribution; see `Variant.deviations`."""
         drawn: Floats = generator.laplace(0.0, np.sqrt(variance) / np.sqrt(2))
         return drawn
 
     def quantiles(self, shares: Floats) -> Floats:
-        """Return quantiles of standardized residuals."""
+        """Return quantiles of a Laplace distribution of variance 1; see `Variant.quantiles`."""
         quantiles: Floats = laplace(scale=np.sqrt(0.5)).ppf(shares)
         return quantiles

@@ -1,4 +1,4 @@
-"""Model 1: log surprisals are normal, of one variance for intents of all sizes; solved exactly."""
+"""Model 1: log surprisals are normal with one variance for intents of all sizes; solved exactly."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from langdiff.regression.variants.variant import Start
 
 @dataclass(frozen=True, kw_only=True)
 class LogNormal(Normal):
-    """Model 1: bits are log-normal, of one variance for intents of all sizes.
+    """Model 1: bits are log-normal with one variance for intents of all sizes.
 
     Examples
     --------
@@ -45,22 +45,22 @@ class LogNormal(Normal):
         start: Start | None = None,  # noqa: ARG002 - none is needed
         with_covariance: bool = True,  # noqa: ARG002 - it costs nothing
     ) -> Estimate:
-        """Read the estimate off the exact least-squares fit; see `Variant.estimate`."""
+        """Return the exact least-squares fit, or minimize by L-BFGS if that is asked for; see `Variant.estimate`."""
         exact = _exact(two_way)
         return _by_lbfgs(two_way, exact, optimizer) if optimizer.method == "lbfgs" else exact
 
     def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:  # noqa: ARG002
-        r"""Return the scores and the information of the rows, scaled by their common variance.
+        r"""Return the scores and the information of the rows in units of their common variance.
 
-        Of it the sandwich :math:`B^+ (\sum_i s_i s_i^\top) B^+` is free: scores are the residuals within rows and
-        :math:`B_i = \mathrm{diag}(M_i) - M_i M_i^\top / J_i`.
+        The sandwich :math:`B^+ (\sum_i s_i s_i^\top) B^+` does not depend on that variance: scores are the residuals
+        within rows and :math:`B_i = \mathrm{diag}(M_i) - M_i M_i^\top / J_i`.
         """
         mask = np.ones_like(two_way.residual) if two_way.mask is None else two_way.mask
         return RowInformation(two_way.residual, mask, mask / np.sqrt(two_way.cells_per_intent)[:, None])
 
 
 def _exact(two_way: TwoWay) -> Estimate:
-    """Return the estimate that the least-squares fit is."""
+    """Return the least-squares fit as an estimate."""
     d = two_way.edition_effect
     variance = two_way.sum_of_squares / two_way.degrees_of_freedom
     most_likely = two_way.sum_of_squares / two_way.cells
@@ -88,9 +88,9 @@ def _exact(two_way: TwoWay) -> Estimate:
 
 
 def _by_lbfgs(two_way: TwoWay, exact: Estimate, optimizer: Optimizer) -> Estimate:
-    """Minimize the squares by L-BFGS from zero, as an independent check of the exact solution.
+    """Minimize the sum of squares by L-BFGS from zero, as an independent check of the exact solution.
 
-    Squares do not depend on the variance, which therefore is that of the residuals, as in the exact fit.
+    The variance does not affect the minimum; it is estimated from the residuals, as in the exact fit.
     """
     unit = float(np.sqrt(two_way.sum_of_squares / two_way.degrees_of_freedom))
     optimum = maximize_lbfgs(Squares(two_way, unit), max_iterations=optimizer.max_iterations)
@@ -109,7 +109,7 @@ def _by_lbfgs(two_way: TwoWay, exact: Estimate, optimizer: Optimizer) -> Estimat
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Squares:
-    """Half the squared residuals z − μ − c over their variance, the constants left out.
+    """Half the squared residuals z − μ − c divided by their variance, without the constants.
 
     Parameters
     ----------
@@ -131,12 +131,12 @@ class Squares:
         return residuals / self.sd
 
     def start(self) -> tuple[Floats, Floats]:
-        """Return values of μ and c to begin with: one size, and no differences."""
+        """Return starting values of μ and c: one size for all intents and equal difficulties."""
         table = self.two_way
         return np.full_like(table.intent_effect, table.intent_effect.mean()), np.zeros_like(table.edition_effect)
 
     def scales(self, mu: Floats, c: Floats) -> Scales:  # noqa: ARG002 (alike everywhere)
-        """Return the scales in which the curvature is about 1; the level, of which nothing is known, has any."""
+        """Return the scales in which the curvature is about 1; that of the unidentified level is arbitrary."""
         table = self.two_way
         of_c = table.cells_per_edition
         if table.design is not None:
@@ -144,13 +144,13 @@ class Squares:
         return Scales(self.sd / np.sqrt(table.cells_per_intent), self.sd / np.sqrt(of_c), self.sd)
 
     def intent_values(self, mu: Floats, c: Floats) -> Floats:
-        """Return half the scaled squares of each row, shape (I,)."""
+        """Return half the sum of scaled squares of each row, shape (I,)."""
         residuals = self._residuals(mu, c)
         values: Floats = 0.5 * np.einsum("ij,ij->i", residuals, residuals)
         return values
 
     def value_and_gradient(self, mu: Floats, c: Floats, baseline: Floats) -> Gradient:
-        """Return half the scaled squares, less a baseline, and their gradient."""
+        """Return half the sum of scaled squares, less a baseline, and its gradient."""
         residuals = self._residuals(mu, c)
         values = 0.5 * np.einsum("ij,ij->i", residuals, residuals)
         return Gradient(
@@ -158,5 +158,5 @@ class Squares:
         )
 
     def best_intents(self, mu: Floats, c: Floats) -> Floats:  # noqa: ARG002 (one mode)
-        """Return μ as it is: squares have one mode."""
+        """Return μ unchanged, since a sum of squares has one mode."""
         return mu

@@ -1,4 +1,4 @@
-"""Model 2: log surprisals are normal, and those of larger intents vary less; fitted by Newton's method."""
+"""Model 2: log surprisals are normal, with less variance for larger intents; fitted by Newton's method."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,7 +18,7 @@ from langdiff.regression.variants.variant import Start, Variant
 
 @dataclass(frozen=True, kw_only=True)
 class Normal(Variant):
-    """Model 2: log surprisals are normal, of variance ln(1 + κ/n).
+    """Model 2: log surprisals are normal with variance ln(1 + κ/n).
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Normal(Variant):
         start: Start | None = None,
         with_covariance: bool = True,
     ) -> Estimate:
-        """Fit the model by Newton's method, or L-BFGS where that fails or is asked for; see `Variant.estimate`."""
+        """Fit the model by Newton's method, or by L-BFGS if that fails or is asked for; see `Variant.estimate`."""
         with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
             likelihood = ScaleFreeLikelihood(two_way, restricted)
             optimum, method = maximize_model_2(likelihood, optimizer.method, optimizer.max_iterations, start)
@@ -66,16 +66,16 @@ class Normal(Variant):
         return estimate_of(found, method, covariance)
 
     def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
-        """Return the log-density of each cell."""
+        """Return the log-density of normal variables; see `Variant.log_density`."""
         density: Floats = -0.5 * (np.log(2 * np.pi * variance) + (z - location) ** 2 / variance)
         return density
 
     def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
-        """Draw deviations of z from its location."""
+        """Draw deviations from a normal distribution; see `Variant.deviations`."""
         draw: Floats = np.sqrt(variance) * generator.standard_normal(variance.shape)
         return draw
 
     def quantiles(self, shares: Floats) -> Floats:
-        """Return quantiles of standardized residuals."""
+        """Return quantiles of the standard normal distribution; see `Variant.quantiles`."""
         quantiles: Floats = norm().ppf(shares)
         return quantiles

@@ -1,4 +1,4 @@
-"""What every regression model has: its fit, its densities, its draws, and which options it takes."""
+"""Base class of the regression models: fitting, densities, simulation and supported options."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -84,51 +84,118 @@ class Variant(ABC):
 
     @abstractmethod
     def cells(self) -> CellModel:
-        """Return the costs of cells from which a sandwich has its information."""
+        """Return the cost of cells that is minimized, and from which the sandwich is computed."""
 
     def exact(self) -> CellModel:
-        """Return the costs of cells of the log-likelihood that is reported."""
+        """Return the cost of cells that gives the reported log-likelihood; by default that of `cells`."""
         return self.cells()
 
     def stages(self, *, rough: bool) -> Sequence[tuple[CellModel, float]]:
-        """Return the costs to minimize in turn, each from where the last one ended, and how exactly.
+        """Return the costs to minimize one after another, each with its tolerance.
+
+        Each search starts from the optimum of the one before.
 
         Parameters
         ----------
         rough : bool
-            Fit as exactly as samples of intents need, which start from the fit of the whole table.
+            Whether a lower precision is enough, as for samples of intents, which start from the fit to the whole table.
+
+        Returns
+        -------
+        sequence of (CellModel, float)
+            Cost of cells, and the tolerance of L-BFGS in standard errors of the parameters.
         """
         return [(self.cells(), STAGE_TOLERANCE if rough else TOLERANCE)]
 
     @property
     def kinked(self) -> bool:
-        """Whether the likelihood has kinks, at which there is no sandwich."""
+        """Whether the likelihood has kinks, so that no sandwich exists."""
         return False
 
     @property
     def laplace_scale(self) -> float | None:
-        """Scale of noise of single cells, nats; None if there is none."""
+        """Scale of the Laplace noise of single cells, nats; None without such noise."""
         return None
 
     @property
     def is_usual(self) -> bool:
-        """Whether the numbers of its own are those that its name stands for."""
+        """Whether all parameters of the model's own have their defaults."""
         return all(getattr(self, field.name) == field.default for field in fields(self))
 
     def signature(self) -> dict[str, str]:
-        """Return what signatures say of the numbers of the model's own."""
+        """Return the model's own parameters as parts of a signature.
+
+        Returns
+        -------
+        dict from str to str
+            Name and value of every part; empty if the model has no parameters of its own.
+        """
         return {}
 
     def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
-        """Return the log-density of each cell."""
+        r"""Return the log-density of log surprisals around their location.
+
+        Parameters
+        ----------
+        z : ndarray, shape (I, J)
+            Log surprisals, ln(bits); NaN where edition j lacks intent i.
+        location : ndarray, shape (I, J)
+            Location of z, nats: :math:`\ln n_i + d_j + \tfrac12(\sigma^2 - v_i)`.
+        variance : ndarray, shape (I, J) or (I, 1)
+            Variance v of z, nats²; the squared scale where `has_variance` is false.
+
+        Returns
+        -------
+        ndarray, shape (I, J)
+            Log-density of each cell with respect to z; NaN where z is.
+
+        Raises
+        ------
+        NotImplementedError
+            If the model has no density of new cells.
+        """
         raise NotImplementedError(f"model {self.name!r} has no density of new cells")
 
     def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
-        """Draw deviations of z from its location."""
+        """Draw deviations of log surprisals from their location.
+
+        Parameters
+        ----------
+        generator : Generator
+            Source of random numbers.
+        variance : ndarray, any shape
+            Variance v of z, nats²; the squared scale where `has_variance` is false.
+
+        Returns
+        -------
+        ndarray, shape of `variance`
+            Independent deviations, nats.
+
+        Raises
+        ------
+        NotImplementedError
+            If the model cannot be simulated.
+        """
         raise NotImplementedError(f"model {self.name!r} cannot be simulated")
 
     def quantiles(self, shares: Floats) -> Floats:
-        """Return quantiles of standardized residuals."""
+        r"""Return quantiles of the standardized deviations.
+
+        Parameters
+        ----------
+        shares : ndarray, any shape
+            Probabilities between 0 and 1.
+
+        Returns
+        -------
+        ndarray, shape of `shares`
+            Quantiles of :math:`(z - \mathrm{location}) / \sqrt v`.
+
+        Raises
+        ------
+        NotImplementedError
+            If the model has no quantiles.
+        """
         raise NotImplementedError(f"model {self.name!r} has no quantiles")
 
     def log_density_of_cells(
@@ -139,7 +206,7 @@ class Variant(ABC):
         kappa: float,
         sizes: tuple[float, float] | None = None,  # noqa: ARG002 - for models whose density is an integral
     ) -> Floats:
-        r"""Log-density of each log surprisal.
+        r"""Return the log-density of each log surprisal at given sizes and difficulties.
 
         Parameters
         ----------
@@ -182,7 +249,29 @@ class Variant(ABC):
         return self.log_density(z, size + d + 0.5 * (sigma2 - v), v)
 
     def noise(self, generator: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
-        """Draw z − ln n − d, shape (I, J)."""
+        """Draw the noise of simulated log surprisals, z − ln n − d.
+
+        Parameters
+        ----------
+        generator : Generator
+            Source of random numbers.
+        sigma : float
+            Standard deviation σ of z for an intent of one unit, nats; for all intents if `common_variance` is true.
+        log_sizes : ndarray, shape (I,)
+            Log intent sizes, ln n.
+        n_editions : int
+            Number of editions, J.
+
+        Returns
+        -------
+        ndarray, shape (I, J)
+            Independent noise of each cell, nats.
+
+        Raises
+        ------
+        NotImplementedError
+            If the model cannot be simulated.
+        """
         shape = (len(log_sizes), n_editions)
         if self.common_variance:
             variance = np.full(shape, sigma**2)
@@ -207,13 +296,20 @@ class Variant(ABC):
         two_way : TwoWay
             Model 1 fitted to the table, intents with one cell left out.
         restricted : bool
-            Maximize the restricted likelihood.
+            Whether to maximize the restricted likelihood.
         optimizer : Optimizer
-            Method, and the most iterations.
+            Method, and the maximum number of iterations.
         start : pair of ndarray, shapes (I,) and (J,), optional
-            `sizes` and `c` of an estimate of a like table.
+            `sizes` and `c` of an estimate from a similar table, at which the search starts; by default the fit of
+            model 2.
         with_covariance : bool
-            Without it `Estimate.covariance` is None, and the fit is as exact as a bootstrap needs.
+            Whether to compute the covariance; without it, the fit has only the precision that a bootstrap needs.
+
+        Returns
+        -------
+        Estimate
+            Estimate with difficulties up to a constant, nats; `covariance` is None without `with_covariance`, and NaN
+            if the information is not positive definite.
         """
         iterations = optimizer.max_iterations
         with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
@@ -234,10 +330,24 @@ class Variant(ABC):
     def maximize(self, two_way: TwoWay, restricted: bool, start: Start, *, rough: bool, max_iterations: int) -> Optimum:
         """Maximize the likelihood in stages; see `stages`.
 
+        Parameters
+        ----------
+        two_way : TwoWay
+            Model 1 fitted to the table, intents with one cell left out.
+        restricted : bool
+            Whether to maximize the restricted likelihood.
+        start : pair of ndarray, shapes (I,) and (J,)
+            Values of μ and c at which the first stage starts.
+        rough : bool
+            Whether a lower precision is enough; see `stages`.
+        max_iterations : int
+            Maximum number of iterations of each stage.
+
         Returns
         -------
         Optimum
-            `log_likelihood` is that of `exact`; `grad_norm` that at which L-BFGS stopped.
+            The optimum of the last stage. `log_likelihood` is that of the costs `exact`, and `grad_norm` the norm of
+            the gradient at which L-BFGS stopped.
         """
         stages = self.stages(rough=rough)
         iterations = evaluations = 0
@@ -260,15 +370,43 @@ class Variant(ABC):
         )
 
     def covariance(self, two_way: TwoWay, optimum: Optimum, *, restricted: bool) -> Floats:
-        """Return the covariance of c from the expected information, intents eliminated, shape (J, J).
+        """Return the covariance of c from the expected information, with the intents eliminated.
 
-        A likelihood with kinks has no observed information.
+        The observed information is not used, since a likelihood with kinks has none.
+
+        Parameters
+        ----------
+        two_way : TwoWay
+            Model 1 fitted to the table, intents with one cell left out.
+        optimum : Optimum
+            Optimum of the likelihood, from `maximize`.
+        restricted : bool
+            Whether the restricted likelihood was maximized; if not, variances are corrected for degrees of freedom.
+
+        Returns
+        -------
+        ndarray, shape (J, J)
+            Covariance of c, nats²; only differences of its entries have a meaning.
         """
         inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
         return covariance_of(two_way, optimum, *self.exact().information(), inflation)
 
     def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:
         """Return the scores and the information of the rows at an estimate.
+
+        Parameters
+        ----------
+        two_way : TwoWay
+            Model 1 fitted to the table, intents with one cell left out.
+        found : Estimate
+            Estimate of this model from the same table.
+        restricted : bool
+            Whether the restricted likelihood was maximized.
+
+        Returns
+        -------
+        RowInformation
+            Scores in c and information of each row, with μ eliminated.
 
         Raises
         ------
@@ -279,13 +417,13 @@ class Variant(ABC):
 
 
 def check_dispersion(kappa: float) -> None:
-    """Refuse a dispersion that is not positive."""
+    """Check that a dispersion is positive."""
     if not kappa > 0:  # catches NaN too
         raise ValueError(f"kappa must be positive, got {kappa!r}")
 
 
 def variance_of(size: Floats, kappa: float) -> Floats:
-    """Return v = ln(1 + κ/n) at ln n: no overflow however small the intent, and never 0."""
+    """Return v = ln(1 + κ/n) at ln n without overflow, and never 0."""
     v: Floats = np.maximum(np.logaddexp(0.0, np.log(kappa) - size), LEAST_VARIANCE)
     return v
 
@@ -296,7 +434,7 @@ def log_dispersion(sigma: float) -> float:
 
 
 def covariance_of(table: TwoWay, optimum: Optimum, of_location: float, of_scale: float, inflation: float) -> Floats:
-    """Return the covariance of c from what each cell says of its location and of the logarithm of its scale."""
+    """Return the covariance of c from the information of a cell on its location and its log scale."""
     v, half_p = np.logaddexp(0.0, -optimum.mu), 0.5 * expit(-optimum.mu)
     slope, w = 1 + half_p, 1 / v
     of_mu = table.cells_per_intent * (of_location * slope**2 * w + of_scale * (half_p * w) ** 2)

@@ -98,7 +98,7 @@ def correlation(
     n_resamples : int
         Number of bootstrap samples; 0 for Fisher's interval.
     seed : int or numpy.random.Generator, optional
-        Seed of the bootstrap; required if `n_resamples` is positive.
+        Seed of the bootstrap.
 
     Returns
     -------

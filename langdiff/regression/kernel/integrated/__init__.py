@@ -1,1 +1,1 @@
-"""Models whose sizes of intents are integrated out: of one distribution, or with dispersions of editions."""
+"""Models with sizes of intents integrated out: random sizes, or one dispersion per edition."""

@@ -1,6 +1,6 @@
-r"""Comparisons of fits with sizes integrated out: with fixed intents, of dispersions, and of estimands.
+r"""Comparisons of fits with integrated sizes: with fixed intents, of dispersions, and of estimands.
 
-How far fits with fixed and with random intents lie apart, and whether by more than chance.
+Test of the distance between fits with fixed and with random intents.
 
 Fixed intents are valid if cells are missing for the intent's sake, random ones if for the sake of observed cells; where
 both are, :math:`D = \hat c_F - \hat c_R` is small beside its variance. This is estimated from what each row
@@ -43,7 +43,7 @@ RANK_TOLERANCE = 1e-10
 
 
 class Distance(NamedTuple):
-    """D, shape (J,), with mean 0; DᵀV⁺D; the chance of a larger one if both fits are right; the rank of V."""
+    """Difference D of two fits, shape (J,), with its statistic DᵀV⁺D, the p-value, and the rank of V."""
 
     difference: Floats
     statistic: float
@@ -104,7 +104,7 @@ def distance_of_fits(c_fixed: Floats, influence_fixed: Floats, c_random: Floats,
 
 
 def influence_of_fixed(two_way: TwoWay, *, model: str, c: Floats, sizes: Floats, restricted: bool = False) -> Floats:
-    """Return what each row contributes to c of a fit with fixed intents, B⁺s.
+    """Return the influence of each row on c in a fit with fixed intents, B⁺s.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class CommonDispersion(NamedTuple):
 
 
 def sandwich_covariance(found: UnequalEstimate, clusters: Integers | None = None) -> Floats:
-    r"""Return the covariance of levels and log-dispersions that holds for noise of any distribution.
+    r"""Estimate the covariance of levels and log-dispersions by a sandwich, valid for noise of any distribution.
 
     .. math:: V = \frac{G}{G-1} B^+ \Bigl(\sum_g S_g S_g^\top\Bigr) B^+
 
@@ -262,7 +262,7 @@ def bootstrap_wald(
     *,
     n_resamples: int,
 ) -> float:
-    r"""Return the p-value of the Wald test from samples of intents, for tables of some 200 intents or fewer.
+    r"""Compute the p-value of the Wald test by a bootstrap, for tables of up to some 200 intents.
 
     The statistic of a sample measures the distance of its log-dispersions from those of the table, by the
     covariance of the sample itself (the bootstrap-t). With B samples, b of them no smaller than the statistic
@@ -316,7 +316,7 @@ def bootstrap_wald(
 
 
 def _wald(log_variance: Floats, found: UnequalEstimate, covariance: Floats) -> float:
-    """Return the squared length of differences of log-dispersions in the metric of their covariance."""
+    """Return the Wald statistic: the squared length of differences of log-dispersions in their covariance's metric."""
     if found.boundary.any():
         return float("nan")
     n_groups = len(log_variance)
@@ -410,7 +410,7 @@ def estimand_levels(
 
 
 def difference(levels: Levels, one: int, other: int) -> Difference:
-    """Return the level of one edition less that of another.
+    """Return the difference of the levels of two editions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Random intents without quadrature: model 1 in closed form, and sizes of any distribution on a grid.
+r"""Random intents without quadrature: model 1 in closed form, and free size distributions on a grid.
 
 Model 1 with random intents: a linear mixed model, solved by a search in one dimension.
 
@@ -50,7 +50,7 @@ TOLERANCE = 1e-12  # of ln λ
 
 
 class LinearFit(NamedTuple):
-    """The maximum; `boundary` is −1 if λ is 0 there, 1 if it is infinite, else 0."""
+    """Maximum of the likelihood; `boundary` is −1 if λ is 0 there, 1 if it is infinite, else 0."""
 
     c: Floats  # shape (J,), the mean size absorbed
     alpha: Floats  # shape (K,)
@@ -71,7 +71,7 @@ class _Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearSearch:
-    """The likelihood of model 1 as a function of ln λ alone, all else at its best.
+    """Profile likelihood of model 1 as a function of ln λ, with all other parameters at their best.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class LinearSearch:
     restricted: bool
 
     def at(self, log_ratio: float) -> _Point:
-        """Return the best of all else, the criterion and its derivative, at ln λ."""
+        """Return the other parameters at their best, the criterion and its derivative, at ln λ."""
         table, ratio = self.table, float(np.exp(log_ratio))
         n, w = table.cells, table.attributes[:, 1:]
         left = 1 / (1 + n * ratio)  # of a row's mean, once its size is predicted
@@ -110,13 +110,13 @@ class LinearSearch:
         return _Point(0.5 * slope, beta, variance, criterion)
 
     def _normal_matrix(self, ratio: float) -> Floats:
-        """Return XᵀV⁻¹X in units of 1/σ², of all c and α."""
+        """Return XᵀV⁻¹X of all c and α in units of 1/σ²."""
         table, n = self.table, self.table.cells
         shrink = ratio / (1 + n * ratio)
         return _plain_gram(table) - _gram_of_sums(table, shrink)
 
     def maximize(self) -> LinearFit:
-        """Find the maximum over λ ≥ 0."""
+        """Maximize the profile likelihood over λ ≥ 0."""
         evaluations = 0
 
         def slope(log_ratio: float) -> float:
@@ -155,7 +155,7 @@ class LinearSearch:
         )
 
     def _start(self) -> float:
-        """Return ln λ from the residual variance and that of the row means, both as fixed intents have them."""
+        """Return a starting value of ln λ from the variances of residuals and of row means with fixed intents."""
         two_way = self.table.two_way
         noise = two_way.sum_of_squares / max(two_way.degrees_of_freedom, 1)
         between = float(np.var(two_way.intent_effect)) - noise * float(np.mean(1 / self.table.cells))
@@ -163,7 +163,7 @@ class LinearSearch:
 
 
 def _plain_gram(table: IntentTable) -> Floats:
-    """Return Σ XᵀX of all c and α."""
+    """Return Σ XᵀX over rows, for all c and α."""
     w, n = table.attributes[:, 1:], table.cells
     mixed = table.over_columns(w)
     gram: Floats = np.block([[np.diag(table.two_way.cells_per_edition), mixed], [mixed.T, (n[:, None] * w).T @ w]])
@@ -171,7 +171,7 @@ def _plain_gram(table: IntentTable) -> Floats:
 
 
 def _gram_of_sums(table: IntentTable, weight: Floats) -> Floats:
-    """Return Σ weight_i·(Xᵀ1)(Xᵀ1)ᵀ of all c and α: the sums over a row of what its fixed effects multiply."""
+    """Return Σ weight_i·(Xᵀ1)(Xᵀ1)ᵀ over rows, for all c and α, where X is the design of a row's fixed effects."""
     w, n, mask = table.attributes[:, 1:], table.cells, table.two_way.mask
     of_c = np.full((table.shape[1],) * 2, weight.sum()) if mask is None else weighted_gram(mask, weight)
     mixed = table.over_columns((weight * n)[:, None] * w)
@@ -180,7 +180,7 @@ def _gram_of_sums(table: IntentTable, weight: Floats) -> Floats:
 
 
 def quadratic_forms(table: IntentTable, matrix: Floats) -> Floats:
-    """Return (Xᵀ1)ᵀ·matrix·(Xᵀ1) of every row, shape (I,)."""
+    """Return the quadratic form (Xᵀ1)ᵀ·matrix·(Xᵀ1) of every row, shape (I,)."""
     forms = np.empty(table.shape[0])
     for rows in blocks(table.two_way.residual):
         sums = np.hstack([table.mask(rows), table.cells[rows, None] * table.attributes[rows, 1:]])
@@ -190,7 +190,7 @@ def quadratic_forms(table: IntentTable, matrix: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearRows:
-    """Marginal likelihood of each row in θ = (c, α, ln τ, ln σ²), the mean size absorbed into c."""
+    """Marginal likelihood of rows in θ = (c, α, ln τ, ln σ²), with the mean size absorbed into c."""
 
     table: IntentTable
 
@@ -236,7 +236,7 @@ class LinearRows:
 
 
 def restricted_information(table: IntentTable, theta: Floats) -> Floats:
-    """Return what REML adds to the observed information on (ln τ, ln σ²), shape (2, 2).
+    """Return the term that REML adds to the observed information on (ln τ, ln σ²), shape (2, 2).
 
     Minus the second derivatives of −½ ln|XᵀV⁻¹X|: a function of the variances alone, so that adding them to the
     joint information makes elimination of c give the observed information of the restricted likelihood.
@@ -273,7 +273,7 @@ ROUNDING = 1e-7
 
 
 class FreeFit(NamedTuple):
-    """The maximum over c, ln σ² (model 1) and the weights."""
+    """Maximum of the likelihood over c, ln σ² (model 1) and the weights."""
 
     theta: Floats  # (c, [ln σ²,] logits of weights)
     grid: Floats  # (60,)
@@ -287,7 +287,7 @@ class FreeFit(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class FreeRows:
-    """Marginal likelihood of each row in θ = (c, logits of weights), in model 1 (c, ln σ², logits).
+    """Marginal likelihood of rows in θ = (c, logits of weights), or (c, ln σ², logits) in model 1.
 
     Attributes
     ----------
@@ -304,12 +304,12 @@ class FreeRows:
     grid: Floats
 
     def log_density(self, theta: Floats, rows: slice | Integers) -> Floats:
-        """Return the log-density of each row's cells at each size, (R, 60)."""
+        """Return the log-density of each row's cells at each size of the grid, (R, 60)."""
         mean, spread = self._sums(theta, rows)[1:]
         return self._log_density(theta, self.table.cells[rows], mean, spread)
 
     def _sums(self, theta: Floats, rows: slice | Integers) -> tuple[Floats, Floats, Floats]:
-        """Return z − c less the rows' means, these means, and the sums of squares around them."""
+        """Return z − c centered by row, the rows' means, and the sums of squares around them."""
         table, mask = self.table, self.table.mask(rows)
         x = table.x(rows, theta[: table.shape[1]]) * mask
         mean = x.sum(axis=1) / table.cells[rows]
@@ -317,7 +317,7 @@ class FreeRows:
         return within, mean, np.einsum("ij,ij->i", within, within)
 
     def _moments(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Return the mean and variance of a cell at each size, c apart."""
+        """Return the mean, without c, and the variance of a cell at each size of the grid."""
         if self.model == "1":
             return self.grid, np.full_like(self.grid, np.exp(theta[self.table.shape[1]]))
         v = np.logaddexp(0.0, -self.grid)
@@ -368,7 +368,7 @@ class FreeRows:
 
 
 def maximize_free(table: IntentTable, model: str, start: Floats, max_iterations: int) -> FreeFit:
-    """Maximize over c, σ² and the weights: EM steps on the weights, then a Newton step in all, in turn.
+    """Maximize over c, σ² and the weights by alternating EM steps on the weights and Newton steps in all.
 
     Parameters
     ----------
@@ -400,14 +400,14 @@ def maximize_free(table: IntentTable, model: str, start: Floats, max_iterations:
 
 
 def counted_weights(weights: Floats) -> Booleans:
-    """Return which logits are parameters: of weights that have not vanished, but for the largest."""
+    """Return an indicator of the logits that are parameters: weights that have not vanished, except the largest."""
     counted = weights > VANISHED
     counted[weights.argmax()] = False
     return counted
 
 
 def free_basis(table: IntentTable, model: str, counted: Booleans) -> Floats:
-    """Return the map from free parameters to θ; the level of c is not free in model 1, where the grid has it."""
+    """Return the matrix that maps free parameters to θ; in model 1 the grid determines the level of c."""
     editions = table.shape[1]
     design = np.eye(editions) if table.two_way.design is None else table.two_way.design
     of_weights = np.eye(len(counted))[:, counted]
@@ -420,7 +420,7 @@ def free_basis(table: IntentTable, model: str, counted: Booleans) -> Floats:
 
 
 def _update_weights(rows: FreeRows, theta: Floats, weights: Floats) -> tuple[Floats, float]:
-    """Take EM steps on the weights, all else fixed; return them and the gain in log-likelihood of the last tenth."""
+    """Update the weights by EM steps; return them and the gain in log-likelihood of the last tenth of the steps."""
     intents, step = rows.table.shape[0], rows_at_a_time(rows.table)
     log_density = np.vstack([rows.log_density(theta, slice(at, at + step)) for at in range(0, intents, step)])
     highest = log_density.max(axis=1, keepdims=True)
@@ -436,7 +436,7 @@ def _update_weights(rows: FreeRows, theta: Floats, weights: Floats) -> tuple[Flo
 
 
 def _newton_step(here: Total, basis: Floats, others: int) -> tuple[Floats, float]:
-    """Return the Newton step in all parameters, kept short, and the length in standard errors of that before logits."""
+    """Return the Newton step, bounded in length, and the length of its part before the logits in standard errors."""
     curvature, axes = np.linalg.eigh(basis.T @ here.information @ basis)
     size = np.maximum(np.abs(curvature), 1e-10 * np.abs(curvature).max())
     step = basis @ (axes @ ((axes.T @ (basis.T @ here.gradient)) / size))
@@ -448,7 +448,7 @@ def _newton_step(here: Total, basis: Floats, others: int) -> tuple[Floats, float
 
 
 def _descend(rows: FreeRows, here: Total, step: Floats, others: int) -> tuple[Floats, Floats]:
-    """Return c, ln σ² and the weights after a step, halved until it does no harm."""
+    """Return c, ln σ² and the weights after a step, which is halved until the likelihood does not decrease."""
     share = 1.0
     while share > SHORTEST:
         theta = here.theta + share * step

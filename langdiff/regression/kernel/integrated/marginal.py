@@ -1,4 +1,4 @@
-"""Marginal likelihoods of rows whose sizes have one distribution, and Newton's method on them."""
+"""Marginal likelihoods of rows with random sizes, and their maximization by Newton's method."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,7 @@ CELLS_AT_A_TIME = 2**16  # of the table; each row brings nodes besides
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntentTable:
-    """Log surprisals with what is known of each intent beside them.
+    """Log surprisals with the attributes of each intent.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class IntentTable:
 
     @classmethod
     def build(cls, z: Floats, covariates: Floats | None, design: Floats | None) -> "IntentTable":
-        """Make a table of log surprisals, shape (I, J), and of covariates, shape (I, K)."""
+        """Return the table of log surprisals, shape (I, J), with covariates, shape (I, K)."""
         constant = np.ones((len(z), 1))
         attributes = constant if covariates is None else np.hstack([constant, covariates])
         return cls(solve_two_way(z, design), attributes)
@@ -49,7 +49,7 @@ class IntentTable:
 
     @property
     def cells(self) -> Floats:
-        """Observed cells of each row, shape (I,)."""
+        """Number of observed cells of each row, shape (I,)."""
         return self.two_way.cells_per_intent
 
     @cached_property
@@ -58,7 +58,7 @@ class IntentTable:
         return squares
 
     def mask(self, rows: slice | Integers) -> Floats:
-        """Return 1.0 where a cell of some rows is observed and 0.0 elsewhere, shape (R, J)."""
+        """Return an indicator (1.0 or 0.0) of the observed cells of some rows, shape (R, J)."""
         if self.two_way.mask is None:
             return np.ones_like(self.two_way.residual[rows])
         return self.two_way.mask[rows]
@@ -70,14 +70,14 @@ class IntentTable:
         return x
 
     def over_rows(self, by_edition: Floats) -> Floats:
-        """Return sums of numbers of editions over each row's observed cells, (J,) → (I,)."""
+        """Return sums of a quantity by edition over each row's observed cells, (J,) → (I,)."""
         if self.two_way.mask is None:
             return np.full(self.shape[0], by_edition.sum())
         sums: Floats = self.two_way.mask @ by_edition
         return sums
 
     def over_columns(self, by_intent: Floats) -> Floats:
-        """Return sums of numbers of intents over each column's observed cells, (I, …) → (J, …)."""
+        """Return sums of a quantity by intent over each column's observed cells, (I, …) → (J, …)."""
         if self.two_way.mask is None:
             return np.broadcast_to(by_intent.sum(axis=0), (self.shape[1], *by_intent.shape[1:])).copy()
         sums: Floats = self.two_way.mask.T @ by_intent
@@ -97,7 +97,7 @@ class IntentTable:
         return table.intent_effect - level - row_b / n, np.maximum(spread, 0.0)
 
     def basis(self, others: Booleans | None = None) -> Floats:
-        """Return the map from the free parameters to all, the design's for c and, for the others, those chosen.
+        """Return the matrix that maps the free parameters to all: the design for c, and a selection of the others.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class IntentTable:
 
 
 class Derivatives(NamedTuple):
-    """Of some rows: log densities, posterior means of sizes, scores, and the sum of their information."""
+    """Log densities of some rows, with posterior means of sizes, scores, and the sum of the information."""
 
     values: Floats  # (R,)
     sizes: Floats  # (R,)
@@ -125,7 +125,7 @@ class Derivatives(NamedTuple):
 
 
 class MarginalRows(Protocol):
-    """A marginal likelihood, row by row."""
+    """Interface of a marginal likelihood that is computed by row."""
 
     @property
     def table(self) -> IntentTable:
@@ -136,14 +136,14 @@ class MarginalRows(Protocol):
 
 
 class SearchedRows(MarginalRows, Protocol):
-    """One that has to be searched; its last parameter is ln τ."""
+    """Interface of a marginal likelihood that is maximized by a search; its last parameter is ln τ."""
 
     def forget(self) -> None:
-        """Look for the modes of each row anew."""
+        """Discard the known modes, so that those of each row are searched for again."""
 
 
 class Total(NamedTuple):
-    """The marginal likelihood and its derivatives, summed over rows."""
+    """Marginal log-likelihood and its derivatives, summed over rows."""
 
     theta: Floats
     value: float
@@ -153,7 +153,7 @@ class Total(NamedTuple):
 
 
 class Ascent(NamedTuple):
-    """Where the search ended, and whether that can be trusted."""
+    """Final point of a search, and whether it converged."""
 
     total: Total
     converged: bool
@@ -164,17 +164,17 @@ class Ascent(NamedTuple):
 
 
 def rows_at_a_time(table: IntentTable) -> int:
-    """Return the number of rows to be taken at a time, so that memory does not grow with the nodes."""
+    """Return the number of rows that are computed together, so that memory does not grow with the nodes."""
     return max(1, CELLS_AT_A_TIME // table.shape[1])
 
 
 def sum_of_rows(likelihood: MarginalRows, theta: Floats) -> Total:
-    """Sum over all rows, some at a time."""
+    """Return the marginal log-likelihood and its derivatives, summed over all rows by blocks."""
     return _sum(likelihood, theta, None)
 
 
 def scores_of_rows(likelihood: MarginalRows, theta: Floats) -> tuple[Total, Floats]:
-    """Return the sum over all rows and the scores of each, shape (I, P)."""
+    """Return the marginal log-likelihood summed over all rows, and the scores of each, shape (I, P)."""
     scores = np.empty((likelihood.table.shape[0], len(theta)))
     return _sum(likelihood, theta, scores), scores
 
@@ -245,7 +245,7 @@ def maximize_marginal(
 
 
 def _step(here: Total, basis: Floats) -> tuple[Floats, float]:
-    """Return the Newton step, negative curvature made positive, and its length in standard errors."""
+    """Return the Newton step with negative curvature reversed, and its length in standard errors."""
     curvature, axes = np.linalg.eigh(basis.T @ here.information @ basis)
     size = np.abs(curvature)
     size = np.maximum(size, LEAST_CURVATURE * size.max())
@@ -257,7 +257,7 @@ def _step(here: Total, basis: Floats) -> tuple[Floats, float]:
 
 
 def _descend(likelihood: SearchedRows, here: Total, step: Floats, length: float) -> tuple[Total | None, int]:
-    """Go along the step, halved until it improves; return where that leads and the number of evaluations."""
+    """Move by a backtracking line search; return the new point and the number of evaluations."""
     promise, share, tried = float(here.gradient @ step), 1.0, 0
     while share >= SHORTEST:
         there = sum_of_rows(likelihood, here.theta + share * step)

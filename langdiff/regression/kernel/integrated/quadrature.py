@@ -43,7 +43,7 @@ STEP_TOLERANCE = 1e-9  # of a mode, in its standard errors: the quadrature aroun
 
 
 class RowData(NamedTuple):
-    """What a likelihood of μ needs of some rows, all of shape (R,)."""
+    """Statistics of rows on which the likelihood of μ depends, all of shape (R,)."""
 
     cells: Floats
     mean: Floats  # of z − c
@@ -52,7 +52,7 @@ class RowData(NamedTuple):
 
 
 class RowPosterior(NamedTuple):
-    """Log marginal density of some rows, posterior mean of μ, and those of T with its covariance."""
+    """Log marginal density of some rows, with posterior means of μ and T and the covariance of T."""
 
     values: Floats  # (R,)
     mu: Floats  # (R,)
@@ -72,7 +72,7 @@ def log_joint(mu: Floats, data: RowData, tau: float) -> Floats:
 
 
 def find_modes(start: Floats, data: RowData, tau: float) -> tuple[Floats, Floats]:
-    """Return modes of ln f and minus its second derivative there, by Newton's method from a start for each row.
+    """Return modes of ln f and its curvature there, by Newton's method from a start for each row.
 
     Where the start is NaN the best of several is taken: from the mean of sizes to the size that explains the row's
     mean, and minute sizes, whose huge variance may explain a row that varies more than others do.
@@ -114,7 +114,7 @@ def find_modes(start: Floats, data: RowData, tau: float) -> tuple[Floats, Floats
 
 
 def row_posterior(data: RowData, tau: float, start: Floats, nodes: int) -> RowPosterior:
-    """Integrate μ out of each row, with nodes around its mode.
+    """Integrate over μ in each row by quadrature with nodes around its mode.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def products_of_cells(within: Floats, mask: Floats, covariance: Floats) -> Float
 
 @dataclass(eq=False, repr=False)
 class HermiteRows:
-    """Marginal likelihood of each row in θ = (c, α, ln τ); α begins with the mean size a.
+    """Marginal likelihood of rows of model 2 in θ = (c, α, ln τ); α begins with the mean size a.
 
     Parameters
     ----------
@@ -179,15 +179,15 @@ class HermiteRows:
     modes: Floats = field(init=False)  # of the rows where last looked for, shape (I,)
 
     def __post_init__(self) -> None:
-        """Begin without modes."""
+        """Start without known modes."""
         self.forget()
 
     def forget(self) -> None:
-        """Look for all modes of each row next time, not only for that nearest to the last one."""
+        """Discard the known modes, so that all modes of each row are searched for again."""
         self.modes = np.full(self.table.shape[0], np.nan)
 
     def posterior(self, theta: Floats, rows: slice | Integers) -> tuple[RowPosterior, Floats]:
-        """Return the posterior of some rows and their z − c less the rows' means, 0 in missing cells, (R, J)."""
+        """Return the posterior of some rows and their centered z − c, 0 in missing cells, (R, J)."""
         table, editions = self.table, self.table.shape[1]
         n, mask = table.cells[rows], table.mask(rows)
         x = table.x(rows, theta[:editions]) * mask
@@ -256,7 +256,7 @@ def _log_joint_at(mu: Floats, part: _Rows) -> Floats:
 
 
 def _log_joint(mu: Floats, v: Floats, distance: Floats, n: Floats, expected: Floats, tau: float) -> Floats:
-    """Return ln f from Σ|x − h|."""
+    """Return ln f of rows from the sums of absolute deviations Σ|x − h|."""
     deviation = (mu - expected) / tau
     density: Floats = -0.5 * (n * np.log(2 * v) + deviation**2 + np.log(2 * np.pi * tau**2))
     density -= distance * np.sqrt(2 / v)
@@ -264,7 +264,7 @@ def _log_joint(mu: Floats, v: Floats, distance: Floats, n: Floats, expected: Flo
 
 
 def _support(part: _Rows) -> tuple[Floats, Floats, Floats]:
-    """Return the ends of the interval outside which the posterior is negligible, and ln f near its peak, (R,) each."""
+    """Return the interval outside which the posterior is negligible, and ln f near its peak, (R,) each."""
     n = part.mask.sum(axis=1)
     middle = mu_at_mean(part.x.sum(axis=1) / n)
     at_middle, at_expected = _log_joint_at(middle, part), _log_joint_at(part.expected, part)
@@ -292,7 +292,7 @@ def _support(part: _Rows) -> tuple[Floats, Floats, Floats]:
 
 
 def _make_panels(part: _Rows, kinks: Floats, low: Floats, high: Floats) -> _Panels:
-    """Cut the interval at the kinks and at evenly spaced points."""
+    """Return panels that divide the interval at the kinks and at evenly spaced points."""
     n_rows, editions = kinks.shape
     grid = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, GRID + 1)
     points = np.hstack([np.clip(kinks, low[:, None], high[:, None]), grid])
@@ -312,7 +312,7 @@ def _make_panels(part: _Rows, kinks: Floats, low: Floats, high: Floats) -> _Pane
 
 
 class _Integrals(NamedTuple):
-    """Posterior means over whole rows, and cumulative ones up to each breakpoint."""
+    """Posterior means over whole rows, and cumulative means up to each breakpoint."""
 
     values: Floats  # log marginal density, (R,)
     whole: Floats  # of _statistics, (R, 10)
@@ -320,7 +320,7 @@ class _Integrals(NamedTuple):
 
 
 def _integrate(part: _Rows, panels: _Panels, top: Floats) -> _Integrals:
-    """Integrate over the panels; statistics: 1/b times (1, 1/b, T₃, T₄), T₃, T₄, their squares and product, μ."""
+    """Integrate statistics over the panels: 1/b times (1, 1/b, T₃, T₄), T₃, T₄, their squares and product, μ."""
     t, weights = np.polynomial.legendre.leggauss(NODES)
     row = panels.row
     n, total = part.mask.sum(axis=1), part.x.sum(axis=1)
@@ -354,7 +354,7 @@ def _integrate(part: _Rows, panels: _Panels, top: Floats) -> _Integrals:
 
 
 def _density_of_kinks(part: _Rows, kinks: Floats, values: Floats, inside: Floats) -> Floats:
-    """Return 2p(μ* | row)/(b h′) of each cell, (R, J); 0 where the posterior is negligible."""
+    """Return the posterior density at the kink of each cell times 2/(b h′), (R, J); 0 where it is negligible."""
     mu = np.where(inside > 0, kinks, part.expected[:, None])
     order = np.argsort(np.where(part.mask > 0, part.x, np.inf), axis=1)
     x = np.take_along_axis(part.x, order, axis=1)
@@ -376,7 +376,7 @@ class PanelRows:
     table: IntentTable
 
     def forget(self) -> None:
-        """Do nothing: the whole posterior of each row is seen every time."""
+        """Do nothing, since the quadrature covers the whole posterior of each row."""
 
     def derivatives(self, theta: Floats, rows: slice | Integers) -> Derivatives:
         """Return log densities and scores of some rows, and the sum of their observed information."""
@@ -409,7 +409,7 @@ class PanelRows:
 
 
 def _products(up_to_kinks: Floats, whole: Floats, mask: Floats) -> Floats:
-    """Return Σ over rows of the posterior means of products of two cells' scores in c, shape (J, J).
+    """Return the sum over rows of posterior mean products of two cells' scores in c, shape (J, J).
 
     Between their kinks two cells pull in opposite directions, elsewhere in the same.
     """

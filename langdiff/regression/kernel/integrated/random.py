@@ -1,4 +1,4 @@
-"""Fits with random intents: from log surprisals to difficulties, their covariance and scores of the rows."""
+"""Fits with random intents: estimates of difficulties, with their covariance and the scores of rows."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -65,7 +65,7 @@ class RandomEstimate(NamedTuple):
     information_by: Callable[[Integers], Floats]  # cluster of each row, 0 to G − 1, (I,) → (G, P, P)
 
     def influence(self) -> Floats:
-        """Return what each row contributes to c, shape (I, J): its score times the inverse information."""
+        """Return the influence of each row on c, shape (I, J): its score times the inverse information."""
         editions = len(self.c)
         solved: Floats = self.scores @ _inverse(self.information, self.basis)[:, :editions]
         return solved if self.variance is None else solved - solved.mean(axis=1, keepdims=True)
@@ -260,7 +260,7 @@ def _estimate_by_quadrature(
 
 
 def _start(table: IntentTable) -> Floats:
-    """Return θ from model 1: fixed intents, the most likely dispersion, and the spread of the sizes that follow."""
+    """Return starting values of θ from model 1 with fixed intents: the dispersion and the spread of sizes."""
     mu, c = ScaleFreeLikelihood(table.two_way, restricted=True).start()  # rows of one cell count for nothing there
     alpha = np.linalg.lstsq(table.attributes, mu, rcond=None)[0]
     spread = float(np.std(mu - table.attributes @ alpha))
@@ -301,7 +301,7 @@ def _estimate_free(table: IntentTable, model: str, max_iterations: int) -> Rando
 
 
 def _names(names: tuple[str, ...], counts: tuple[int, ...]) -> tuple[str, ...]:
-    """Return names of parameters, numbered where there may be several."""
+    """Return the names of parameters, numbered where a name stands for several."""
     several = ("c", "slope", "weight")
     return tuple(
         f"{name}_{k}" if name in several else name
@@ -313,7 +313,7 @@ def _names(names: tuple[str, ...], counts: tuple[int, ...]) -> tuple[str, ...]:
 def _assemble(
     rows: MarginalRows, total: Total, scores: Floats, basis: Floats, parameters: tuple[str, ...]
 ) -> RandomEstimate:
-    """Return an estimate with what follows from the rows; the caller fills in the rest."""
+    """Return an estimate with all quantities that are computed from rows; the caller adds the others."""
     theta, editions = total.theta, rows.table.shape[1]
     return RandomEstimate(
         method="",
@@ -340,7 +340,7 @@ def _assemble(
 
 
 class _InformationBy:
-    """The observed information of the rows of each cluster."""
+    """Observed information summed over the rows of each cluster."""
 
     def __init__(self, rows: MarginalRows, theta: Floats) -> None:
         self.rows, self.theta = rows, theta

@@ -1,4 +1,4 @@
-"""Estimates under unequal noise: levels and dispersions with their joint covariance."""
+"""Estimates of heteroscedastic models: levels and dispersions with their joint covariance."""
 
 from typing import Literal, NamedTuple
 
@@ -27,7 +27,7 @@ FLOOR = 1e-6  # of the mean dispersion at the start; no dispersion goes below
 
 
 class UnequalEstimate(NamedTuple):
-    r"""What model 1 or 2 says of a table if each group of editions has its own dispersion.
+    r"""Estimate of model 1 or 2 with one dispersion per group of editions.
 
     Parameters are J levels, then the logarithms of G dispersions. `scores` and `information` are in free
     parameters: levels (K combinations of a design, otherwise J), G log-dispersions and, with a normal prior
@@ -189,7 +189,7 @@ def _problem(
 def _describe(
     problem: Problem, found: Found, model: str, group: Integers, clusters: Integers | None
 ) -> UnequalEstimate:
-    """Shift the estimate to its conventions, and give it its covariance."""
+    """Return the estimate normalized by its conventions, with its covariance."""
     editions, n_groups = len(group), int(group.max()) + 1
     normal = problem.spread.shape[0] > 2 * editions
     by_edition = problem.spread @ found.free
@@ -237,7 +237,7 @@ def _jacobian(problem: Problem, found: Found, c: Floats, n_groups: int, model: s
 
 
 def _projector(problem: Problem, found: Found) -> Floats:
-    """Return the projector (P, P) on what the likelihood depends on, parameters at their floor left out.
+    """Return the projector (P, P) on the identified parameters, except those held at their floor.
 
     Derivatives in the other directions are 0 but for the error of a quadrature, which no inverse should see.
     """
@@ -250,7 +250,7 @@ def _projector(problem: Problem, found: Found) -> Floats:
 def _information(
     problem: Problem, found: Found, projector: Floats, clusters: Integers | None
 ) -> tuple[Floats, Floats | None]:
-    """Return the information on the free parameters, and its parts by cluster."""
+    """Return the information on the free parameters, in total and by cluster."""
     parameters = problem.spread @ found.free
     onto = problem.spread @ projector
     if clusters is None:
@@ -275,7 +275,7 @@ def _covariance(information: Floats, projector: Floats, jacobian: Floats) -> tup
 
 
 def pseudo_inverse(information: Floats) -> Floats:
-    """Return the inverse of an information in the directions in which it is not 0.
+    """Return the pseudo-inverse of an information matrix.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def pseudo_inverse(information: Floats) -> Floats:
 def check_table(
     z: Floats, model: str, group: Integers, intents: str, clusters: Integers | None, nodes: int, max_iterations: int
 ) -> None:
-    """Check what `estimate_unequal` is given.
+    """Check the arguments of `estimate_unequal`.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def check_table(
 
 
 def _check_identified(observed: Booleans, group: Integers, intents: str) -> None:
-    """Refuse tables in which several sets of dispersions have the same likelihood.
+    """Check that the table identifies the dispersions.
 
     A flat prior leaves differences of cells, whose variances are sums of two dispersions; a normal one
     identifies its own variance too, as soon as two editions share an intent.
@@ -361,7 +361,7 @@ LEAST_START = 0.1  # of the mean variance, so that a search does not begin near 
 
 
 def start_of_model_1(z: Floats, group: Integers, normal: bool, design: Floats | None) -> Floats:
-    """Return free parameters from least squares, the variances apart but none near the boundary, shape (P,).
+    """Return starting values from least squares, with distinct variances away from the boundary, shape (P,).
 
     Raises
     ------
@@ -387,7 +387,7 @@ def start_of_model_1(z: Floats, group: Integers, normal: bool, design: Floats | 
 
 
 def start_of_model_2(problem: Problem, found: Found, group: Integers) -> Floats:
-    """Return free parameters with the variances of model 1 at the median row."""
+    """Return starting values of model 2 with the variances of model 1 at the median row."""
     n_groups = int(group.max()) + 1
     levels = problem.spread.shape[1] - n_groups - 2 * (problem.spread.shape[0] > 2 * len(group))
     variance = np.exp(found.free[levels : levels + n_groups])

@@ -1,6 +1,6 @@
-r"""Likelihoods with dispersions of editions, row by row, and the search for their maximum.
+r"""Likelihoods with one dispersion per edition, computed by row, and their maximization.
 
-What a search needs of a likelihood that is a product over intents.
+Interface of a likelihood that is a product over intents, and its maximization.
 
 Model 1 with unequal noise, sizes integrated out in closed form.
 
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
 
 
 class RowLikelihood(Protocol):
-    """A likelihood in parameters by edition, shape (E,).
+    """Interface of a likelihood in parameters by edition, shape (E,).
 
     These are J levels (ln bits), J logarithms of dispersions and, if sizes have a normal prior, its mean
     and the logarithm of its standard deviation.
@@ -101,7 +101,7 @@ class LinearLikelihood:
             self.to_columns[-1, -1] = 2  # ln τ² from ln τ
 
     def _errors(self, parameters: Floats, which: Integers | slice) -> tuple[Floats, Floats, Floats]:
-        """Return precisions (R, C), their sums (R, 1) and what is left of cells (R, C), 0 where missing."""
+        """Return precisions (R, C), their sums by row (R, 1) and residuals of cells (R, C), 0 where missing."""
         columns = self.to_columns @ parameters
         precision = self.mask[which] * np.exp(-columns[self.columns :])
         total = precision.sum(axis=1, keepdims=True)
@@ -164,7 +164,7 @@ class _Cells(NamedTuple):
 
 
 class _Nodes(NamedTuple):
-    """Nodes of a block of rows, shape (R, Q), their posterior weights, and what cells say there, (R, Q, J)."""
+    """Nodes of a block of rows, shape (R, Q), with posterior weights and the cells' densities there, (R, Q, J)."""
 
     m: Floats
     weights: Floats
@@ -260,7 +260,7 @@ class SizeLikelihood:
         return _Nodes(m, weights / total, (highest + np.log(total))[:, 0], cells)
 
     def _scores(self, parameters: Floats, nodes: _Nodes) -> Floats:
-        """Return the derivatives of the log-density of row and size together, shape (R, Q, E)."""
+        """Return the derivatives of the joint log-density of a row and its size, shape (R, Q, E)."""
         parts = [nodes.cells.of_level, nodes.cells.of_dispersion]
         if self.normal:
             a, log_tau = parameters[-2:]
@@ -277,7 +277,7 @@ class SizeLikelihood:
         return np.array([[-len(nodes.m) * np.exp(-2 * log_tau), first], [first, second]])
 
     def _cells(self, parameters: Floats, m: Floats, which: Integers) -> _Cells:
-        """Return what the cells of rows say at points m of shape (R, Q)."""
+        """Return log-densities of the cells of some rows, with derivatives, at points m of shape (R, Q)."""
         editions = self.z.shape[1]
         mask = self.mask[which][:, None]
         v, p = _variances(m[:, :, None], parameters[editions : 2 * editions])
@@ -291,7 +291,7 @@ class SizeLikelihood:
         return _Cells(value, rw, p * of_v, -w, p * level_v, p * (1 - p) * of_v + p * p * v_v)
 
     def _slope(self, parameters: Floats, m: Floats, which: Integers) -> tuple[Floats, Floats]:
-        """Return the derivative in each size, and a curvature: observed if positive enough, else expected."""
+        """Return the derivative in each size and a curvature: observed if sufficiently positive, else expected."""
         editions = self.z.shape[1]
         cells = self._cells(parameters, m[:, None], which)
         v, p = _variances(m[:, None], parameters[editions : 2 * editions])
@@ -307,7 +307,7 @@ class SizeLikelihood:
         return slope, curvature
 
     def _find_modes(self, parameters: Floats, which: Integers) -> Floats:
-        """Return the mode of the sizes of some rows, shape (R,), from where the last search for them ended."""
+        """Return the posterior mode of the sizes of some rows, shape (R,), starting from the last known modes."""
         m = self.modes[which]
         for _ in range(MOST_STEPS):
             slope, curvature = self._slope(parameters, m, which)
@@ -334,7 +334,7 @@ SHORTEST = 2.0**-16
 
 
 class Found(NamedTuple):
-    """Where a search ended: free parameters (P,), rows there, and which parameters are held at their floor."""
+    """Final point of a search: free parameters (P,), rows, and an indicator of parameters at their floor."""
 
     free: Floats
     rows: Rows
@@ -346,7 +346,7 @@ class Found(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A likelihood, and the free parameters as which those by edition are written.
+    """A likelihood with the mapping from free parameters to those by edition.
 
     `spread` (E, P) takes free parameters to those by edition; along `invariant` (P,) the likelihood does
     not change; `floor` (P,) is the least value of each, minus infinity where there is none.
@@ -424,7 +424,7 @@ def maximize_rows(problem: Problem, start: Floats, *, max_iterations: int) -> Fo
 def _newton_step(
     problem: Problem, gradient: Floats, information: Floats, complete: Floats, held: Booleans
 ) -> tuple[Floats, float, bool]:
-    """Return the step, its length in standard errors, and whether the likelihood is concave there."""
+    """Return the Newton step, its length in standard errors, and whether the likelihood is concave there."""
     moving = np.flatnonzero(~held)
     invariant = problem.invariant[moving]
     metric = complete[np.ix_(moving, moving)]
@@ -444,7 +444,7 @@ def _newton_step(
 def _ascend(
     problem: Problem, free: Floats, rows: Rows, gradient: Floats, step: Floats, *, whole: bool
 ) -> tuple[Floats, Rows] | None:
-    """Go along a step, halved until the likelihood increases; None if no length does."""
+    """Backtracking line search; return None if no step improves."""
     bounded = np.isfinite(problem.floor)
     share = min(1.0, LONGEST / max(LONGEST, float(np.abs(step[bounded]).max(initial=0.0))))
     while share >= SHORTEST:
