@@ -65,6 +65,12 @@ def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
     assert "--sizes goes with --intents random: add it, or leave --sizes out." in done.err
     done = langdiff("fit", tmp_path / "s.csv", "--sizes", "free", "--intents", "fixed")
     assert "--sizes does not go with --intents fixed" in done.err
+    done = langdiff("fit", tmp_path / "s.csv", "--intents", "random", "--size-formula", "book")
+    assert "--size-formula needs a table with --intent-info" in done.err
+    done = langdiff("fit", tmp_path / "s.csv", "--model", "3", "--laplace-scale", "-1")
+    assert "--laplace-scale must be a positive number, got -1.0." in done.err
+    done = langdiff("cross-validate", tmp_path / "s.csv", "--model", "2", "--model", "2")
+    assert "--model must be named once each, and at least one; twice: '2'." in done.err
 
 
 @pytest.mark.parametrize("number", [499, 500])

@@ -261,7 +261,7 @@ def test_settings_that_contradict_are_refused(table, settings, message):
 
 
 def test_size_formula_needs_attributes(table):
-    with pytest.raises(ConfigError, match=r"^size_formula needs a table with intent_info"):
+    with pytest.raises(ConfigError, match=r"^the formula of Random needs a table with intent_info"):
         ld.fit(table.bits, intents=Random(formula="chapter"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

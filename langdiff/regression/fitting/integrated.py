@@ -12,7 +12,7 @@ from langdiff.base.numbers import exact_numbers
 from langdiff.base.seeds import generator
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, listing, option
+from langdiff.errors import ConfigError, listing, option, words
 from langdiff.regression.design import Design, columns_of_formula, labels_of
 from langdiff.regression.fitting.errors import Bootstrap
 from langdiff.regression.fitting.fixed import Fitting, Settings, check_residuals, compare_intents
@@ -143,11 +143,13 @@ def _terms_of_sizes(formula: str | None, table: Surprisals) -> pd.DataFrame | No
     if formula is None:
         return None
     if table.intent_info is None:
-        raise ConfigError(f"{option('size_formula')} needs a table with intent_info, the attributes of its intents.")
+        given = words(python="the formula of Random", command=option("size_formula"))
+        raise ConfigError(f"{given} needs a table with intent_info, the attributes of its intents.")
     terms = columns_of_formula(formula, table.intent_info.apply(_numbers_of_text), "intent")
     if 2 * terms.shape[1] > len(terms):
+        given = words(python=f"Random(formula={formula!r})", command=option("size_formula", formula))
         raise ConfigError(
-            f"{option('size_formula', formula)} has {terms.shape[1]} terms for {len(terms)} intents: nothing "
+            f"{given} has {terms.shape[1]} terms for {len(terms)} intents: nothing "
             "would be left of the distribution of sizes."
         )
     return terms

@@ -91,7 +91,7 @@ def find_variants(
     names = [variant.name for variant in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if not found or twice:
-        raise ConfigError(f"models must be named once each, and at least one; twice: {listing(twice)}.")
+        raise ConfigError(f"{option('models')} must be named once each, and at least one; twice: {listing(twice)}.")
     return found
 
 

@@ -20,7 +20,7 @@ from scipy.stats import norm
 
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option, words
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, Cells, NormalCells, SecondDerivatives
 from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import mu_at_mean
@@ -186,7 +186,8 @@ class Blunders(Variant):
     def __post_init__(self) -> None:
         scale: object = self.scale
         if not (isinstance(scale, Real) and 0 < float(scale) < np.inf):
-            raise ConfigError(f"the scale of model '3' must be a positive number, got {scale!r}.")
+            given = words(python="the scale of Blunders", command=option("laplace_scale"))
+            raise ConfigError(f"{given} must be a positive number, got {scale!r}.")
         object.__setattr__(self, "scale", float(scale))
 
     @property
