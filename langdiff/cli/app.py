@@ -27,9 +27,16 @@ from langdiff.cli.trees import discourse, treebanks
 from langdiff.cli.wording import as_options, in_options, options_of, saying
 from langdiff.errors import LangdiffError, in_command
 
+RENAMED = {"flag-cells": "flag-outliers", "floors": "baselines"}  # commands as they were called before
+
 
 class _Commands(TyperGroup):
     """Turns errors that a user can act on into one line and exit code 1; other exceptions keep their traceback."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] in RENAMED:
+            ctx.fail(f"{args[0]} is called {RENAMED[args[0]]} now.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         # the command's name is known only once this has begun

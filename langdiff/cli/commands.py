@@ -275,6 +275,27 @@ class Call:
         raise ConfigError(f"{both} {do} not go with {option(one.name, value)}: leave one of them out.")
 
 
+RENAMED = {  # options as they were called before, and their names now
+    "--bootstrap": ("--n-resamples",),
+    "--cluster": ("--clusters",),
+    "--draws": ("--n-draws",),
+    "--editions": ("--n-editions",),
+    "--errors": ("--decode-errors",),
+    "--intents": ("--n-intents", "--n-items"),
+    "--k": ("--n-folds",),
+    "--lexicon": ("--lexicons",),
+    "--repeats": ("--n-repeats",),
+    "--resamples": ("--n-resamples",),
+    "--seeds": ("--n-seeds",),
+    "--size": ("--n-intents",),
+    "--sizes": ("--train-sizes",),
+    "--subsets": ("--n-subsets",),
+    "--trials": ("--n-trials",),
+    "--unit": ("--average",),
+    "--unrestricted": ("--no-restricted",),
+}
+
+
 class Late(TyperCommand):
     """A command whose options and help are found when they are asked for."""
 
@@ -308,6 +329,14 @@ class Late(TyperCommand):
 
     @help.setter
     def help(self, _: str) -> None: ...
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options, and name the present option where an earlier name is given."""
+        own = {name for one in self.params for name in (*one.opts, *one.secondary_opts)}
+        for name in (word.split("=")[0] for word in args):
+            if name not in own and (now := [other for other in RENAMED.get(name, ()) if other in own]):
+                ctx.fail(f"{name} is called {now[0]} now.")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
