@@ -221,33 +221,12 @@ def inverse_root(information: Floats) -> Floats:
     return root
 
 
-def cluster_covariance(
-    rows: RowInformation, cluster: Integers, basis: Floats | None = None, kind: Kind = "CR2"
-) -> Floats:
-    """Estimate the covariance of c from clusters of rows, shape (J, J); only contrasts have a meaning.
+def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
+    """Estimate the covariance of the parameters from clusters, shape (P, P); only contrasts of c have a meaning.
 
     With one row per cluster this is the plain sandwich. A cluster without which editions could not be compared has no
-    error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such clusters first, as
-    here they are noticed only on the way, if there are few clusters.
-
-    Parameters
-    ----------
-    rows, cluster, basis
-        See `RowClusters`.
-    kind : {"CR0", "CR1", "CR2", "CR3"}
-        Adjustment for few clusters; see the module.
-
-    Raises
-    ------
-    DataError
-        If all rows are in one cluster; for CR2 and CR3 also if one cluster has all the information on
-        some difference.
+    error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such clusters first.
     """
-    return covariance_of_clusters(RowClusters(rows, cluster, basis), kind)
-
-
-def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
-    """Estimate the covariance of the parameters from clusters, shape (P, P); see `cluster_covariance`."""
     root = clusters.root @ adjusted(clusters, clusters.scores, kind).T
     n_clusters = len(clusters.numbers)
     covariance: Floats = root @ root.T * (n_clusters / (n_clusters - 1) if kind == "CR1" else 1.0)

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.clusters import Clusters, adjusted, shares_by_axis
+from langdiff.regression.kernel.clusters import Clusters, shares_by_axis
 
 EXACT_COST = 3e8  # G² × (J³ + 100 J²) up to which the freedom of all pairs is exact: a tenth of a second
 SHARES_COST = 5e8  # G × J³ up to which every pair's own shares are known
@@ -45,32 +45,6 @@ class Freedom(NamedTuple):
 
     values: Floats
     source: Source
-
-
-def satterthwaite(clusters: Clusters, contrasts: Floats) -> Floats:
-    """Return the exact Satterthwaite degrees of freedom of contrasts.
-
-    Parameters
-    ----------
-    clusters : Clusters
-        Clusters of the fit.
-    contrasts : ndarray, shape (L, P)
-        Weights of the parameters in each contrast.
-
-    Returns
-    -------
-    ndarray, shape (L,)
-    """
-    freedom = np.empty(len(contrasts))
-    for place, direction in enumerate(contrasts @ clusters.root):
-        u = adjusted(clusters, np.broadcast_to(direction, clusters.scores.shape), "CR2")
-        y = np.empty_like(u)
-        for block in clusters.blocks():
-            y[block] = clusters.times(block, u[block])
-        own, square = np.einsum("gr,gr->g", u, y), np.einsum("gr,gr->g", y, y)
-        sum_of_squares = np.sum(own * (own - 2 * square)) + np.sum((y.T @ y) ** 2)
-        freedom[place] = np.sum(own - square) ** 2 / sum_of_squares
-    return freedom
 
 
 def freedom_of_pairs(clusters: Clusters, mean: Floats) -> Freedom:

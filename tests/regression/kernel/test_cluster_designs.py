@@ -10,7 +10,6 @@ from langdiff.errors import DataError
 from langdiff.regression.kernel.cells import RowInformation
 from langdiff.regression.kernel.clusters import (
     RowClusters,
-    cluster_covariance,
     covariance_of_clusters,
     crossed_covariance,
     design_effect,
@@ -18,6 +17,7 @@ from langdiff.regression.kernel.clusters import (
     nested_freedom,
 )
 from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters, edition_components
+from tests.regression.kernel.exact_clusters import cluster_covariance
 
 
 def rows(seed=0, intents=120, editions=4):

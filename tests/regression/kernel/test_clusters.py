@@ -9,11 +9,12 @@ from scipy.optimize import root
 from langdiff.errors import DataError
 from langdiff.regression.kernel import clusters as clusters_module
 from langdiff.regression.kernel import freedom as freedom_module
-from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, cluster_covariance, covariance_of_clusters
-from langdiff.regression.kernel.freedom import freedom_of_pairs, satterthwaite
+from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, covariance_of_clusters
+from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.resampling import cluster_jackknife
 from langdiff.regression.kernel.two_way import normalized_covariance, solve_two_way
 from langdiff.regression.variants import find_variant
+from tests.regression.kernel.exact_clusters import cluster_covariance, satterthwaite
 
 ALGEBRA = 1e-8  # two ways to the same sums
 PRINTED = 6e-7  # numbers given to six digits after the point
