@@ -107,7 +107,7 @@ def summary_of(function: str) -> str:
     Examples
     --------
     >>> summary_of("langdiff.read_surprisals")
-    "Read a table of surprisals, the package's own or one made elsewhere."
+    'Read a table of surprisals, saved by this package or made elsewhere.'
     """
     module, name = _locate(function)
     text = _module(module).text

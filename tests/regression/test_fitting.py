@@ -305,7 +305,7 @@ def test_too_small_or_twice_named_or_no_table():
     [
         ({"model": 2}, "unknown model 2; use one of '1', '2'"),
         ({"model": "4"}, "unknown model '4'"),
-        ({"optimizer": Optimizer}, "must be 'auto' or langdiff.regression.Optimizer"),
+        ({"optimizer": Optimizer}, "optimizer is the class Optimizer: write Optimizer"),
         ({"optimizer": "adam"}, "optimizer='adam': must be 'auto' or langdiff.regression.Optimizer"),
     ],
 )
