@@ -17,7 +17,6 @@ from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings
 from langdiff.regression.variants import PlainModel
 from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
 
@@ -154,7 +153,7 @@ def curve_where_possible(
     first = seed_number(seed)
     check_sizes(sizes, smallest_train(parts), match)
     check_settings(model, n_draws)  # better refused now than after the training
-    one_clustering(_measured(parts), clusters)
+    one_clustering(parts.measured, clusters)
     caches = [] if compute.folder is None else size_caches(compute.folder, sizes, first, n_seeds)
     folders = {(each.seed, each.size): each.folder for each in caches}
     tables: dict[int, list[Surprisals]] = {size: [] for size in sizes}
@@ -182,9 +181,3 @@ def curve_where_possible(
         read = None if read is None else read.loc[kept]
     curve = fit_curve(tables, model=model, clusters=clusters, n_draws=n_draws, seed=first, match=match, read=read)
     return curve, failed
-
-
-def _measured(parts: Parts | Folds) -> Multitext:
-    if isinstance(parts, Parts):
-        return parts.test
-    return replace(parts.multitext, intent_info=parts.multitext.intent_info.assign(fold=parts.fold))

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from langdiff.errors import ConfigError, OutputError, UnknownColumnError
@@ -154,7 +153,7 @@ class GivenModel(LanguageModels):
 
     def score(self, parts: Parts | Folds, stage: Stage) -> list[Surprisals]:
         """Score every edition."""
-        name, texts = self.model.name, measured(parts)
+        name, texts = self.model.name, parts.measured
         with stage(name):
             table = surprisals_of(self.model, texts, lm=name, cache=self.directory / SCORED, progress=self.progress)
         self._save(table)
@@ -209,13 +208,6 @@ def _of_section(name: str) -> Iterator[None]:
         raise ConfigError(f"[{name}] {without_python(error)}") from error
 
 
-def measured(parts: Parts | Folds) -> Multitext:
-    """Return the texts that are measured: of folds all, which know their fold."""
-    if isinstance(parts, Parts):
-        return parts.test
-    return replace(parts.multitext, intent_info=parts.multitext.intent_info.assign(fold=parts.fold))
-
-
 def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
     """Refuse clusters and strata that the fit would refuse, before training.
 
@@ -228,7 +220,7 @@ def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
     """
     if settings.clusters is None:
         return
-    texts = measured(parts)
+    texts = parts.measured
     intents, info = texts.intents, texts.intent_info
     with _of_section("fit"):
         for name in [settings.clusters] if isinstance(settings.clusters, str) else settings.clusters:

@@ -1,7 +1,7 @@
 """Divisions of a multitext into parts for training, tuning and measuring, once or in several folds."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pandas as pd
@@ -30,6 +30,11 @@ class Parts:
     def editions(self) -> pd.Index:
         """Names of the editions, in order."""
         return self.train.editions
+
+    @property
+    def measured(self) -> Multitext:
+        """Texts whose surprisals are computed: `test`."""
+        return self.test
 
     def sel(self, editions: Iterable[str]) -> "Parts":
         """Return the division with only some editions, in the order given.
@@ -151,6 +156,11 @@ class Folds(Result):
             [pd.Series(str(number), index=parts.test.intents) for number, parts in enumerate(self.parts, 1)]
         )
         return places[self.multitext.intents].rename("fold")
+
+    @property
+    def measured(self) -> Multitext:
+        """Texts whose surprisals are computed: all, with the column ``fold`` in their `intent_info`."""
+        return replace(self.multitext, intent_info=self.multitext.intent_info.assign(fold=self.fold))
 
     def sel(self, editions: list[str]) -> "Folds":
         """Return the division with only some editions, in the order given.
