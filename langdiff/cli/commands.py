@@ -336,16 +336,16 @@ class Late(TyperCommand):
         for name in (word.split("=")[0] for word in args):
             if name not in own and (now := [other for other in RENAMED.get(name, ()) if other in own]):
                 ctx.fail(f"{name} is called {now[0]} now.")
-        with in_command(self._named):
+        with in_command(self.named):
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
-        with in_command(self._named):
+        with in_command(self.named):
             return self._made.invoke(ctx)
 
     @cached_property
-    def _named(self) -> dict[str, tuple[str, str]]:
+    def named(self) -> dict[str, tuple[str, str]]:
         """What switches an argument on and off on the command line, by its name in Python and that of the option."""
         found: dict[str, tuple[str, str]] = {}
         for one in self.params:
