@@ -286,7 +286,7 @@ def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what
 
 
 def _without_column(known: Sequence[str], what: str) -> str:
-    """Return that there is no such column, and what to do in Python, in a command or in an experiment."""
+    """Return the message on a column that is missing, with the columns that there are and what to do."""
     there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
     adding = "" if what == "groups" else "`Surprisals.with_intent_info` adds columns, and "  # groups are of a multitext
     table, name_one = option("intent_info"), "name one of them" if known else ""

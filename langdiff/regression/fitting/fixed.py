@@ -202,7 +202,7 @@ def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> N
     if settings.variant.unbounded_in_pairs and not settings.restricted and _is_unbounded(two_way):
         raise DataError(
             f"(nearly) all intents have two cells only: then the likelihood of model {settings.variant.name} has no "
-            f"maximum. Use {option('restricted', True)}, or {option('model', '2L')}."
+            f"maximum. Use {option('restricted', True)}, or {option('model')} 2L."
         )
 
 

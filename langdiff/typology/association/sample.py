@@ -20,7 +20,7 @@ Unit = Literal["language", "edition"]
 
 def name_of_unit(unit: Unit) -> str:
     """Name the option that makes languages or editions the units of observation, for messages."""
-    python = "average=None" if unit == "edition" else 'average="language"'
+    python = "average=None" if unit == "edition" else "average='language'"
     return words(python=python, command=f"--average {unit}", experiment=f'average = "{unit}"')
 
 
