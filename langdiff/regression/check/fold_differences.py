@@ -255,7 +255,7 @@ def _fit(table: Surprisals, settings: dict[str, Any]) -> tuple[DifficultyFit, li
 
 
 def _model_sd(fits: list[DifficultyFit]) -> float:
-    """Return the standard deviation between models that `FoldComparison` has."""
+    """Return the standard deviation between language models, as `FoldComparison` defines it."""
     editions = len(fits[0].difficulty)
     centring = np.eye(editions) - 1 / editions
     centred = np.array([centring @ found.difficulty.to_numpy() for found in fits])  # (F, J)

@@ -1,4 +1,4 @@
-r"""From a table of surprisals for each size to a curve.
+r"""Fit difficulty curves to tables of surprisals, one per size.
 
 With normalized difficulties :math:`\delta_j`, whose factors average 1, and T the bits of all cells, edition j with
 :math:`I_j` cells spends on an intent
@@ -206,7 +206,7 @@ def fit_curve(
 
 
 def check_settings(model: str, n_draws: int) -> None:
-    """Refuse a model or a number of draws that curves cannot be fitted with.
+    """Check that curves can be fitted with the model and the number of draws.
 
     Raises
     ------

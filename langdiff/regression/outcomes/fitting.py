@@ -270,7 +270,7 @@ def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) 
 
 
 def _items(attributes: pd.DataFrame, rows: Rows, found: Estimate, structure: Structure) -> pd.DataFrame:
-    """Return difficulties of items, and the attributes that the design needs to be made again."""
+    """Return difficulties of items, and the attributes from which the design can be rebuilt."""
     if structure.conditional:
         return attributes
     mean, deviation = item_difficulties(rows, found.optimum.point, structure)

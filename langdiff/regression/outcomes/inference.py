@@ -43,7 +43,7 @@ DOUBTFUL = 0.05  # p of the comparison of marginal and conditional estimates fro
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorRecord:
-    """Where the standard errors of a fit come from.
+    """Source of the standard errors of a fit.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class ErrorRecord:
 
     @property
     def words(self) -> str:
-        """The source in words, as `OutcomeFit.summary` prints it."""
+        """Description of the source, as `OutcomeFit.summary` prints it."""
         if self.kind == "information":
             return "the information"
         of = (
@@ -108,7 +108,7 @@ class LikelihoodRatio:
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileTest:
-    """A test that systems have no levels of their own in groups of items.
+    """A test of the interaction of systems and groups of items.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class LikelihoodsCompared:
 
     @property
     def words(self) -> str:
-        """The distance in words and, if it is more than chance, the advice."""
+        """Description of the distance, with advice if it is significant."""
         found = (
             f"marginal and conditional abilities differ by up to {self.largest:+.3f} ({self.system}), "
             f"p = {self.p_value:.2g}"
@@ -245,7 +245,7 @@ def publish(
 
 
 def influence(rows: Rows, found: Estimate, cluster: Integers, structure: Structure) -> Floats:
-    """Return what each cluster adds to the error of the estimates, to first order: its score times H⁻¹, (C, P)."""
+    """Return the influence of each cluster on the estimates, to first order: its score times H⁻¹, (C, P)."""
     conditional = structure.conditional
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
     telling = (total > 0) & (total < trials) if conditional else np.ones(len(total), dtype=bool)
@@ -333,7 +333,7 @@ def interaction_test(
     errors: ErrorRecord,
     published: tuple[pd.DataFrame, pd.DataFrame],
 ) -> ProfileTest:
-    """Test that systems have no levels of their own in groups, by the covariance if it is from clusters.
+    """Test the interaction of systems and groups, by the covariance if it is from clusters.
 
     The likelihood ratio takes items to be independent: with 40 documents it rejects 12 % of true hypotheses at 5 %. It
     remains where there are no more clusters than differences.

@@ -68,7 +68,7 @@ class OutcomePriors:
     log_loading: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse what makes no normal distribution."""
+        """Check that all standard deviations are positive and finite."""
         for field, value in zip(fields(self), astuple(self), strict=True):
             if not 0 < value < np.inf:
                 raise ConfigError(f"prior {field.name}={value!r}: a standard deviation must be positive and finite.")

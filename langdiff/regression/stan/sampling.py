@@ -43,7 +43,7 @@ Algorithm = Literal["pathfinder", "laplace", "optimize"]
 
 
 def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
-    """Refuse a choice that is not offered."""
+    """Check that a choice is one of those offered."""
     if given not in offered:
         raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
 
@@ -92,7 +92,7 @@ class Sampler:
     inits: Inits | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sampled with."""
+        """Check the numbers of chains and iterations and the other settings."""
         check_choice("engine", self.engine, get_args(Engine))
         if self.inits is not None:
             check_choice("inits", self.inits, get_args(Inits))
@@ -250,7 +250,7 @@ def sample(
 
 
 def choose_engine(engine: str) -> str:
-    """Return the engine that is meant by "auto", or the one named."""
+    """Return the engine named, or the one chosen by "auto"."""
     if engine != "auto":
         return engine
     why = why_no_cmdstan()
@@ -260,7 +260,7 @@ def choose_engine(engine: str) -> str:
 
 
 def given_sampler(sampler: object) -> Sampler:
-    """Return the sampler that is meant by "auto", or the one given.
+    """Return the sampler given, or the one chosen by "auto".
 
     Raises
     ------
@@ -277,7 +277,7 @@ def given_sampler(sampler: object) -> Sampler:
 
 
 def _depth(sampler: Sampler, posterior: Posterior) -> int:
-    """Return the depth of trees whose trajectories make a quarter turn; a tree of depth t averages 2 ** (t − 1)."""
+    """Return the tree depth whose trajectories turn by a quarter; a tree of depth t averages 2 ** (t − 1) steps."""
     if sampler.max_treedepth is not None:
         return sampler.max_treedepth
     # a Laplace density has a kink, at which steps must be shorter, by how much is not known before
