@@ -275,6 +275,7 @@ def warn(text: str | Warning, category: type[Warning] = LangdiffWarning) -> None
     Examples
     --------
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     warn("only 3 clusters.")
     >>> caught[0].category.__name__, caught[0].filename
     ('LangdiffWarning', '<doctest ...>')
