@@ -1,4 +1,4 @@
-"""Which cells of a multitext are in the language in which the intent was first said, and how many."""
+"""Native cells of a multitext, whose text is in the original language of its intent, and their numbers."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ UNKNOWN = ("", "und")  # ISO 639-2: undetermined
 
 
 def original_language_of(multitext: Multitext, original_language: pd.Series | None = None) -> pd.Series:
-    """Return the original language of every intent, NaN where it is not known.
+    """Return the original language of every intent, NaN where unknown.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
 
 
 def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
-    """Return the original languages of these intents, NaN where they are ``""`` or ``"und"``.
+    """Return the original languages of some intents, NaN where they are ``""`` or ``"und"``.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
 
 
 def codes_of_editions(multitext: Multitext, source: pd.Series, edition_info: EditionInfo | None = None) -> pd.Series:
-    """Return the code by which the original languages call the language of each edition.
+    """Return the code of each edition's language as the original languages write it.
 
     It is the edition's name, its ``language`` in the multitext's `edition_info` or the code that begins its name, the
     first of these that is among the original languages; if none is, the edition's language or name.
@@ -117,7 +117,7 @@ def native_cells(
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Mark the cells that are present and in the original language of their intent.
+    """Return an indicator of the cells that are present and in the original language of their intent.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def native_share(
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Count the intents that each edition has, and those of them that were first said in its language.
+    """Count the intents that each edition has, and those of them whose original language is the edition's.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def origin_accounting(
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Count the intents whose native text can be found, and the reasons why those of others cannot.
+    """Count the intents with a native text, and the others by the reason why they have none.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Baselines that need no network: n-grams and compressors, and how far language models are below them."""
+"""Baselines without networks: n-grams and compressors, and the advantage of language models over them."""
 
 import lzma
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ PPMD_MEMORY = 256 << 20  # bytes; a model that outgrows them begins anew
 
 
 def measure_baselines(parts: Parts, *, progress: bool | None = None) -> pd.DataFrame:
-    """Measure, edition by edition, what character n-grams and compressors make of the test part.
+    """Measure the bits of character n-grams and compressors on the test part, edition by edition.
 
     Each learns from the training part. Characters that are too rare in training are replaced and priced, as for
     language models, so that all figures are about the same string.
@@ -144,7 +144,7 @@ def compare_with_baselines(tables: Iterable[Surprisals], baselines: pd.DataFrame
 
 
 def lzma_bits(train: Sequence[str], test: Sequence[str]) -> float:
-    r"""Return the bits by which test texts lengthen the compressed training texts.
+    r"""Return the bits that test texts add to the training texts compressed by LZMA.
 
     .. math:: 8\,(C(\text{train}\;\text{test}) - C(\text{train}))
 
@@ -188,7 +188,7 @@ def lzma_bits(train: Sequence[str], test: Sequence[str]) -> float:
 
 
 def ppmd_bits(train: Sequence[str], test: Sequence[str]) -> float:
-    r"""Return the bits by which test texts lengthen the training texts that PPMd has compressed.
+    r"""Return the bits that test texts add to the training texts compressed by PPMd.
 
     As `lzma_bits`, with prediction by partial matching: contexts of up to 16 bytes, variant I. It comes
     near to character n-grams of the same order, in a second.

@@ -46,7 +46,7 @@ def measure_parity(
     n_resamples: int = 1000,
     seed: int | np.random.Generator = 0,
 ) -> Parity:
-    r"""Compare what the same content takes in every edition with what it takes in one of them.
+    r"""Measure the length of the same content in every edition relative to a reference edition.
 
     Over the intents that an edition shares with the reference, the premium of bytes (characters, tokens) is the
     quotient of their totals. That of bytes is a product of three factors,
@@ -168,7 +168,7 @@ def _tables(
     tokenizers: TokenSource | Mapping[str, TokenSource] | None,
     alpha: float,
 ) -> tuple[list[Measured], Surprisals | None]:
-    """Measure each table of intents; return the bits as well, if there are some."""
+    """Measure each table of intents; return the bits as well, if there are any."""
     sources = named_sources(tokenizers)
     if isinstance(source, Surprisals) and surprisals is not None:
         raise ConfigError("two tables of surprisals: give one, as source or as surprisals.")
@@ -233,7 +233,7 @@ def _clusters_of(table: Measured, clusters: Clusters) -> pd.Series:
 
 
 def _name_of_clusters(tables: list[Measured], clusters: Clusters) -> str:
-    """Return what the signature says of the clusters of all tables."""
+    """Return the part of the signature on the clusters of all tables."""
     return "+".join(dict.fromkeys(name_of_clusters(_clusters_of(table, clusters)) for table in tables))
 
 

@@ -1,4 +1,4 @@
-"""The largest complete part of a multitext."""
+"""Selection of the largest complete part of a multitext."""
 
 import time
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from langdiff.tables.multitext import Multitext, check_multitext
 
 
 class Direct(Search):
-    """Search by one program, solved again with a higher cut-off until that is infeasible."""
+    """Search by a single program, solved again with a higher cut-off until that is infeasible."""
 
     def _search(self) -> None:
         problem, self.best = self.problem, None  # what the other method found is not used
@@ -172,7 +172,7 @@ def select(
 
 
 def _left_out(multitext: Multitext, selected: Multitext, have: pd.Series) -> pd.DataFrame:
-    """Return the editions that were not selected, with their intents and those of the selected ones that they have."""
+    """Return the editions not selected, with their intents and the number shared with the selection."""
     others = multitext.editions.difference(selected.editions, sort=False)
     presence = multitext.presence.to_numpy().T  # one row per edition, as frames keep it
     chosen = multitext.editions.isin(selected.editions)
@@ -182,7 +182,7 @@ def _left_out(multitext: Multitext, selected: Multitext, have: pd.Series) -> pd.
 
 
 def _alone(multitext: Multitext, edition: str, have: pd.Series) -> str:
-    """Say why a selection of one edition is of little use, and what to do."""
+    """Return a caution that a selection of one edition is of little use."""
     alone = f"only one edition is selected, {edition!r} with its {have[edition]:,} intents, and nothing can be compared"
     others = multitext.presence.drop(columns=edition)
     if others.empty:

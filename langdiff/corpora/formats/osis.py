@@ -43,7 +43,7 @@ _BREAKS = frozenset({"p", "l", "lg", "lb", "div", "chapter", "list", "item", "ta
 
 @dataclass(frozen=True)
 class OsisText(VerseText):
-    """The verses of one file.
+    """Source of the verses of one file.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class OsisText(VerseText):
     ranges: Ranges = "missing"
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the file has; put what the header says into `header`."""
+        """Return the verses of the file; store attributes from its header in `header`."""
         events = _OsisEvents(self.file, self.ranges, faults)
         read_corpus_xml(self.file, events, errors=self.decode_errors)
         header.update(events.header())
@@ -76,7 +76,7 @@ def catalogue(reading: Reading) -> Multitext:
 
 
 class _OsisEvents(Events):
-    """Collects verses, and what the header says of the edition."""
+    """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
     def __init__(self, file: File, ranges: str, faults: Faults) -> None:
         super().__init__(file, faults)

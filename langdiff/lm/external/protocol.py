@@ -1,4 +1,4 @@
-"""Anything that prices a text is a language model: the protocol, and tables of surprisals, kept edition by edition."""
+"""Protocol of external language models, and tables of their surprisals, cached edition by edition."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -25,13 +25,13 @@ FORMAT_VERSION = 1
 
 @runtime_checkable
 class SurprisalModel(Protocol):
-    """What a language model of one's own needs: one method.
+    """Interface of an external language model: one method.
 
     `langdiff.lm.LanguageModel` and `langdiff.lm.HuggingFaceLM` have it.
     """
 
     def surprisal(self, texts: pd.Series, /) -> pd.DataFrame | Sequence[float]:
-        r"""Price texts, each on its own.
+        r"""Score texts independently.
 
         Parameters
         ----------
@@ -48,11 +48,11 @@ class SurprisalModel(Protocol):
 
 
 class Identified(Protocol):
-    """What a cache needs besides: a string that tells the model from others."""
+    """Additional interface for caching: a string that identifies the model."""
 
     @property
     def identity(self) -> str:
-        """Hash of all that its bits depend on."""
+        """Hash of everything that determines the bits."""
 
 
 def surprisals_of(
@@ -63,7 +63,7 @@ def surprisals_of(
     cache: str | Path | None = None,
     progress: bool | None = None,
 ) -> Surprisals:
-    """Score every intent of a multitext with a language model of one's own.
+    """Score every intent of a multitext with an external language model.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _score(model: SurprisalModel, texts: pd.Series, edition: str) -> pd.DataFram
 def cached(
     folder: Path, identity: str, edition: str, texts: pd.Series, score: Callable[[], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return what was kept of a model and the texts of an edition; else score them and keep it.
+    """Return the cached scores of a model for the texts of an edition; compute and store them if there are none.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def cached(
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:
-    """Return the content of a file, or None if it is missing, damaged or of something else: it is made again."""
+    """Return the content of a file; None if it is missing, damaged or of another kind."""
     try:
         document = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -129,7 +129,7 @@ def train_language_model(
 def fit_language_model(
     recipe: "Recipe", train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
 ) -> LanguageModel:
-    """Train as `train_language_model` does, but call the report of the plan instead of drawing a bar.
+    """Train as `train_language_model` does, but report to the plan instead of drawing a bar.
 
     The caller saves the model. The states in the folder are left there, so that the caller can finish what comes
     after training before it removes them.
@@ -177,7 +177,7 @@ def _begin_training(
 
 
 class _KeptTraining:
-    """A training whose log, best model and last state are kept on disk.
+    """Training whose log, best model and last state are kept on disk.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class _KeptTraining:
         self._log = _start_log(plan.log_path, loop.history)
 
     def keep(self, epoch: Epoch) -> None:
-        """Log a finished epoch; write the state after it, and the model if it has become better."""
+        """Log a finished epoch; write the state after it, and the model if it has improved."""
         self._log(epoch)
         logger.info("%s: %s", self._model.name, describe(epoch))
         best = self.loop.best
@@ -221,7 +221,7 @@ class _KeptTraining:
 
 
 def _start_log(path: Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:
-    """Begin a log of JSON lines; return what adds one, which is on disk when the next epoch begins."""
+    """Create a log of JSON lines; return a function that appends one and flushes it to disk."""
     if path is None:
         return lambda _: None
     write_text(path, "".join(f"{json.dumps(asdict(epoch))}\n" for epoch in history))
