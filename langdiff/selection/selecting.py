@@ -1,7 +1,6 @@
 """Selection of the largest complete part of a multitext."""
 
 import time
-import warnings
 from collections.abc import Iterable
 from typing import Literal
 
@@ -10,7 +9,7 @@ import pandas as pd
 import pulp
 
 from langdiff.base.progress import progress_bar
-from langdiff.errors import ConfigError, LangdiffWarning, SolverError, option
+from langdiff.errors import ConfigError, SolverError, option, warn
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import Selection
 from langdiff.selection.search.exact import HALF, Search
@@ -155,7 +154,7 @@ def select(
         raise SolverError(f"no selection was found in time; raise {option('time_limit')} or relax the requirements.")
     editions = named.editions[search.best.editions]
     if len(editions) < 2 and 1 not in (n_editions, max_editions):
-        warnings.warn(_alone(multitext, editions[0], named.have), LangdiffWarning, stacklevel=2)
+        warn(_alone(multitext, editions[0], named.have))
     selected = multitext.sel(editions=editions).dropna()
     return Selection(
         multitext=selected,

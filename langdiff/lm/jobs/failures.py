@@ -1,7 +1,6 @@
 """Errors of jobs, kept until the other jobs are finished, and their warnings and frames."""
 
 import logging
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -9,7 +8,16 @@ from contextlib import contextmanager
 import pandas as pd
 
 from langdiff.base.io import LockedError
-from langdiff.errors import ConfigError, EditionWarning, LangdiffError, OutputError, TrainingError, listing, option
+from langdiff.errors import (
+    ConfigError,
+    EditionWarning,
+    LangdiffError,
+    OutputError,
+    TrainingError,
+    listing,
+    option,
+    warn,
+)
 from langdiff.lm.jobs.job import JobResult
 
 logger = logging.getLogger(__name__)
@@ -127,10 +135,10 @@ def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
     return [(edition, text) for edition, result in results.items() for text in (*result.damage, *result.cautions)]
 
 
-def warn_of(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
+def warn_of(cautions: Iterable[tuple[str, str]]) -> None:
     """Warn once of cautions that differ only in figures."""
     for warning in EditionWarning.of_each_kind(cautions):
-        warnings.warn(warning, stacklevel=stacklevel)
+        warn(warning)
 
 
 def frames_of(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:
