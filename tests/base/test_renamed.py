@@ -30,7 +30,7 @@ def rows():
     """Yield earlier name and function from the table."""
     table = re.findall(r"^  \| (.+?) \| (.+?) \| (.*?) \|$", CHANGES.split("**Changed names**")[1], flags=re.M)
     for before, _, where in table:
-        names = [name for name in re.findall(r"`([a-z_]+\*?)(?:=\d+)?`", before)]
+        names = list(re.findall(r"`([a-z_]+\*?)(?:=\d+)?`", before))
         names = [each for name in names for each in (SAMPLER if name == "iter_*" else [name])]
         functions = [word for word in re.findall(r"(?<![-`\[])\b[a-z_]+\b", where) if inspect.isfunction(public(word))]
         yield from ((name, function) for name in names for function in functions)
