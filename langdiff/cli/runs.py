@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langdiff.cli.commands import Command
-from langdiff.cli.installed import Finding, findings
 from langdiff.cli.options import existing
 from langdiff.cli.output import Json, print_json, print_table
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from langdiff.cli.installed import Finding
     from langdiff.run import Experiment
     from langdiff.run.result import RunResult
 
@@ -212,6 +212,8 @@ def doctor(
 
     Example: langdiff doctor
     """
+    from langdiff.cli.installed import findings  # it needs metadata of packages, which are slow to import
+
     found = findings()
     if as_json:
         typer.echo(json.dumps([{"what": w, "ok": ok, "detail": d} for w, ok, d in found], indent=2))
@@ -223,7 +225,7 @@ def doctor(
             typer.echo(f"{what}: {'yes' if ok else 'no'}, {detail}")
 
 
-def _print_table(found: list[Finding]) -> None:
+def _print_table(found: "list[Finding]") -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
