@@ -1,6 +1,5 @@
 """Fits of several tables to the cells that all of them have."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning
+from langdiff.errors import ConvergenceWarning, DataError, warn
 from langdiff.regression.design import make_design
 from langdiff.regression.fitting.errors import FEW_CLUSTERS, ROUNDING
 from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
@@ -168,21 +167,18 @@ def fit_all(
         fitting = OwnDispersions(z, design, settings, table, group) if own else Fixed(z, design, settings, table)
         fittings[name] = fitting
         if not fitting.estimate.converged:
-            warnings.warn(
+            warn(
                 f"the fit of {name!r}, model {variant.name}, did not converge: {fitting.estimate.message}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         influences[name] = influence_of(Sample(fitting, [] if labels is None else [labels]))
     least = min(float(influence.freedom.min()) for influence in influences.values())
     if least < FEW_CLUSTERS - ROUNDING:
         of = "intents" if labels is None else f"clusters by {labels.name}"
         n_clusters = len(next(iter(influences.values())).values)
-        warnings.warn(
+        warn(
             f"standard errors from {n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals are "
             "long, and hang on single ones.",
-            LangdiffWarning,
-            stacklevel=3,
         )
     return JointFits(fittings, influences, restricted, "edition" if own else "common")
 
