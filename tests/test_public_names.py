@@ -61,7 +61,8 @@ langdiff.plots:
     plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
     plot_difficulty_curves plot_discourse_comparison plot_discourse_relations plot_discourse_tree
     plot_divergences plot_goodness_of_fit plot_intent_stability plot_intents_per_edition
-    plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_lm_differences plot_metric_maps
+    plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_lm_differences
+    plot_metric_maps
     plot_multitext plot_native_share plot_pareto_front plot_parity plot_perturbation plot_posterior
     plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores
     plot_size_correlations plot_tag_transitions plot_tagger_training plot_translationese
