@@ -18,7 +18,16 @@ NOTHING_TO_REFUSE |= {"plot_difficulty_curves", "plot_rank_changes", "plot_size_
 NOTHING_TO_REFUSE |= {"plot_within_languages"}  # a result of ours
 NOTHING_TO_REFUSE |= {"profile_treebank"}  # a treebank and settings, which were checked when they were made
 UNDERLINED = re.compile(r"^([A-Z][a-z]+(?: [A-Z][a-z]+)?)\n-{3,}$", re.M)
-PLAIN = ["base", "corpora", "datasets", "lm", "parity", "selection", "tables"]  # packages with plain first sentences
+PLAIN = [
+    "base",
+    "cli",
+    "corpora",
+    "datasets",
+    "lm",
+    "parity",
+    "selection",
+    "tables",
+]  # first sentences of all functions
 UNCLEAR = ["what it", "what is", "those that", "so many", "beside", "besides", "is no", "are no"]
 UNCLEAR += ["of which alone", "which see"]
 NOT_VERBS = ["say", "take", "make", "go", "tell", "give"]  # words with which no summary of a function begins

@@ -117,7 +117,7 @@ def status(directory: Directory, as_json: Json = False) -> None:
 
 
 def _left(table: "pd.DataFrame") -> str:
-    """Say how long the training of language models will take, for those of which anything is known."""
+    """Return the estimated time of training for each language model, where it is known."""
     known, unknown = [], []
     for lm, jobs in table[~table["state"].isin(["done", "failed"])].groupby("lm", sort=False):
         if jobs["seconds_left"].isna().any():
@@ -208,7 +208,7 @@ def clean(
 def doctor(
     as_json: Json = False,
 ) -> None:
-    """Show what is installed: packages, device, solvers, Stan, extras.
+    """Show which packages, devices, solvers and extras are installed, and whether Stan is.
 
     Example: langdiff doctor
     """

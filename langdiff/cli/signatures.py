@@ -163,7 +163,7 @@ class _Module:
 
     @cached_property
     def statements(self) -> dict[str, str]:
-        """Texts of the statements of the file by the names that they define or import; only what is used is parsed."""
+        """Texts of the statements of the file by the names that they define or import; those that help needs are parsed later."""
         found = {}
         for text in _STATEMENT.findall(self.text):
             if defined := _DEFINED.match(text):
@@ -184,13 +184,13 @@ class _Module:
             return _parsed(self.text).get(name)
 
     def classes(self, base: str) -> Iterator[tuple[str, ast.AST | None]]:
-        """Yield a class of the file, and those that inherit from it."""
+        """Yield a class of the file and its subclasses there."""
         for name, text in self.statements.items():
             if name == base or re.search(rf"^class \w+\(.*\b{base}\b", text, re.MULTILINE):
                 yield name, self.node(name)
 
     def find(self, name: str) -> tuple["_Module", ast.AST | None]:
-        """Return what a name stands for and the module where it is defined; None for what is not of the package."""
+        """Return the definition of a name and its module; None for names from outside the package."""
         node = self.node(name)
         if isinstance(node, ast.ImportFrom):
             base = self.name.split(".")
