@@ -163,7 +163,7 @@ class _Module:
 
     @cached_property
     def statements(self) -> dict[str, str]:
-        """Texts of the statements of the file by the names that they define or import; those that help needs are parsed later."""
+        """Unparsed statements of the file by the names that they define or import."""
         found = {}
         for text in _STATEMENT.findall(self.text):
             if defined := _DEFINED.match(text):
