@@ -20,9 +20,9 @@ from .lstm.training import train_language_model as train_language_model
 from .mixture import Mixture as Mixture
 from .mixture import fit_mixture as fit_mixture
 from .mixture import read_mixture as read_mixture
-from .ngram.model import read_kneser_ney as read_kneser_ney
-from .ngram.model import train_kneser_ney as train_kneser_ney
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe
+from .ngram.recipe import read_kneser_ney as read_kneser_ney
+from .ngram.recipe import train_kneser_ney as train_kneser_ney
 from .rescoring import read_models as read_models
 from .rescoring import score_multitext as score_multitext
 from .rescoring import token_scores as token_scores

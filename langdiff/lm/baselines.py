@@ -10,8 +10,7 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.errors import DataError, LangdiffWarning, MissingExtraError, listing
 from langdiff.lm.language_model import TrainingPlan
-from langdiff.lm.ngram.model import fit_kneser_ney
-from langdiff.lm.ngram.recipe import KneserNeyRecipe
+from langdiff.lm.ngram.recipe import KneserNeyRecipe, fit_kneser_ney
 from langdiff.lm.texts import check_texts, naming
 from langdiff.tables.divisions import Parts
 from langdiff.tables.surprisals import Surprisals

@@ -9,10 +9,9 @@ import re
 from dataclasses import dataclass
 
 from langdiff.base.archives import File
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
-from langdiff.corpora.formats.events import Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.versifications import UNNUMBERED
 from langdiff.tables.multitext import Multitext

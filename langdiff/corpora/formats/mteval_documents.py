@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass, field
 
 from langdiff.base.archives import File
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import Events, Faults, Place
 from langdiff.corpora.formats.bible import one_spaced
-from langdiff.corpora.formats.events import Events
 from langdiff.corpora.formats.sgml import read_sgml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError

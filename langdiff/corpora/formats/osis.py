@@ -14,10 +14,9 @@ from functools import partial
 
 from langdiff.base.archives import File
 from langdiff.base.types import Ranges
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import LANGUAGE, Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
-from langdiff.corpora.formats.events import LANGUAGE, Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.corpora.versifications import BOOKS

@@ -25,8 +25,8 @@ from langdiff.base.io import LockedError, write_text
 from langdiff.errors import ConfigError, MissingExtraError, TrainingError
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.dask_worker import Busy, Call, catalogue_of, opener, pack, with_intents, work_on_parcel
-from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.job import Job, JobResult, run_job
+from langdiff.lm.jobs.workers import Failures
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -22,8 +22,7 @@ from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits, caution_about_merges, caution_about_words
-from langdiff.lm.units.characters import ByteUnits, CharacterUnits, Ids, Units
-from langdiff.lm.units.graphemes import GraphemeUnits
+from langdiff.lm.units.characters import ByteUnits, CharacterUnits, GraphemeUnits, Ids, Units
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from langdiff.errors import ConfigError, DataError, MissingExtraError, OutputErr
 from langdiff.lm import compute_surprisals
 from langdiff.lm.jobs import dask_jobs, dask_worker
 from langdiff.lm.jobs.dask_jobs import Patience, dask_executor, is_dask, local_workers, run_on_dask
-from langdiff.lm.jobs.failures import Failures
 from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder
 from langdiff.lm.jobs.job import run_job
+from langdiff.lm.jobs.workers import Failures
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import verses
 from tests.lm.jobs.test_dask_worker import make_job
