@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from langdiff.base.cells import check_names, guard
 from langdiff.base.io import read_table
 from langdiff.corpora.files import language_of
 from langdiff.corpora.iso639 import contradict, iso639_3
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 
 FILE_NAME = "metadata.csv"
 EditionInfo = pd.DataFrame | pd.Series | Mapping[str, str]  # where only languages are needed; see `languages_of`
@@ -141,18 +140,14 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
         if named and contradict(code, named) and (known is None or pd.isna(known[edition])):
             different.append(f"{edition} ({code})")
     if unknown:
-        warnings.warn(
+        warn(
             f"headers of {len(unknown)} edition(s) name a language by what is not a code of ISO 639: "
-            f"{listing(unknown)}. It is not used; give the language by edition_info.",
-            LangdiffWarning,
-            stacklevel=5,
+            f"{listing(unknown)}. It is not used; give the language by edition_info."
         )
     if different:
-        warnings.warn(
+        warn(
             f"headers of {len(different)} edition(s) name another language than their files' names: "
-            f"{listing(different)}. The header counts; if it is wrong, give the language by edition_info.",
-            LangdiffWarning,
-            stacklevel=5,
+            f"{listing(different)}. The header counts; if it is wrong, give the language by edition_info."
         )
 
 

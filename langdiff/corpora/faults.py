@@ -1,7 +1,6 @@
 """Faults in the files of a corpus, collected during reading, and the handler of XML events that records them."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,10 +18,10 @@ from langdiff.errors import (
     DataError,
     Fault,
     FaultsError,
-    LangdiffWarning,
     list_faults,
     option,
     summary_of,
+    warn,
     words,
 )
 from langdiff.tables.multitext import FAULT_COLUMNS, Multitext
@@ -176,7 +175,7 @@ class Faults:
             f"Left out: {names_left_out(left_out)}",
         ]
         # at the call of the public function
-        warnings.warn("\n  ".join(lines), LangdiffWarning, stacklevel=3)
+        warn("\n  ".join(lines))
         return replace(multitext, skipped=self.to_frame(), left_out=left_out)
 
     def left_out(self) -> pd.DataFrame:

@@ -1,13 +1,11 @@
 """Native cells of a multitext, whose text is in the original language of its intent, and their numbers."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, warn
 from langdiff.tables.multitext import Multitext
 
 UNKNOWN = ("", "und")  # ISO 639-2: undetermined
@@ -152,13 +150,11 @@ def native_cells(
     source = original_language_of(multitext, original_language)
     codes = codes_of_editions(multitext, source, edition_info)
     if source.notna().any() and not source.isin(codes).any():
-        warnings.warn(
+        warn(
             "no edition is in an original language, so that nothing is native: editions are in "
             f"{listing(codes.unique())}, intents from {listing(source.dropna().unique())}. If these are other codes "
             "for the same languages, write the original languages in the codes of the editions, or in Python give "
-            "edition_info.",
-            LangdiffWarning,
-            stacklevel=3,
+            "edition_info."
         )
     own = pd.DataFrame({edition: source == codes[edition] for edition in multitext.editions})
     return multitext.presence & own.set_axis(multitext.editions, axis=1)

@@ -1,14 +1,13 @@
 """Baselines without networks: n-grams and compressors, and the advantage of language models over them."""
 
 import lzma
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 
 import pandas as pd
 
 from langdiff.base.progress import progress_bar
-from langdiff.errors import DataError, LangdiffWarning, MissingExtraError, listing
+from langdiff.errors import DataError, MissingExtraError, listing, warn
 from langdiff.lm.language_model import TrainingPlan
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, fit_kneser_ney
 from langdiff.lm.texts import check_texts, naming
@@ -136,11 +135,9 @@ def compare_with_baselines(tables: Iterable[Surprisals], baselines: pd.DataFrame
     above = found[found["percent"] < 0]
     for lm, of_lm in above.groupby("lm", sort=False):
         count = int((found["lm"] == lm).sum())
-        warnings.warn(
+        warn(
             f"{lm}: {len(of_lm)} of {count} edition(s) need more bits than a baseline, so that the model has learned "
-            f"less than n-grams or a compressor: {listing(of_lm['edition'])}. Train longer, or use a better recipe.",
-            LangdiffWarning,
-            stacklevel=2,
+            f"less than n-grams or a compressor: {listing(of_lm['edition'])}. Train longer, or use a better recipe."
         )
     return found
 

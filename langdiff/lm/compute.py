@@ -315,7 +315,7 @@ def compute_where_possible(
             )
         else:
             found = score(parts, number, folder, named.name)
-    warn_of(found.cautions, stacklevel=4)
+    warn_of(found.cautions)
     return found.surprisals, found.failed
 
 

@@ -158,7 +158,7 @@ def score_multitext(
     message = explain_replaced({edition: result.replaced_rate for edition, result in results.items()}, max_replaced)
     if message is not None:
         raise DataError(message)
-    warn_of(cautions_of(results), stacklevel=3)
+    warn_of(cautions_of(results))
     provenance = provenance_of_scored(recipe, scoring, multitext, records, scored)
     return surprisals_of_frames(frames_of(results), multitext, named.name, provenance)
 
@@ -269,7 +269,7 @@ def token_scores(
         for caution in (*of_edition[edition].cautions, caution_about_rates({"scored": rate}, scoring))
         if caution is not None
     ]
-    warn_of(cautions, stacklevel=3)
+    warn_of(cautions)
     tables = []
     for edition, series in texts.items():
         with naming(edition):

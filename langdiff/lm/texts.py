@@ -1,6 +1,5 @@
 """Preparation of texts for language models: checks, counts, the alphabet, and the record of the preparation."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from langdiff.errors import (
     DataError,
     FaultsError,
     LangdiffError,
-    LangdiffWarning,
     TrainingError,
+    warn,
 )
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import Alphabet
@@ -220,7 +219,7 @@ def note_preparation(models: Path, tokenization: Tokenization) -> None:
     try:
         known = read_preparation(models) if (models / NOTE).is_file() else tokenization
     except CheckpointError as error:  # models of other texts are not used, whatever the note says
-        warnings.warn(f"{error} The note is written again.", LangdiffWarning, stacklevel=2)
+        warn(f"{error} The note is written again.")
         known = tokenization
     if known != tokenization:
         raise ConfigError(

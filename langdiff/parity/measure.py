@@ -1,6 +1,5 @@
 """Parity of editions with a reference, with intervals."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Literal, get_args
 
@@ -11,7 +10,7 @@ from langdiff import __version__
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.parity.counting import (
     Measured,
     TokenSource,
@@ -254,11 +253,9 @@ def _intervals(
         few = [j for j in range(shared.shape[1]) if len(np.unique(codes[shared[:, j]])) < FEW_CLUSTERS]
         if few:
             what = "intents" if clusters is None else "clusters of intents"
-            warnings.warn(
+            warn(
                 f"{len(few)} edition(s) share fewer than {FEW_CLUSTERS} {what} with the reference: "
-                f"{listing(table.editions[few])}. Their bootstrap intervals are too narrow.",
-                LangdiffWarning,
-                stacklevel=3,
+                f"{listing(table.editions[few])}. Their bootstrap intervals are too narrow."
             )
         ends = intervals(list(table.quotients.values()), codes, n_resamples, rng)
         for name, pair in zip(table.quotients, ends, strict=True):

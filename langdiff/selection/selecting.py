@@ -1,7 +1,6 @@
 """Selection of the largest complete part of a multitext, and of the most intents for each number of editions."""
 
 import time
-import warnings
 from collections.abc import Iterable
 from typing import Literal
 
@@ -11,7 +10,7 @@ import pulp
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, LangdiffWarning, SolverError
+from langdiff.errors import ConfigError, SolverError, warn
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import ParetoFront, Selection
 from langdiff.selection.search.exact import HALF, Search
@@ -156,7 +155,7 @@ def select(
         raise SolverError("no selection was found in time; raise time_limit or relax the requirements.")
     editions = named.editions[search.best.editions]
     if len(editions) < 2 and 1 not in (n_editions, max_editions):
-        warnings.warn(_alone(multitext, editions[0], named.have), LangdiffWarning, stacklevel=2)
+        warn(_alone(multitext, editions[0], named.have))
     selected = multitext.sel(editions=editions).dropna()
     return Selection(
         multitext=selected,

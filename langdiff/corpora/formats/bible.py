@@ -1,7 +1,6 @@
 """Functions shared by the formats of Bibles: verse ids, ranges of verses, nonexistent verses, the catalogue."""
 
 import re
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from langdiff.base.types import Booleans
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
 from langdiff.corpora.versifications import BOOKS, NUMBERS, Existing, Repaired, existing, versification_of
-from langdiff.errors import DataError, LangdiffWarning, listing, option
+from langdiff.errors import DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix
 
@@ -356,11 +355,9 @@ def _warn_of_repairs(repaired: Mapping[str, Repaired]) -> None:
     for edition, books in repaired.items():
         if books:
             n_books, (was, now) = len(books), next(iter(books.values()))
-            warnings.warn(
+            warn(
                 f"{edition}: the book's number stands before the chapter in {n_books} book{'s' * (n_books > 1)} "
-                f"({was} is {now}); read without it.",
-                LangdiffWarning,
-                stacklevel=5,  # at the call of read_multitext
+                f"({was} is {now}); read without it."
             )
 
 
@@ -372,11 +369,9 @@ def _with_numbering(
     groups = versification.groupby(versification)
     if groups.ngroups > 1:
         named = "; ".join(f"{name}: {listing(editions.index)}" for name, editions in groups)
-        warnings.warn(
+        warn(
             f"the editions number chapters and verses in {groups.ngroups} ways, so that one id can be different verses "
-            f"({named}). Compare editions of one versification, or books that all of them number alike.",
-            LangdiffWarning,
-            stacklevel=5,  # at the call of read_multitext
+            f"({named}). Compare editions of one versification, or books that all of them number alike."
         )
     if "versification" in info:
         versification = info["versification"].fillna(versification)

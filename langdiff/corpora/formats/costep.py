@@ -7,7 +7,6 @@ quotation marks. A turn whose languages have different numbers of paragraphs doe
 which of them say the same: it is left out. To read the texts of one language, all files are parsed.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from langdiff.corpora.files import Paths, files_in, keep, suffixes_of
 from langdiff.corpora.formats.costep_xml import Turn, read_day
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
 
@@ -136,7 +135,7 @@ def catalogue(reading: Reading) -> Multitext:
     statistics = _statistics(reading)
     reading.faults.refuse()  # before the warning
     if statistics.lost_intents:
-        warnings.warn(statistics.loss(), LangdiffWarning, stacklevel=3)  # at the call of read_multitext
+        warn(statistics.loss())
     return statistics.multitext
 
 

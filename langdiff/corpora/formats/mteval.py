@@ -12,7 +12,6 @@ name instead: all those of a set must have equal documents and segments, and the
 """
 
 import logging
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,7 +25,7 @@ from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.formats.mteval_documents import Document, read_documents
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
 
@@ -199,11 +198,9 @@ def _present(parts: Mapping[str, Sequence[_Found]]) -> dict[str, list[str]]:
                     different.append(f"{intent!r} ({first[intent][1]} and {where})")
         present[edition] = list(first)
     if different:
-        warnings.warn(
+        warn(
             f"{len(different):,} segments have two texts where there should be one, such as {different[0]}. "
-            "Sources count more than references, and the first file more than others.",
-            LangdiffWarning,
-            stacklevel=4,
+            "Sources count more than references, and the first file more than others."
         )
     return present
 

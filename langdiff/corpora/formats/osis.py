@@ -8,7 +8,6 @@ that of other milestones (a paragraph's ``¶``) is not text. White space becomes
 """
 
 import re
-import warnings
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,7 +19,7 @@ from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalog
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.corpora.versifications import BOOKS
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, warn
 from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml", ".osis")
@@ -68,11 +67,9 @@ def catalogue(reading: Reading) -> Multitext:
         left_out = multitext.edition_info["left_out"].dropna().str.split()
         unknown = {edition: [book for book in books if book not in _UNNUMBERED] for edition, books in left_out.items()}
         if said := [f"{edition} has {listing(books)}" for edition, books in unknown.items() if books]:
-            warnings.warn(
+            warn(
                 f"books of {len(said)} edition(s) are left out, their names not being those of OSIS: "
-                f"{'; '.join(said[:5])}. Rename them, as Gen, Exod, Matt.",
-                LangdiffWarning,
-                stacklevel=3,  # at the call of read_multitext
+                f"{'; '.join(said[:5])}. Rename them, as Gen, Exod, Matt."
             )
     return multitext
 

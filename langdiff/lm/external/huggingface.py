@@ -4,7 +4,6 @@ import hashlib
 import importlib
 import inspect
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import log
@@ -20,7 +19,7 @@ from torch import Tensor
 
 from langdiff.base.signature import full_hash
 from langdiff.base.types import Floats
-from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
+from langdiff.errors import CheckpointError, ConfigError, MissingExtraError, TrainingError, warn
 from langdiff.lm.device import find_device, single_precision
 from langdiff.lm.external.windows import Batches, Window, cut_windows, padded
 from langdiff.lm.texts import check_texts, sizes_of
@@ -285,12 +284,10 @@ class HuggingFaceLM:
         changed = [i for i, text in enumerate(texts) if back[i] != text.lstrip(" ")]
         if changed:
             first = changed[0]
-            warnings.warn(
+            warn(
                 f"{self.name}: the tokenizer cannot give back {len(changed):,} of {len(texts):,} texts: the first is "
                 f"intent {series.index[first]!r}, {texts[first][:40]!r} becomes {back[first][:40]!r}. "
-                "Their bits are those of what is left.",
-                LangdiffWarning,
-                stacklevel=3,
+                "Their bits are those of what is left."
             )
         return encoded
 

@@ -13,7 +13,7 @@ from langdiff.base.checksums import is_whole, seal
 from langdiff.base.io import parse_json, remove, write_json
 from langdiff.base.progress import progress_bar
 from langdiff.base.signature import full_hash
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, warn
 from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames
 from langdiff.lm.texts import check_texts
 from langdiff.tables.multitext import Multitext
@@ -185,12 +185,12 @@ def cached(
     key = full_hash(identity, edition, texts)
     path = folder / f"{key[:32]}.json"
     if path.is_dir():
-        warnings.warn(f"{path}: is a directory. The texts are scored again.", LangdiffWarning, stacklevel=3)
+        warn(f"{path}: is a directory. The texts are scored again.")
         remove(path)
     kept = _read(path, key)
     if kept is not None:
         for message in kept.get("warnings", []):
-            warnings.warn(message, LangdiffWarning, stacklevel=3)
+            warn(message)
         return pd.DataFrame(kept["columns"]).set_axis(texts.index, axis=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)

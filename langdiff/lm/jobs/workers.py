@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -17,7 +16,7 @@ import torch
 from rich.progress import Progress, TaskID
 
 from langdiff.base.io import LockedError
-from langdiff.errors import ConfigError, EditionWarning, LangdiffError, OutputError, TrainingError, listing
+from langdiff.errors import ConfigError, EditionWarning, LangdiffError, OutputError, TrainingError, listing, warn
 from langdiff.lm.jobs.folder import LOG, read_log
 from langdiff.lm.jobs.job import Job, JobResult, find_finished, run_job
 from langdiff.lm.language_model import Epoch, describe
@@ -137,10 +136,10 @@ def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
     return [(edition, text) for edition, result in results.items() for text in (*result.damage, *result.cautions)]
 
 
-def warn_of(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
+def warn_of(cautions: Iterable[tuple[str, str]]) -> None:
     """Warn once of cautions that differ only in figures."""
     for warning in EditionWarning.of_each_kind(cautions):
-        warnings.warn(warning, stacklevel=stacklevel)
+        warn(warning)
 
 
 def frames_of(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:

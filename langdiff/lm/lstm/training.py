@@ -2,7 +2,6 @@
 
 import json
 import logging
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import pandas as pd
 from langdiff.base.io import write_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number
-from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError
+from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError, warn
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
@@ -123,7 +122,7 @@ def train_language_model(
             remove_states(plan.directory)
         bar.update(task, completed=network.epochs)
     for caution in model.cautions:
-        warnings.warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)), stacklevel=2)
+        warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)))
     return model
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path, write_text
 from langdiff.base.types import Floats
-from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning
+from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning, warn
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.language_model import LanguageModelRecipe, TrainingPlan, find_lm, read_recipe
 from langdiff.lm.ngram.kneser_ney import ORDER, Grams, KneserNey
@@ -281,7 +280,7 @@ def train_kneser_ney(
     with naming(name):
         model = fit_kneser_ney(cast("KneserNeyRecipe", found), train, dev, TrainingPlan(seed=0, name=name))
     for caution in model.cautions:
-        warnings.warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)), stacklevel=2)
+        warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)))
     return model
 
 
