@@ -90,13 +90,15 @@ def read_index(directory: Path) -> dict[str, Any]:
     try:
         index = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); no model here.") from error
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); there is no model.") from error
     except ValueError as error:  # JSON and UTF-8 alike
         raise CheckpointError(f"{path}: damaged or truncated ({error}). Train the model again.") from error
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise CheckpointError(f"{path}: not a language model of format {FORMAT}, which this version reads.")
     if not is_whole(index):
-        raise CheckpointError(f"{path}: damaged: not what was saved. Restore the file or train the model again.")
+        raise CheckpointError(
+            f"{path}: damaged: the content differs from what was saved. Restore the file or train the model again."
+        )
     return index
 
 

@@ -360,8 +360,7 @@ def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None 
         lm, named = split_name(lm)
         if named is not None and scoring is not None:
             raise ConfigError(
-                f"{given!r} says how to score, and so does scoring: leave out one of them, for instance by "
-                f"writing {lm!r}."
+                f"{given!r} and scoring both say how to score: leave out one of them, for instance by writing {lm!r}."
             )
     found = ScoredLM(find_lm(lm), as_scoring(scoring) if named is None else named)
     found.scoring.check(found.recipe)

@@ -233,7 +233,9 @@ def _check_symbols(first: Mixable, model: Mixable) -> None:
         )
     if model.predicts != first.predicts:
         kinds = f"{first.predicts[0]} and {model.predicts[0]}"
-        raise ConfigError(f"{names} predict different units ({kinds}, or subwords of different texts); mix like ones.")
+        raise ConfigError(
+            f"{names} predict different units ({kinds}, or subwords of different texts); mix models of the same units."
+        )
 
 
 def _learn_weights(bits: Floats) -> Floats:

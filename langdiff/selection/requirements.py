@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing
+from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing, option
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.solver import configured
@@ -218,6 +218,7 @@ def _most_intents(
     most, found = (search.best.intents, search.best.editions) if search.best else (0, None)
     if not search.proven and most < problem.min_intents:
         raise SolverError(
-            "time was up, or the solver stopped, before it was known whether the requirements can be met."
+            "time was up, or the solver stopped, before it was known whether the requirements can be met. Raise "
+            f"{option('time_limit')}, or relax the requirements."
         )
     return most, found

@@ -10,7 +10,7 @@ import pulp
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, SolverError, warn
+from langdiff.errors import ConfigError, SolverError, option, warn
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import ParetoFront, Selection
 from langdiff.selection.search.exact import HALF, Search
@@ -152,7 +152,7 @@ def select(
             search.begin_with(check_feasible(named, solver, search.deadline))
         search.run()
     if search.best is None:
-        raise SolverError("no selection was found in time; raise time_limit or relax the requirements.")
+        raise SolverError(f"no selection was found in time; raise {option('time_limit')} or relax the requirements.")
     editions = named.editions[search.best.editions]
     if len(editions) < 2 and 1 not in (n_editions, max_editions):
         warn(_alone(multitext, editions[0], named.have))

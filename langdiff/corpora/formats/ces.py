@@ -67,7 +67,8 @@ class _CesEvents(Events):
         if tag != "seg" or attributes.get("type") != "verse":
             return
         if self._verse is not None:
-            raise self.unusable(f"a verse in the verse of line {self._verse[1].line}.")
+            line = self._verse[1].line
+            raise self.unusable(f"this verse begins inside the verse of line {line}. End that verse first.")
         self._verse = self._id(attributes.get("id", "")), self.where()
         self._text, self._depth = [], len(self.open)
 

@@ -92,7 +92,8 @@ def catalogue(reading: Reading) -> Multitext:
     beside = {name: found.pop(name) for name in (ORIGINAL, INTENTS) if name in found}
     files = keep(found, reading.editions)
     if not files:
-        raise DataError(f"{reading.path}: no edition beside {listing(str(file) for file in beside.values())}.")
+        others = listing(str(file) for file in beside.values())
+        raise DataError(f"{reading.path}: there is no edition, only {others}. Add the files of the editions.")
     for name in (ORIGINAL, INTENTS):
         beside |= {} if name in beside else _find_beside(name, files.values())
     if reading.original_language is not None:
@@ -118,7 +119,7 @@ def catalogue(reading: Reading) -> Multitext:
 def write(multitext: Multitext, directory: Path) -> list[Path]:
     """Write line-aligned files, and the accompanying tables that are needed; see `langdiff.write_multitext`."""
     if taken := [name for name in (ORIGINAL, INTENTS) if name in multitext.editions]:
-        raise DataError(f"edition {taken[0]!r} has the name of a file that means something else. Rename it.")
+        raise DataError(f"edition {taken[0]!r} has the name of another file of this format. Rename the edition.")
     beside = _beside(multitext)
     files = text_files(multitext, directory, SUFFIXES, beside)
     beside[FILE_NAME] = edition_info_csv(multitext.edition_info, files)

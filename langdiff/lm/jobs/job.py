@@ -159,9 +159,11 @@ def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device
     """
     folder = job_folder(cache, edition, recipe.name)
     if not (folder / CHECKSUMS).exists():
-        raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
+        raise CheckpointError(
+            f"{folder}: no finished language model; training was interrupted or never begun. Train it first."
+        )
     if read_recipe(folder / MODEL, recipe.kind) != recipe:
-        raise CheckpointError(f"{folder}: trained by another recipe of the name {recipe.name!r}. Train it again.")
+        raise CheckpointError(f"{folder}: trained by another recipe called {recipe.name!r}. Train it again.")
     return recipe.read(folder / MODEL, device=device)
 
 

@@ -240,7 +240,7 @@ class GraphemeUnits(StringUnits):
         wrong = [cluster for cluster in self.clusters if len(cluster) < 2 or set(cluster) - set(self.alphabet.symbols)]
         if wrong or len(set(self.clusters)) < len(self.clusters):
             raise CheckpointError(
-                f"the grapheme clusters are damaged or of another text: {len(wrong)} of {len(self.clusters)} are no "
+                f"the grapheme clusters are damaged or of another text: {len(wrong)} of {len(self.clusters)} are not "
                 "strings of two or more characters over the alphabet, or some occur twice."
             )
 
