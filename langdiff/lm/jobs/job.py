@@ -17,6 +17,7 @@ from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums, writ
 from langdiff.base.io import locked, write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError
+from langdiff.lm.checkpoint import read_recipe
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
     COMPUTE,
@@ -40,7 +41,6 @@ from langdiff.lm.language_model import (
     Model,
     Report,
     TrainingPlan,
-    read_recipe,
     report_nothing,
 )
 from langdiff.lm.lstm.resume import remove_states

@@ -12,9 +12,9 @@ import torch
 from langdiff.base.io import as_path
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, LangdiffError
-from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_recipe, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
-from langdiff.lm.language_model import Epoch, read_recipe
+from langdiff.lm.language_model import Epoch
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams, ResidualLSTM, ResidualTransformer
 from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer
 from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols

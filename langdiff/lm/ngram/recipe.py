@@ -14,8 +14,8 @@ import pandas as pd
 from langdiff.base.io import as_path, write_text
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning, warn
-from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from langdiff.lm.language_model import LanguageModelRecipe, TrainingPlan, find_lm, read_recipe
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_recipe, write_checkpoint
+from langdiff.lm.language_model import LanguageModelRecipe, TrainingPlan, find_lm
 from langdiff.lm.ngram.kneser_ney import ORDER, Grams, KneserNey
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, naming, prepare_texts, surprisal_table
