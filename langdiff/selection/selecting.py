@@ -143,7 +143,7 @@ def select(
     if method not in ("search", "direct"):
         raise ConfigError(f"method must be 'search' or 'direct', not {method!r}.")
     if n_editions is not None and max_editions is not None and n_editions > max_editions:
-        raise ConfigError(f"n_editions={n_editions} contradicts max_editions={max_editions}.")
+        raise ConfigError(f"{option('n_editions', n_editions)} contradicts {option('max_editions', max_editions)}.")
     named = name_problem(multitext, objective=objective, require=require, **limits)
     with progress_bar(progress=progress) as bar:
         kind = {"search": Search, "direct": Direct}[method]
@@ -190,8 +190,8 @@ def _alone(multitext: Multitext, edition: str, have: pd.Series) -> str:
         return f"{alone}: there is no other. Add editions."
     with_it = others[multitext.presence[edition].to_numpy()].sum()
     return (
-        f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for n_editions=2 or "
-        "more, or see whether editions name their intents alike."
+        f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for "
+        f"{option('n_editions', 2)} or more, or see whether editions name their intents alike."
     )
 
 

@@ -32,7 +32,7 @@ from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, text_files, writable_texts, write_files
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, listing, option
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix
 
@@ -336,8 +336,8 @@ def documents_tsv(intent_info: pd.DataFrame) -> dict[str, str]:
         bad = [value for value in lines[-1] if _NO_CELL.search(value)]
         if bad:
             raise DataError(
-                f"intent_info: {bad[0]!r} of intent {intent!r} holds a tab, a line break or another character that "
-                "cannot stand in a table. Rename it."
+                f"{option('intent_info')}: {bad[0]!r} of intent {intent!r} holds a tab, a line break or another "
+                "character that cannot stand in a table. Rename it."
             )
     return {f"{NAMES[0]}.tsv": "".join("\t".join(line) + "\n" for line in lines)}
 

@@ -26,6 +26,7 @@ from langdiff.errors import (
     OutputError,
     TrainingError,
     listing,
+    option,
     warn,
 )
 from langdiff.lm.device import find_device
@@ -145,7 +146,7 @@ class Failures:
 def check_fraction(max_replaced: float) -> None:
     """Check that a limit on replaced characters is a fraction."""
     if not 0 <= max_replaced <= 1:
-        raise ConfigError(f"max_replaced is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
+        raise ConfigError(f"{option('max_replaced')} is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
 
 
 def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:

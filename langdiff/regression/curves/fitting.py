@@ -21,7 +21,7 @@ from langdiff import __version__
 from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, warn
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
@@ -216,7 +216,7 @@ def check_settings(model: str, n_draws: int) -> None:
     if model not in get_args(PlainModel):
         raise ConfigError(f"curves are fitted with one of {listing(get_args(PlainModel))}, not {model!r}.")
     if n_draws < FEWEST_DRAWS:
-        raise ConfigError(f"n_draws must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
+        raise ConfigError(f"{option('n_draws')} must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
 
 
 def _checked(tables: Mapping[int, Surprisals | Sequence[Surprisals]]) -> dict[int, list[Surprisals]]:
