@@ -73,7 +73,8 @@ def find_edition_info(
         if edition_columns and not tables:
             raise ConfigError(
                 f"{option('edition_columns')} names columns of a table of editions ({listing(edition_columns)}), but "
-                f"there is none: {FILE_NAME} is not in the folder of the files. Give the table as {option('edition_info')}."
+                f"there is none: {FILE_NAME} is not in the folder of the files. Give the table as "
+                f"{option('edition_info')}."
             )
         return pd.concat(tables) if tables else pd.DataFrame(index=pd.Index([], dtype=object))
     if isinstance(edition_info, pd.DataFrame):
