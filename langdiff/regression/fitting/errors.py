@@ -183,7 +183,7 @@ class Sandwich(Errors):
             codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
         parts, editions = [fitting.clusters(code) for code in codes], len(fitting.estimate.c)
         try:
-            freedom = np.min([_freedom(sample, part) for part in parts[:2]], axis=0)
+            freedom = np.min([freedom_of_units(sample, part) for part in parts[:2]], axis=0)
             covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
             if not fitting.integrated:
@@ -230,7 +230,7 @@ def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Flo
     return covariances[0] if len(parts) == 1 else crossed_covariance(*covariances)
 
 
-def _freedom(sample: Sample, clusters: Clusters) -> Floats:
+def freedom_of_units(sample: Sample, clusters: Clusters) -> Floats:
     """Return degrees of freedom of the units and of their differences, shape (U, U)."""
     first, most = sample.design.first, len(clusters.numbers) - 1.0
     if not sample.fitting.settings.variant.concave:
