@@ -15,7 +15,7 @@ from langdiff.errors import DataError, listing
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Agreement(Result):
-    """How far two sets of targets agree.
+    """Agreement of two sets of targets.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Judging the analyses of parsers by gold targets, and what parsers have not analysed."""
+"""Evaluation of parsers' analyses by gold targets, and coverage of the gold set."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ SUSPICIOUS = 5  # targets; rules that find none of so many may be for another sc
 
 
 def coverage_of(gold: GoldTargets, systems: Sequence[Parses]) -> pd.DataFrame:
-    """Return how much of the gold set parsers have parsed, one row per parser and treebank.
+    """Return the coverage of the gold set, one row per parser and treebank.
 
     Columns are ``parser``, ``treebank``, ``items`` (sentences of the gold set), ``no_parse`` (those without a block)
     and ``empty`` (blocks without lines).
@@ -34,7 +34,7 @@ def coverage_of(gold: GoldTargets, systems: Sequence[Parses]) -> pd.DataFrame:
 
 
 def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], missing: Missing) -> GoldTargets:
-    """Return the gold set, without treebanks of which a parser has parsed nothing if these are to be left out.
+    """Return the gold set, optionally without treebanks of which a parser has parsed nothing.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def _said(parser: str, lost: pd.DataFrame, coverage: pd.DataFrame) -> str:
 
 
 def warn_of_missing_parses(gold: GoldTargets, system: Parses) -> None:
-    """Warn of sentences without a parse, whose targets count as wrong: how many of each treebank, and the first."""
+    """Warn of sentences without a parse, whose targets count as wrong, by treebank."""
     banks: dict[str, list[str]] = {}
     for item in gold.sentences:
         banks.setdefault(gold.treebank_of(item), []).append(item)

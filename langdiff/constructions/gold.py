@@ -230,7 +230,7 @@ def collect_targets(
     name: str,
     origin: str,
 ) -> GoldTargets:
-    """Return the targets of numbered lines, and those of the sentences that have any; see `read_gold`."""
+    """Return the targets of numbered lines and the sentences that have targets; see `read_gold`."""
     found: dict[object, Target] = {}
     different = []
     for number, line in lines:
@@ -257,7 +257,7 @@ def collect_targets(
 
 
 def warn_of_words(source: str, different: list[str], *, stacklevel: int) -> None:
-    """Warn of words that are not those of the sentence."""
+    """Warn of words that differ from the sentence."""
     message = f"{len(different)} words are not those of the sentence: {'; '.join(different[:5])}."
     warnings.warn(f"{source}: {message} Are positions counted from 0?", LangdiffWarning, stacklevel=stacklevel)
 
@@ -314,7 +314,7 @@ def read_treebanks(path: str | Path) -> dict[str, str]:
 
 
 def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Target, list[str]]:
-    """Return the target of a line, and the words in it that are not those of the sentence.
+    """Return the target of a line, and its words that differ from the sentence.
 
     Raises
     ------

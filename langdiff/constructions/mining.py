@@ -1,4 +1,4 @@
-"""Candidates of phenomena in treebanks: counting, drawing at random, and files for people to vet."""
+"""Candidates of phenomena in treebanks: counts, random samples, and files for vetting."""
 
 import re
 import warnings
@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Candidates:
-    """What queries found in treebanks, or some of it.
+    """Candidates that queries found in treebanks, or a sample of them.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ def mine_candidates(
 
 
 class _Edges:
-    """Counts, in one file, what the tree has of patterns that need the enhanced graph, and what the graph has."""
+    """Counts, in one file, of matches in the tree and in the enhanced graph, for patterns that need the latter."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
         self._queries = [query for query in queries if query.in_tree is not None]
@@ -237,7 +237,7 @@ class _Edges:
         self._in_tree.update(there)
 
     def lacking(self) -> Iterator[str]:
-        """Yield what the file lacks, so that phenomena cannot be found in it."""
+        """Yield the annotations that the file lacks, without which phenomena cannot be found."""
         if self._phenomena and self._sentences and not self._graphs:
             yield f"no enhanced graphs (DEPS), without which {', '.join(self._phenomena)} cannot be found."
             return

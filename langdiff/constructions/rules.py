@@ -1,4 +1,4 @@
-"""Rules: how the lines of a parser express each type of dependency, and whether one finds a target."""
+"""Rules that describe how the lines of a parser express each type of dependency, and their matching."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

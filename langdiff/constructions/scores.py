@@ -1,4 +1,4 @@
-"""Scores of parsers on constructions: what an evaluation returns."""
+"""Scores of parsers on constructions, the result of an evaluation."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -141,7 +141,7 @@ class ConstructionScores(Result):
         return table[["targets", *self.parsers]].rename_axis(columns=None).reset_index()
 
     def _notes(self) -> Iterator[str]:
-        """Yield which treebanks were left out, and how many sentences of each a parser did not parse."""
+        """Yield notes on treebanks left out, and on numbers of sentences that parsers did not parse."""
         if self.left_out:
             yield f"Left out, because a parser has not parsed a single sentence: {', '.join(self.left_out)}."
         for parser, own in self.coverage[self.coverage["no_parse"] > 0].groupby("parser", sort=False):

@@ -76,7 +76,7 @@ def score_matrix(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _majorities(part: pd.DataFrame, kind: str) -> int:
-    """Return over how many other types most parsers score higher on this one."""
+    """Return the number of other types on which most parsers score lower than on this one."""
     higher = [(part.loc[kind] > part.loc[other]).sum() for other in part.index]
     lower = [(part.loc[kind] < part.loc[other]).sum() for other in part.index]
     return sum(int(up > down) for up, down in zip(higher, lower, strict=True))
@@ -142,7 +142,7 @@ def recall_by_distance(judgements: pd.DataFrame) -> pd.DataFrame:
 
 
 def _places(column: pd.Series) -> pd.Series:
-    """Return numbers by which a column is sorted: bands from near to far, parsers as they come."""
+    """Return sort keys of a column: bands from near to far, parsers in the order of appearance."""
     order = BANDS if column.name == "band" else list(dict.fromkeys(column))
     return column.astype(str).map({name: place for place, name in enumerate(order)})
 
@@ -165,7 +165,7 @@ def compare_parsers(judgements: pd.DataFrame, first: str, second: str) -> pd.Dat
 
 
 def sign_flip(differences: Integers) -> float:
-    """Return the exact two-sided p of a sum of differences, any of which may as well have the other sign.
+    """Return the exact two-sided p of a sum of differences under random signs.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _PERCENT = ("difference", "std_error", "low", "high")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TreeComparison(Result):
-    """Which nodes two trees of one document share.
+    """Nodes that two trees of one document share.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ def _draws(hits: Floats, sizes: Floats, averaging: str, n_draws: int, rng: np.ra
 
 
 def _f1(weights: Floats, hits: Floats, sizes: Floats, averaging: str) -> Floats:
-    """Return F1 of every sample and system, shape (B, J); `weights` say how often each document is drawn, (B, D).
+    """Return F1 of every sample and system, shape (B, J), from `weights`, the counts of each document, (B, D).
 
     Of a sample without items on either side F1 is 0, as it is of a document.
     """

@@ -214,7 +214,7 @@ def discourse_similarity(
 
 
 def error_reduction(baseline: float, score: float, ceiling: float) -> float:
-    """Return which part of the errors of a baseline a system avoids, measured against a ceiling.
+    """Return the share of a baseline's errors, relative to a ceiling, that a system avoids.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def error_reduction(baseline: float, score: float, ceiling: float) -> float:
 
 
 class _Preparation:
-    """Makes trees of whatever is given comparable: classes of relations first, then binary trees."""
+    """Preparation of trees for comparison: classes of relations, then binarization."""
 
     def __init__(self, binarization: Binarization, classes: Classes) -> None:
         self._binarization, self._classes = binarization, checked_classes(classes)

@@ -116,7 +116,7 @@ def read_documents(
 def parse_discourse(
     text: str, *, format: StringFormat = "dis", document: str = "", collapse_unary: bool = False
 ) -> DiscourseTree:
-    """Return the tree that a string describes.
+    """Parse the discourse tree in a string.
 
     Parameters
     ----------

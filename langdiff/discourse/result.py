@@ -23,7 +23,7 @@ AVERAGINGS: tuple[Averaging, ...] = ("micro", "macro")
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DiscourseEvaluation(Result):
-    """How well systems reproduce the discourse trees of a reference.
+    """Evaluation of systems against the discourse trees of a reference.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class DiscourseEvaluation(Result):
 
     @cached_property
     def skipped(self) -> tuple[str, ...]:
-        """Documents of one EDU in the reference, which means over documents leave out, whatever was predicted."""
+        """Documents of one EDU in the reference, which means over documents leave out for all systems."""
         used = set(self.items["document"].unique())
         return tuple(document for document in self.documents if document not in used)
 
@@ -204,7 +204,7 @@ class DiscourseEvaluation(Result):
         return table.astype({"system": object})
 
     def outcomes(self, procedure: Procedure = "parseval", metric: Metric = "F") -> Outcomes:
-        """Return which items of the reference each system has, for models of outcomes.
+        """Return items of the reference as found or not by each system, for models of outcomes.
 
         Items of the reference only are shared by all systems, so that this is recall; see `langdiff.Outcomes`.
 
@@ -302,7 +302,7 @@ class DiscourseEvaluation(Result):
         return "\n".join([*lines, *self._notes(), *self._signed()])
 
     def _left_out(self) -> list[str]:
-        """Return lines that count the documents left out and say why each was."""
+        """Return lines with the number of documents left out and the reason for each."""
         number = self.left_out["document"].nunique()
         lines = [f"{number:,} of {number + len(self.documents):,} documents are left out, as they cannot be compared:"]
         for document, system, file, line, reason in self.left_out.astype(object).to_numpy():
@@ -353,7 +353,7 @@ class DiscourseEvaluation(Result):
 
 
 def _ratios(true_positives: pd.Series, gold: pd.Series, predicted: pd.Series) -> pd.DataFrame:
-    """Return precision, recall and F1; 0 where there is nothing to divide by."""
+    """Return precision, recall and F1; 0 where the denominator is 0."""
     with np.errstate(invalid="ignore"):
         precision, recall = true_positives / predicted, true_positives / gold
         f1 = 2 * true_positives / (gold + predicted)  # the harmonic mean of the two

@@ -1,4 +1,4 @@
-"""Trees of Rhetorical Structure Theory, made binary, and as labelled attachment decisions."""
+"""Trees of Rhetorical Structure Theory, their binarization, and labelled attachment decisions."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -238,7 +238,7 @@ def _around_nucleus(own: list[Node], nucleus: int, *, satellites_to_the_right_fi
 
 
 class Attachment(NamedTuple):
-    """Two units become one.
+    """A decision to attach two adjacent units.
 
     Attributes
     ----------

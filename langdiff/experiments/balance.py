@@ -1,4 +1,4 @@
-"""Equal amounts of native and of translated text in a language."""
+"""Samples with equal amounts of native and of translated text in a language."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -133,7 +133,7 @@ def count_words(multitext: Multitext, reference: str) -> pd.Series:
 def _draw(
     pools: Mapping[str, pd.Series], by: Unit, budget: int, rng: np.random.Generator, language: str
 ) -> dict[str, pd.Index]:
-    """Take intents in random order: native ones and as many words of translated ones, or pairs of the two."""
+    """Draw native intents and as many words of translated ones in random order, or pairs of the two."""
     orders = {part: words.iloc[rng.permutation(len(words))] for part, words in pools.items()}
     if by == "intents":
         pairs = min(map(len, orders.values()))
@@ -148,7 +148,7 @@ def _draw(
 
 
 def _until(words: pd.Series, budget: int, what: str, unit: str) -> int:
-    """Return how many of these, taken in their order, first hold the budget."""
+    """Return the smallest number of leading intents whose words reach the budget."""
     total = words.cumsum()
     if total.iloc[-1] < budget:
         raise DataError(

@@ -231,7 +231,7 @@ def _sizes(sample: Multitext, reference: str) -> dict[str, int]:
 
 
 def _check_test_part(test: Multitext, language: str, source: pd.Series, codes: Mapping[str, str]) -> None:
-    """Refuse before training what could not be compared after it."""
+    """Check, before training, that the test part allows the comparison."""
     table = Surprisals(bits=pd.DataFrame(1.0, index=test.intents, columns=test.editions))
     origins = find_origins(table, source, codes)
     both = origins.native.any() & origins.translated.any()

@@ -115,7 +115,7 @@ class SweepResult(Result):
         return self.dev_bits / self.dev_bits.min()
 
     def __repr__(self) -> str:
-        """Say what was tried and what is best."""
+        """Return a one-line description with the ratios and the best one."""
         ratios, editions = self.dev_bits.shape
         return f"SweepResult of {self.lm}: {ratios} ratios × {editions} editions, best overall {self.best_overall:g}"
 

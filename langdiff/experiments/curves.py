@@ -132,7 +132,7 @@ def curve_where_possible(
     n_draws: int = 1000,
     least: int | None = None,
 ) -> tuple[DifficultyCurve, dict[str, str]]:
-    """Do what `difficulty_curve` does, but leave out editions that fail at a size.
+    """Compute a `difficulty_curve`, leaving out editions that fail at a size.
 
     Parameters
     ----------

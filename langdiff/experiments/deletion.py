@@ -1,4 +1,4 @@
-"""What missing translations do to difficulties: cells are deleted by three mechanisms (appendix A)."""
+"""Bias of difficulties from missing translations: cells are deleted by three mechanisms (appendix A)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Intents = Literal["fixed", "random"]
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DeletionBias(Result):
-    """Differences between difficulties from an incomplete table and those that they should be.
+    """Differences between difficulties from incomplete tables and the expected ones.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class DeletionBias(Result):
     plot = Drawn("plot_deletion_bias", lambda bias: bias.to_frame())
 
     def __repr__(self) -> str:
-        """Say what was deleted how often."""
+        """Return a one-line description with mechanisms, rates and repeats."""
         counts = self.results.nunique()
         return (
             f"DeletionBias: {counts['mechanism']} mechanism(s) × {counts['rate']} rate(s) × "

@@ -1,4 +1,4 @@
-"""How stable difficulties are in the number of intents: nested random subsets of a table."""
+"""Stability of difficulties in the number of intents, by nested random subsets of a table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ class IntentStability(Result):
     plot = Drawn("plot_intent_stability", lambda stability: stability.to_frame())
 
     def __repr__(self) -> str:
-        """Say what was drawn how often."""
+        """Return a one-line description with sizes and repeats."""
         counts = self.results.nunique()
         sizes = ", ".join(f"{size:,}" for size in self.results["size"].unique())
         return (

@@ -18,7 +18,7 @@ SIZES = ["goldfish_5mb", "goldfish_10mb", "goldfish_100mb", "goldfish_1000mb"]
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PaperClaims(Result):
-    """Claims of a paper beside what its published figures give.
+    """Claims of a paper compared with values recomputed from its published figures.
 
     Attributes
     ----------

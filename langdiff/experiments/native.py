@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Origins(NamedTuple):
-    """What is known of the cells of a table.
+    """Origins of the cells of a table: native, translated or unknown.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def split_by_origin(
 
 
 def choose_editions(origins: Origins, languages: Iterable[str] | None, min_native: int | None) -> list[str]:
-    """Return the editions that are to be divided; see `split_by_origin`, also for the errors."""
+    """Return the editions to be divided; see `split_by_origin`, also for the errors."""
     if min_native is None:
         min_native = USUAL_MIN_NATIVE if languages is None else 1
     if min_native < 1:
@@ -199,7 +199,7 @@ def split_by_source(
 
 
 def find_origins(surprisals: object, original_language: object, edition_info: EditionInfo | None) -> Origins:
-    """Find out whether each cell is native or translated.
+    """Classify each cell as native, translated or unknown.
 
     Raises
     ------

@@ -32,7 +32,7 @@ DETECTABLE = NINETY_FIVE + float(norm.ppf(0.8))  # standard errors: found at 5 %
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TranslationeseResult(Result):
-    """How much harder native texts are than translated ones, by edition.
+    """Differences in difficulty between native and translated texts, by edition.
 
     Attributes
     ----------

@@ -138,11 +138,11 @@ class Replicates(Result):
         yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}]"
 
     def summary(self) -> str:
-        """Format the table, with what is needed to trust it."""
+        """Format the table, with the spread between seeds."""
         return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
-        """Say how large it is."""
+        """Return a one-line description with the numbers of seeds and editions."""
         lms = {table.lm for table in self.surprisals.values()}
         return f"Replicates of {', '.join(lms)}: {len(self.surprisals)} seeds × {len(self.difficulty)} editions"
 

@@ -1,4 +1,4 @@
-"""Nested parts of the training intents: the same order for all sizes, every size its beginning."""
+"""Nested parts of the training intents: the first intents of one order, for each size."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ class SizeCache(NamedTuple):
 def size_caches(
     cache: Path, sizes: Sequence[int], seed: int, n_seeds: int, folds: int | None = None
 ) -> list[SizeCache]:
-    """Return where a curve keeps its language models: seed by seed, size by size and fold by fold.
+    """Return the caches of a curve's language models, by seed, size and fold.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _nested(
 
 
 def check_sizes(sizes: Sequence[int], total: int, match: str) -> None:
-    """Refuse sizes that cannot be cut from a number of training intents.
+    """Check sizes of training parts against the number of training intents.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def _cumulative(train: Multitext, order: Integers, match: str) -> Integers:
 
 
 def _beginning(train: Multitext, order: Integers, read: Integers) -> Multitext:
-    """Keep the first intents of the order, as many as each edition reads, in the order of the text."""
+    """Return the first intents of the order, as many as each edition reads, in the order of the text."""
     most = int(read.max())
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

@@ -148,7 +148,7 @@ def _merged(group: Sequence[Parallelism]) -> Parallelism:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class AnnotatorAgreement(Result):
-    """How far two annotators agree on parallelisms.
+    """Agreement of two annotators on parallelisms.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Annotated documents, and how the branches of one lie in each other: strata, and flat, nested or overlapping sets."""
+"""Annotated documents, and the nesting of their branches: strata, and flat, nested or overlapping sets."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
@@ -181,7 +181,7 @@ def depths(document: Document) -> tuple[int, ...]:
 
 
 def nesting(parallelisms: Iterable[Parallelism]) -> Category:
-    """Return how branches lie to each other, over all parallelisms of a set.
+    """Classify the nesting of branches over all parallelisms of a set.
 
     Parameters
     ----------

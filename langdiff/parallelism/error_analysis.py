@@ -28,7 +28,7 @@ CATEGORIES = (
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ParallelismErrors(Result):
-    """How predicted parallelisms differ from annotated ones, case by case.
+    """Differences between predicted and annotated parallelisms, case by case.
 
     A case is a pair of matched parallelisms, or one that is not matched. Its category is the largest unit that differs
     (``parallelism``, ``branch`` or ``word``), and whether there is too much (``FP``), too little (``FN``) or both

@@ -197,7 +197,7 @@ def _files(source: ParallelismSource) -> list[Path]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """Return the files of a folder; of a text and its annotation the annotation."""
+    """Return the files of a folder, with only the annotation of each pair of text and annotation."""
     files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
     found = [file for file in files if _bare(file).suffix in ENDINGS]
     annotated = {_bare(file).stem for file in found if _bare(file).suffix == ".ann"}
@@ -323,7 +323,7 @@ def _span(sides: Sides, section: str | None, labels: Labels | None) -> tuple[int
 
 
 def _marks(document: Document, start: int, end: int) -> Iterator[tuple[list[_Mark], str, list[_Mark]]]:
-    """Yield the tokens of a span, each with what opens before it and what closes behind it, inner branches first."""
+    """Yield the tokens of a span, each with the branches that open before and close after it, inner ones first."""
     opening: dict[int, list[_Mark]] = {}
     closing: dict[int, list[_Mark]] = {}
     for begin, stop, number in enclosing_first(document.parallelisms):

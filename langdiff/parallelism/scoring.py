@@ -115,7 +115,7 @@ def _long(wide: pd.DataFrame, cells: Integers) -> pd.DataFrame:
 
 
 def features(document: Document) -> list[tuple[Any, ...]]:
-    """Return what may explain how well each parallelism of a document is found, named by `FEATURES`.
+    """Return properties of parallelisms that may explain their scores, named by `FEATURES`.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def features(document: Document) -> list[tuple[Any, ...]]:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ParallelismScores(Result):
-    """How well systems find parallelisms.
+    """Scores of systems that predict parallelisms.
 
     Attributes
     ----------

@@ -140,7 +140,7 @@ def parallelism_statistics(documents: Mapping[str, Document]) -> ParallelismStat
 
 
 def shared_tokens(document: Document, one: Branch, other: Branch) -> tuple[int, int]:
-    """Return how many tokens are in the multiset intersection and in the union of two branches."""
+    """Return the numbers of tokens in the multiset intersection and in the union of two branches."""
     shared = (Counter(document.tokens[slice(*one)]) & Counter(document.tokens[slice(*other)])).total()
     return shared, one[1] - one[0] + other[1] - other[0] - shared
 
@@ -168,7 +168,7 @@ def _per_section(document: Document) -> list[int]:
 
 
 def _mean(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Return the mean and the sample standard deviation, NaN where there is none."""
+    """Return the mean and the sample standard deviation, NaN where undefined."""
     mean = float(np.mean(values)) if len(values) else np.nan
     return mean, float(np.std(values, ddof=1)) if len(values) > 1 else np.nan
 

@@ -111,7 +111,7 @@ def plot_by_language(
 
 
 def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[pd.DataFrame, Floats, Floats]:
-    """Return the points, and where their bars begin and end, all (K, 2); `known` if editions are to be averaged."""
+    """Return the points and the ends of their bars, all (K, 2); `known` if editions are to be averaged."""
     if known is None:
         points = side_by_side(both)[0]
         return points, points.to_numpy(), points.to_numpy()
@@ -133,7 +133,7 @@ def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[p
 
 
 def _set_limits(ax: Axes, low: Floats, high: Floats) -> None:
-    """Give both axes the same limits, and draw the line of equal difficulty."""
+    """Set the same limits for both axes, and draw the line of equal difficulty."""
     margin = 0.08 * float(high.max() - low.min()) or 0.01
     limits = (float(low.min()) - margin, float(high.max()) + margin)
     ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)

@@ -72,13 +72,13 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
 
 
 def _by_colour(estimates: Floats, effects: Effects) -> Iterator[tuple[Booleans, str]]:
-    """Yield which effects are harder than the average and which are not, each with its colour in all pictures."""
+    """Yield indicators of effects above and below the average, with their colours in all pictures."""
     harder: Booleans = estimates > 0 if effects.scale.quantity == "difficulty" else estimates < 0
     yield from ((part, colour) for part, colour in ((harder, HARDER), (~harder, EASIER)) if part.any())
 
 
 def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
-    """Return half the width of each interval; None if no standard error is known."""
+    """Return half the width of each interval; None without standard errors."""
     half: Floats = (rows["high"] - rows[effects.scale.quantity]).to_numpy()
     return None if np.isnan(half).all() else half
 

@@ -1,4 +1,4 @@
-"""What editions take for the same content, compared with a reference."""
+"""Measures of parity: bytes, characters and bits of the same content relative to a reference."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Maps of divergences between treebanks, and what the metrics see in one treebank."""
+"""Maps of divergences between treebanks, and tables of the metrics in one treebank."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,7 @@ def plot_divergences(
     noise: bool = False,
     **style: Any,
 ) -> Axes:
-    """Draw a map: rows are references, columns what is compared, dark blue 0 and white the maximum.
+    """Draw a map of divergences: rows are references, columns compared treebanks, dark blue 0, white the maximum.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def plot_treebank_profile(
     box: "TreebankProfile | None" = None,
     **style: Any,
 ) -> Axes:
-    """Draw what one metric sees in a treebank.
+    """Draw the counts of one metric in a treebank.
 
     Parameters
     ----------

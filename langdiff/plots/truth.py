@@ -1,4 +1,4 @@
-"""Estimates beside the truth, where the truth is known."""
+"""Estimates against true values, where these are known."""
 
 from itertools import cycle
 from typing import Any
@@ -90,7 +90,7 @@ def _rows(name: str, effects: Effects, editions: pd.Index) -> pd.DataFrame:
 
 
 def _name_editions(ax: Axes, truth: pd.Series, highest: pd.Series) -> None:
-    """Name the editions beside their highest point; those that are about equally hard share one label."""
+    """Name the editions at their highest point; about equally hard ones share one label."""
     ordered = truth.sort_values()
     clusters = (ordered.diff() > 0.02 * (truth.max() - truth.min())).cumsum()
     groups = [cluster for _, cluster in ordered.groupby(clusters)]

@@ -1,4 +1,4 @@
-"""All settings of a run."""
+"""Settings of an experiment, as its file gives them."""
 
 from collections.abc import Callable, Collection
 from functools import cache
@@ -64,7 +64,7 @@ class SyntheticCorpus(Settings):
 
     @property
     def tokenization(self) -> None:
-        """Nothing is tokenized: texts are made of words."""
+        """Tokenization of the texts: None, since synthetic texts are made of words."""
         return
 
 
@@ -122,7 +122,7 @@ def _one_or_two(clusters: Any) -> Any:
 
 
 class FitSettings(Settings):
-    """``[fit]``: the regression model, and where its standard errors come from; see `langdiff.fit`.
+    """``[fit]``: the regression model and its standard errors; see `langdiff.fit`.
 
     ``clusters`` is what intents that share errors have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
     column of the corpus's `intent_info`, or two of them, which cross; ``strata`` is another such column, with groups of
@@ -150,7 +150,7 @@ class FitSettings(Settings):
 
     @property
     def one_clustering(self) -> str | None:
-        """The clusters, where there is one kind of them, for what cannot take two."""
+        """The clusters, if there is only one kind."""
         return self.clusters if isinstance(self.clusters, str) else None
 
     @property
@@ -160,7 +160,7 @@ class FitSettings(Settings):
         return found
 
     def arguments(self, without: Collection[str] = ()) -> dict[str, Any]:
-        """Return the settings as arguments of `langdiff.fit`, except those that are in `without`."""
+        """Return the settings as arguments of `langdiff.fit`, except the settings named by `without`."""
         return {name: value for name, value in flat_arguments(**self.model_dump()).items() if name not in without}
 
     @field_validator("formula", "size_formula")
@@ -215,7 +215,7 @@ class Core(Settings):
         return self
 
     def sections(self) -> dict[str, Section]:
-        """Return the sections that the experiment asks for, in the order of the report."""
+        """Return the sections of the experiment, in the order of the report."""
         asked = {name: kind.asked_by(self) for name, kind in SECTIONS.items()}
         return {name: settings for name, settings in asked.items() if settings is not None}
 

@@ -1,4 +1,4 @@
-"""Findings of a run in sentences, computed from its numbers: what titles of pictures say."""
+"""Findings of a run in sentences, computed from its numbers, as titles of pictures."""
 
 from collections.abc import Hashable, Iterable, Mapping
 
@@ -24,7 +24,7 @@ def joined(names: Iterable[Hashable]) -> str:
 
 
 def hardest(difficulties: Mapping[str, pd.Series]) -> str:
-    """Return which editions are hardest, under all language models as far as these agree.
+    """Describe which editions are hardest, under all language models as far as these agree.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def hardest(difficulties: Mapping[str, pd.Series]) -> str:
 
 
 def spread(fit: DifficultyFit, lm: str) -> str:
-    """Return how much more or fewer bits the hardest and the easiest edition need than the average."""
+    """Describe how many more or fewer bits than the average the hardest and the easiest edition need."""
     percent = 100 * np.expm1(fit.difficulty.sort_values())
     return (
         f"For {lm}, {percent.index[-1]} needs {percent.iloc[-1]:.0f} % more bits than the average, "
@@ -57,7 +57,7 @@ def spread(fit: DifficultyFit, lm: str) -> str:
 
 
 def order(shares: pd.DataFrame, lm: str) -> str:
-    """Return how sure it is which edition is hardest, and how many other ranks are."""
+    """Describe how certain the hardest edition and the other ranks are."""
     first = shares.iloc[:, 0]
     sure = int((shares.max(axis=1) >= 0.95).sum())
     share = f"{100 * first.max():.0f} % of draws"
@@ -65,7 +65,7 @@ def order(shares: pd.DataFrame, lm: str) -> str:
 
 
 def agreement(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
-    """Return how well two language models agree, and on which edition least."""
+    """Describe how well two language models agree, and on which edition least."""
     both = pd.concat([x, y], axis=1, join="inner")
     centred = both - both.mean()
     r = float(both.corr().to_numpy()[0, 1])
@@ -75,20 +75,20 @@ def agreement(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
 
 
 def truth(fits: Mapping[str, DifficultyFit], known: pd.Series) -> str:
-    """Return how far estimates are from the true difficulties, in percent of bits."""
+    """Describe how far estimates are from the true difficulties, in percent of bits."""
     gaps = {lm: 100 * np.expm1((fit.difficulty[known.index] - known).abs()).mean() for lm, fit in fits.items()}
     return "Estimates are off the truth by " + joined(f"{gap:.1f} % ({lm})" for lm, gap in gaps.items()) + " on average"
 
 
 def residuals(values: pd.DataFrame, lm: str) -> str:
-    """Return how many residuals are larger than those of a normal distribution would be."""
+    """Describe how many residuals are larger than a normal distribution would give."""
     known = np.abs(values.to_numpy(dtype=float))
     share = float((known[~np.isnan(known)] > 1.96).mean())
     return f"{lm}: {100 * share:.1f} % of residuals are beyond ±1.96, of normal ones 5 % would be"
 
 
 def training(logs: pd.DataFrame, lm: str) -> str:
-    """Return whether training stopped while language models were still improving."""
+    """Describe whether training stopped while language models were still improving."""
     runs = logs.groupby("edition")
     last = runs["epoch"].max()
     best = logs.loc[runs["dev_bits_per_character"].idxmin()].set_index("edition")["epoch"]

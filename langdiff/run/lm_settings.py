@@ -97,17 +97,17 @@ class LmSettings(Settings):
         return any(map(self.has_baselines, self.names)) if self.baselines is None else self.baselines
 
     def has_baselines(self, name: str) -> bool:
-        """Return whether the model of this name is compared with baselines: networks that price replaced characters."""
+        """Return whether a model is compared with baselines, as networks that price replaced characters are."""
         recipe, scoring = self.find(name)
         return not recipe.is_baseline and scoring.price_replaced
 
     def compute(self, cache: Path, executor: Executor | None, progress: bool | None) -> Compute:
-        """Return where language models are trained, and kept."""
+        """Return the devices, workers and cache of training."""
         workers = self.workers if executor is None else 1
         return Compute(device=self.device, cache=cache, workers=workers, executor=executor, progress=progress)
 
     def find(self, lm: str, scoring: str | None = None) -> ScoredLM:
-        """Return the recipe and the way of scoring that a name stands for, which may be one of `recipes`."""
+        """Return the recipe and the way of scoring of a name, which may be one of `recipes`."""
         base, ending = split_name(lm)
         if base not in self.recipes:
             return find_scored_lm(lm, scoring)

@@ -110,7 +110,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
 
 
 def _sections(run: RunResult) -> list[dict[str, Any]]:
-    """Return what the page shows of each section, or in its place."""
+    """Return the part of the page about each section, or the sentence in its place."""
     shown = []
     for name, kind in SECTIONS.items():
         entry = {"name": name, "title": kind.about.title, "heading": kind.about.heading}

@@ -1,4 +1,4 @@
-"""How far a run is, read from what is on disk, while it is going or after."""
+"""Progress of a run, read from its directory during or after it."""
 
 import json
 from dataclasses import asdict
@@ -27,7 +27,7 @@ COLUMNS = ["edition", "lm", "state", "epoch", "epochs", "bits_per_character", "s
 
 
 def read_status(directory: str | Path) -> pd.DataFrame:
-    """Tell how far the jobs of a run are; the run may be going on, be interrupted or be finished.
+    """Read the progress of the jobs of a run, which may be running, interrupted or finished.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def read_status(directory: str | Path) -> pd.DataFrame:
 
 
 def attempts(directory: Path) -> list[Path]:
-    """Return the folders with settings of a run: of one that is going on or was interrupted, then of the last."""
+    """Return the folders with settings: of a running or interrupted run, then of the last finished one."""
     return [folder for folder in (directory / STAGE, directory) if (folder / EXPERIMENT).is_file()]
 
 

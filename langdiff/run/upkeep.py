@@ -1,4 +1,4 @@
-"""Looking after a run directory: comparing its files with their checksums, and removing what nothing needs."""
+"""Maintenance of a run directory: verification of checksums and removal of files not needed any more."""
 
 import shutil
 from pathlib import Path
@@ -86,7 +86,7 @@ def verify_run(directory: str | Path) -> pd.DataFrame:
 
 
 def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Return the jobs of a finished run that are gone, or have no record any more."""
+    """Return the jobs of a finished run that are missing or have lost their record."""
     if rows.get(EXPERIMENT, ("missing",))[0] != "whole":
         return {}
     records = [
@@ -99,7 +99,7 @@ def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str
 
 
 def _editions(directory: Path, rows: dict[str, tuple[str, str]], training: Training) -> list[str]:
-    """Return the editions that were measured with language models, as a table tells; none if it is not whole."""
+    """Return the editions in the table of a training's surprisals; none if the table is damaged."""
     path = f"tables/{training.table}.csv"
     if rows.get(path, ("missing",))[0] != "whole":
         return []
@@ -138,7 +138,7 @@ def _unrecorded(directory: Path, rows: dict[str, tuple[str, str]], unknown: list
 
 
 def clean_run(directory: str | Path, *, dry_run: bool = False) -> pd.DataFrame:
-    """Remove what a run does not need any more; results, and models that could still be scored, stay.
+    """Remove files that a run does not need any more; results, and models that could still be scored, stay.
 
     Removed are the language models of editions, recipes and sizes of training data that the experiment does not name
     (any more), states of trainings that are finished, the output of an interrupted run that was to replace earlier
@@ -191,7 +191,7 @@ def clean_run(directory: str | Path, *, dry_run: bool = False) -> pd.DataFrame:
 
 
 def _superfluous(directory: Path) -> dict[Path, str]:
-    """Return what can go, and why; nothing in it lies within another."""
+    """Return files that can be removed, with the reason; none lies within another."""
     found = {}
     stage = directory / STAGE
     for path in superfluous(stage):

@@ -1,4 +1,4 @@
-"""Head-POS entropy: how well a word alone predicts the part of speech of its head."""
+"""Head-POS entropy: uncertainty of the part of speech of a word's head, given the word."""
 
 from collections import Counter
 from dataclasses import dataclass

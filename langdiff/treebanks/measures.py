@@ -268,7 +268,7 @@ def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | N
 
 
 def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:
-    """Return treebanks by name; a path gets that of its file.
+    """Return treebanks by name; a path is named after its file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Comparing treebanks with one another, whole or in equal subsamples, and with themselves."""
+"""Comparison of treebanks with one another, whole or in equal subsamples, and with themselves."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ class TreebankComparison(Result):
         return frame.infer_objects().rename_axis("treebank")
 
     def cluster_order(self) -> list[str]:
-        """Return the treebanks so that similar ones are neighbours.
+        """Return the treebanks in an order in which similar ones are neighbours.
 
         Raises
         ------
@@ -368,7 +368,7 @@ def _apart(
 
 
 def _scale(across: Floats, settings: SimilaritySettings) -> Floats:
-    """Return what each averaged metric is divided by before the mean, shape (averaged,)."""
+    """Return the divisor of each averaged metric before the mean, shape (averaged,)."""
     if not settings.rescale:
         return np.ones(len(AVERAGED))
     largest = across.mean(axis=0)[: len(AVERAGED)].max(axis=(1, 2))
@@ -378,7 +378,7 @@ def _scale(across: Floats, settings: SimilaritySettings) -> Floats:
 
 
 def _summarized(values: Floats, scale: Floats) -> tuple[Floats, Floats]:
-    """Add the mean over metrics, then take mean and standard deviation over repeats, the first axis."""
+    """Return mean and standard deviation over repeats, the first axis, with the mean over metrics added."""
     averaged = values[:, : len(AVERAGED)]
     mean = (averaged / scale.reshape(-1, *[1] * (averaged.ndim - 2))).mean(axis=1, keepdims=True)
     values = np.concatenate([values, mean], axis=1)  # the order of COLUMNS

@@ -1,4 +1,4 @@
-"""Random changes to treebanks, to see how divergences respond."""
+"""Random changes to treebanks, and the response of divergences to them."""
 
 import itertools
 from collections.abc import Iterator, Sequence

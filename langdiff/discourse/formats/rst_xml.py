@@ -260,7 +260,7 @@ class _Row:
 
 
 class _Writer:
-    """Makes rows of nodes; the row of a node stands for all of it, satellites included."""
+    """Writer of rows for nodes; the row of a node stands for its whole subtree, satellites included."""
 
     def __init__(self, tree: DiscourseTree) -> None:
         self._tree = tree

@@ -1,4 +1,4 @@
-"""Branches as the tokens of a file have them, gathered into parallelisms and checked."""
+"""Branches from the tokens of a file, combined to parallelisms and checked."""
 
 import re
 from dataclasses import dataclass, field
@@ -98,7 +98,7 @@ def checked_document(
     *,
     predicted: bool,
 ) -> Document:
-    """Return a document of parallelisms with their lines and what the file calls them.
+    """Return a checked document from parallelisms with their lines and their names in the file.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def fault(file: str, line: int | None, what: str) -> FaultsError:
 
 
 def identifiers(document: Document) -> tuple[int, list[dict[int, tuple[int, int]]]]:
-    """Return the number of strata (at least 1), and of each token the parallelism and branch from 1, by stratum from 0.
+    """Return the number of strata (at least 1), and parallelism and branch, from 1, of each token by stratum, from 0.
 
     Raises
     ------

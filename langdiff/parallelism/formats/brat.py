@@ -147,7 +147,7 @@ def _add_entity(path: Path, line: int, record: re.Match[str], entities: dict[str
 
 
 def _components(entities: dict[str, _Entity], relations: list[tuple[str, str]]) -> tuple[list[list[str]], list[str]]:
-    """Return the branches that relations join, directly or through others, and those in no relation."""
+    """Return groups of branches that relations join, directly or indirectly, and branches without relations."""
     others: dict[str, list[str]] = {name: [] for name in entities}
     for one, other in relations:
         others[one].append(other)

@@ -1,4 +1,4 @@
-"""Vectors of words from a frozen BERT in a local folder, and how it cuts words into subwords."""
+"""Vectors of words from a frozen BERT in a local folder, and its subword tokenizers."""
 
 import copy
 import hashlib
@@ -34,7 +34,7 @@ class Specials(NamedTuple):
 
 
 class Cutter(Protocol):
-    """What cuts words into subwords."""
+    """Interface of tokenizers that cut words into subwords."""
 
     specials: Specials
     size: int  # of the vocabulary
@@ -120,7 +120,7 @@ class _WordPiece:
 
 
 def _lower_case(folder: Path) -> bool:
-    """Return what the configuration says of case; by default, as BERT's tokenizers do, that it is not kept."""
+    """Return whether the configuration asks for lower case; by default it does, as in BERT's tokenizers."""
     for name in ("tokenizer_config.json", "config.json"):
         path = folder / name
         if path.is_file():
@@ -243,7 +243,7 @@ class FrozenBert:
         self.longest = min(LONGEST, int(self.model.config.max_position_embeddings))
 
     def with_blending(self, blending: str) -> "FrozenBert":
-        """Return the same model with another blending; the two share the vectors that are kept."""
+        """Return the same model with another blending; the two share the stored vectors."""
         other = copy.copy(self)
         other._blending = blending
         return other
@@ -286,7 +286,7 @@ class FrozenBert:
         return found
 
     def digest(self) -> str:
-        """Return a hash of the folder's configuration and weights, and of what cuts words."""
+        """Return a hash of the folder's configuration, weights and tokenizer."""
         digest = hashlib.sha256()
         patterns = ("config.json", *_WEIGHTS, "tokenizer.json", "vocab.txt", "*.subword.encoder", "*.subwords")
         for path in (path for pattern in patterns for path in sorted(self.folder.glob(pattern))):

@@ -65,7 +65,7 @@ def tagged_sections(documents: Iterable[Document], scheme: TaggingScheme) -> lis
 
 
 def with_tags(document: Document, tags: Sequence[Sequence[str]], scheme: TaggingScheme) -> Document:
-    """Return a document whose parallelisms are read off the tags of its sections.
+    """Return a document with the parallelisms that the tags of its sections encode.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def with_tags(document: Document, tags: Sequence[Sequence[str]], scheme: Tagging
 
 
 class Inputs(NamedTuple):
-    """One section: ids of units whose vectors are learned, or vectors that are not.
+    """Inputs of one section: ids of units whose vectors are learned, or fixed vectors.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Inputs(NamedTuple):
 
 
 class Source(Protocol):
-    """What turns the words of sections into inputs."""
+    """Interface of sources that convert the words of sections to inputs."""
 
     @property
     def size(self) -> int | None:

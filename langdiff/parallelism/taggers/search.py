@@ -38,7 +38,7 @@ _TRANSFORMER = {
 
 
 class ModelSpace(NamedTuple):
-    """What may be drawn of a kind of tagger, whether its words are always lemmatized, and its published width."""
+    """Search space of a kind of tagger, whether its words are always lemmatized, and its published width."""
 
     varied: Mapping[str, tuple[Any, ...]]
     lemmatize: bool = False

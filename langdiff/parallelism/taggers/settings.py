@@ -35,7 +35,7 @@ _NAMES = ("activation", "blending", "depth", "heads", "hidden_size", "input_size
 
 
 class TaggerSettings(BaseModel):
-    """Settings of a tagger and of how fast it learns; what a kind of tagger does not have is None.
+    """Settings of a tagger and of its training; settings that a kind of tagger lacks are None.
 
     Attributes
     ----------

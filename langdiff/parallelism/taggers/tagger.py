@@ -318,7 +318,7 @@ def read_tagger(
 
 
 def _described(source: Source) -> tuple[dict[str, Any], bytes | None]:
-    """Return what JSON says of a source, and its SentencePiece model if it has one."""
+    """Return the description of a source for JSON, and its SentencePiece model if it has one."""
     if isinstance(source, LearnedSubwords):
         return {"alphabet": asdict(source.units.alphabet)}, source.units.model
     if isinstance(source, FileVectors):

@@ -1,4 +1,4 @@
-"""Training of taggers, and when it stops."""
+"""Training of taggers with early stopping."""
 
 import hashlib
 import json
@@ -84,7 +84,7 @@ class EarlyStopping:
             self.keeps(score)
 
     def keeps(self, score: float) -> bool:
-        """Count in an epoch; return whether it is kept."""
+        """Count an epoch; return whether its weights are kept."""
         kept = score >= self.best
         self.waited = 0 if kept and score > 0 else self.waited + 1
         self.best = max(self.best, score)
@@ -387,7 +387,7 @@ def _key(
     validation: Sequence[Document],
     source: Source,
 ) -> str:
-    """Return a hash of all that decides how a training goes."""
+    """Return a hash of all inputs of a training."""
     decisive = {
         "settings": settings.model_dump(exclude_none=True),
         "seed": seed,

@@ -103,7 +103,7 @@ class CompareSettings(Section):
 
 
 def _total_bits(surprisals: Mapping[str, Surprisals]) -> str:
-    """Return the bits of the cells that all language models have, by which these compare."""
+    """Return the bits of the cells that all language models have, as a comparison of these."""
     tables = [table.bits for table in surprisals.values()]
     intents = [name for name in tables[0].index if all(name in table.index for table in tables)]
     editions = [name for name in tables[0].columns if all(name in table.columns for table in tables)]

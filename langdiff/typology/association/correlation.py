@@ -1,4 +1,4 @@
-"""Tests of one predictor: correlations, Mood's test of categories, and why a test may be impossible."""
+"""Tests of one predictor: correlations and Mood's test of categories."""
 
 import warnings
 from typing import Any, Literal, NamedTuple
@@ -52,7 +52,7 @@ class Outcome(NamedTuple):
 
 
 def is_constant(values: Floats) -> bool:
-    """Say whether all values are equal but for rounding.
+    """Return whether all values are equal up to rounding.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How strong a correlation must be for a number of languages to show it."""
+"""Power of correlations over a number of languages."""
 
 import numpy as np
 from scipy import optimize, stats

@@ -182,7 +182,7 @@ def related_slope(
 
 
 def standard_design(columns: Floats) -> tuple[Floats, str]:
-    """Return an intercept beside standardized columns, and what is wrong with them, if anything."""
+    """Return an intercept with standardized columns, and a description of any problem with them."""
     columns = columns.reshape(len(columns), -1)
     spread = columns.std(axis=0, ddof=1)
     if not (spread > 0).all():
@@ -193,7 +193,7 @@ def standard_design(columns: Floats) -> tuple[Floats, str]:
 
 
 def obstacle(design: Floats, y: Floats, phylo: Floats | None) -> str:
-    """Say why no regression with related residuals can be made; nothing if one can."""
+    """Return the reason why a regression with related residuals cannot be fitted; empty if it can."""
     n, p = design.shape
     if n < p + MIN_FREE:
         return f"{n} languages are too few for {p} coefficients"

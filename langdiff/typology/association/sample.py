@@ -1,4 +1,4 @@
-"""The languages of a corpus: their difficulties beside their predictors."""
+"""The languages of a corpus, with their difficulties and their predictors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ class Sample:
 
 
 def hash_sample(sample: Sample, tested: Iterable[str]) -> str:
-    """Return a hash of all that tests of some predictors see, for signatures."""
+    """Return a hash of the data of tests of some predictors, for signatures."""
     return short_hash(sample.difficulty, sample.predictors, sample.language, sample.family, list(map(str, tested)))
 
 
@@ -88,7 +88,7 @@ def gather(
     averaging: Averaging,
     unit: Unit,
 ) -> Sample:
-    """Bring difficulties and predictors into one table; average over the editions of a language.
+    """Combine difficulties and predictors in one table; average over the editions of a language.
 
     See `langdiff.typology.correlate` for the arguments.
 
@@ -250,7 +250,7 @@ def _average(name: str, column: pd.Series, language: pd.Series) -> pd.Series:
 
 
 def check_names(sample: Sample, names: Sequence[str]) -> list[str]:
-    """Return the names given, or all of them; refuse unknown ones."""
+    """Return the names given, or all of them, after checking that they are known."""
     for name in names:
         sample.column(name)
     return list(dict.fromkeys(names)) or [str(name) for name in sample.predictors]

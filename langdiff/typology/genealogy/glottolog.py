@@ -171,7 +171,7 @@ class Glottolog:
         return found
 
     def places(self, languages: Iterable[str]) -> pd.DataFrame:
-        """Look up the family of languages and where they are spoken.
+        """Look up the family and the coordinates of languages.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Glottolog:
         return pd.DataFrame(filled[np.ix_(places, places)], list(found), list(found))
 
     def __repr__(self) -> str:
-        """Give the numbers of languages and trees."""
+        """Return a one-line description with the numbers of languages and trees."""
         languages = (self.languages["level"] == "language").sum()
         return f"Glottolog: {languages:,} languages, {self.tree.parents.count(-1):,} family trees"
 
