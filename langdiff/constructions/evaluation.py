@@ -50,7 +50,7 @@ def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], miss
         If treebanks are left out.
     """
     if missing not in get_args(Missing):
-        raise ConfigError(f"missing is one of {', '.join(get_args(Missing))}; got {missing!r}.")
+        raise ConfigError(f"{option('missing')} is one of {', '.join(get_args(Missing))}; got {missing!r}.")
     coverage = coverage_of(gold, systems)
     for parser, own in coverage.groupby("parser", sort=False):
         if (own["no_parse"] == own["items"]).all():
@@ -167,7 +167,11 @@ def evaluate(
     systems = [parses] if isinstance(parses, Parses) else list(parses)
     names = [system.name for system in systems]
     if not systems or len(set(names)) < len(names):
-        raise ConfigError(f"parsers need different names; got {listing(names)}." if names else "no parser is given.")
+        raise ConfigError(
+            f"parsers need different names; got {listing(names)}."
+            if names
+            else "no parser is given; give the output of at least one."
+        )
     shared = default_rules() if rules is None else rules
     of_each = {name: _rules_of(shared, name) for name in names}
     for system in systems:
@@ -269,7 +273,7 @@ def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rule
     if missed < SUSPICIOUS or any(row["outcome"] == "found" for row in judged) or not any(system.blocks.values()):
         return
     warnings.warn(
-        f"rules {rules.name!r} ({rules.source}) find no target at all in the output of parser {system.name!r}; are "
+        f"rules {rules.name!r} ({rules.source}) find no target in the output of parser {system.name!r}; are "
         "they written for lines of this shape, with these labels?",
         LangdiffWarning,
         stacklevel=3,

@@ -248,7 +248,7 @@ def collect_targets(
     if faults:
         raise FaultsError(faults)
     if not found:
-        raise DataError(f"{source}: there are no targets.")
+        raise DataError(f"{source}: the file has no targets.")
     if different:
         warn_of_words(source, different, stacklevel=4)
     used = {target.item for target in found.values()}
@@ -329,7 +329,7 @@ def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Ta
     if not is_type(kind):
         raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
     if polarity not in ("0", "1") or (polarity == "0") != kind.startswith("!"):
-        raise ValueError(f"polarity {polarity!r} does not go with type {kind!r}; it is 0 with !, else 1.")
+        raise ValueError(f"polarity {polarity!r} contradicts type {kind!r}; it is 0 for types with !, else 1.")
     if item not in sentences:
         raise ValueError(f"item {item!r} has no sentence.")
     tokens = sentences[item]

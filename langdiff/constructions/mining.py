@@ -17,7 +17,7 @@ from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_targe
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import PHENOMENA, Target, write_nodes
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing, option
 
 SEVERAL = 5  # sentences with a pattern in the tree, of which the enhanced graph may have none by chance
 DECISIONS = ("yes", "no", "edit")
@@ -91,7 +91,7 @@ class Candidates:
             If the number is not positive or the seed is not one.
         """
         if per_phenomenon < 1:
-            raise ConfigError(f"per_phenomenon must be at least 1, got {per_phenomenon}.")
+            raise ConfigError(f"{option('per_phenomenon')} must be at least 1, got {per_phenomenon}.")
         rng = generator(seed, "candidates")
         drawn: list[Candidate] = []
         for phenomenon in self.phenomena:
@@ -212,7 +212,7 @@ def mine_candidates(
         for what in edges.lacking():
             warnings.warn(f"{file}: {what}", LangdiffWarning, stacklevel=2)
     if not seen:
-        raise DataError("the files have no sentences.")
+        raise DataError("the files have no sentences; are they CoNLL-U?")
     order = list(dict.fromkeys(query.phenomenon for query in asked))
     found.sort(key=lambda candidate: order.index(candidate.phenomenon))
     return Candidates(found=tuple(found), sentences=sentences, n_sentences=len(seen), phenomena=tuple(order))
@@ -341,7 +341,7 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
             try:
                 decision = cells[0].strip()
                 if len(cells) != CELLS + 1 or decision not in ("", *DECISIONS):
-                    raise ValueError("not a decision (yes, no, edit or empty) and the six cells of a target.")
+                    raise ValueError("a line needs a decision (yes, no, edit or empty) and the six cells of a target.")
                 decisions.setdefault((cells[2], cells[1]), []).append(decision)
                 if decision in ("yes", "edit"):
                     target, unlike = read_target(cells[1:], number, sentences)

@@ -153,7 +153,7 @@ def read_nodes(cell: str) -> tuple[tuple[Node, ...], list[tuple[int, str]]]:
             nodes.append([])
         place = match.end()
     if not nodes[-1]:
-        raise ValueError("an empty cell; write word-position, or * for any head.")
+        raise ValueError("the cell is empty; write word-position, or * for any head.")
     return tuple(map(tuple, nodes)), words
 
 

@@ -121,4 +121,4 @@ def _check_children(place: int, node: Node, own: Mapping[int, Node]) -> None:
         raise NodeError(place, f"{node} has several nuclei and a satellite ({first}); it can have either.")
     for number, child in (satellites or own).items():
         if child.relation.lower() == SPAN:
-            raise NodeError(number, f"{child} carries {SPAN!r}, which only the nucleus beside a satellite does.")
+            raise NodeError(number, f"{child} carries {SPAN!r}, which only the nucleus of a satellite does.")

@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff.base.result import Result, drawing
 from langdiff.discourse.comparison import DiscourseDifferences, compare_systems
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
-from langdiff.errors import ConfigError, Fault
+from langdiff.errors import ConfigError, Fault, option
 from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class DiscourseEvaluation(Result):
         """
         self._check(procedure)
         if metric not in ("R", "F"):
-            raise ConfigError(f"metric is R or F, which compare relations; got {metric!r}.")
+            raise ConfigError(f"{option('metric')} is R or F, which compare relations; got {metric!r}.")
         keys = ["system", "relation"]
         items = self.items[self.items["procedure"] == procedure].groupby(keys)
         predicted = self.predicted[self.predicted["procedure"] == procedure].groupby(keys).size()
@@ -228,7 +228,7 @@ class DiscourseEvaluation(Result):
         """
         self._check(procedure)
         if metric not in METRICS:
-            raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
         rows = self.items[self.items["procedure"] == procedure]
         spans = rows["first"].astype(str) + "-" + rows["last"].astype(str)
         rows = rows.assign(item=rows["document"] + "/" + spans, length=rows["last"] - rows["first"] + 1)
@@ -342,7 +342,7 @@ class DiscourseEvaluation(Result):
         if procedure not in self.procedures:
             raise ConfigError(f"procedure is one that was applied, {' or '.join(self.procedures)}; got {procedure!r}.")
         if averaging not in get_args(Averaging):
-            raise ConfigError(f"averaging is micro or macro; got {averaging!r}.")
+            raise ConfigError(f"{option('averaging')} is micro or macro; got {averaging!r}.")
 
     def __repr__(self) -> str:
         """Return a line with the numbers of systems and documents, and the binarization."""

@@ -21,7 +21,7 @@ from langdiff.discourse.nodes import (
     children_by_span,
     in_order,
 )
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,7 +135,7 @@ class DiscourseTree(Result):
             If the view is unknown.
         """
         if view not in ("marcu", "binary", "attachments"):
-            raise ConfigError(f"view is marcu, binary or attachments; got {view!r}.")
+            raise ConfigError(f"{option('view')} is marcu, binary or attachments; got {view!r}.")
         if view == "marcu":
             return drawing("plot_discourse_tree")(self.to_frame(), ax, texts=self.leaf_texts(), **options)
         tree = binarize(self)
@@ -311,8 +311,8 @@ def attachments_of(tree: DiscourseTree) -> tuple[Attachment, ...]:
         decisions.append(Attachment(node.first, left.last, node.last, letters, taken.relation))
     if lost:
         warnings.warn(
-            f"{tree.document}: a decision has one label, that of the satellite or of the left nucleus; those of "
-            f"{len(lost)} other node(s) are not in it: {'; '.join(lost[:5])}.",
+            f"{tree.document}: a decision has one label, that of the satellite or of the left nucleus; the labels of "
+            f"{len(lost)} other node(s) are lost: {'; '.join(lost[:5])}.",
             LangdiffWarning,
             stacklevel=2,
         )
@@ -354,7 +354,7 @@ def tree_of_attachments(
     """
     decisions = [Attachment(*attachment) for attachment in attachments]
     if not decisions:
-        raise NodeError(0, "there is no attachment; a list of them cannot stand for a document of one EDU.")
+        raise NodeError(0, "the list has no attachments; it cannot represent a document of one EDU.")
     for place, decision in enumerate(decisions):
         _check(place, decision)
     top = min(decisions, key=lambda decision: (decision.first, -decision.last))
@@ -374,7 +374,7 @@ def tree_of_attachments(
         divided.add(span)
     undivided = sorted(span for span in spans if span[0] < span[1] and span not in divided)
     if undivided:
-        raise NodeError(0, f"{len(undivided)} unit(s) are divided by no decision: {listing(undivided)}.")
+        raise NodeError(0, f"no decision divides {len(undivided)} unit(s): {listing(undivided)}.")
     return DiscourseTree(nodes=nodes, document=document, texts=None if texts is None else tuple(texts))
 
 
@@ -384,7 +384,7 @@ def _check(place: int, decision: Attachment) -> None:
     if not decision.first <= decision.split < decision.last:
         raise NodeError(place, f"{decision.split} does not divide EDUs {decision.first}–{decision.last}.")
     if decision.relation.lower() == SPAN:
-        raise NodeError(place, f"{SPAN!r} is not a relation but the label of the nucleus beside a satellite.")
+        raise NodeError(place, f"{SPAN!r} is not a relation but the label of the nucleus of a satellite.")
 
 
 def _children_of(decision: Attachment) -> list[Node]:

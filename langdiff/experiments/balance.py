@@ -10,7 +10,7 @@ import pandas as pd
 from langdiff.base.seeds import generator
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.experiments.native import NATIVE, TRANSLATED
 from langdiff.tables.multitext import Multitext
 
@@ -90,9 +90,9 @@ def balance_by_origin(
     """
     rng = generator(seed)
     if by not in get_args(Unit):
-        raise ConfigError(f"by is one of {', '.join(get_args(Unit))}; got {by!r}.")
+        raise ConfigError(f"{option('by')} is one of {', '.join(get_args(Unit))}; got {by!r}.")
     if not budget_words >= 1:  # catches NaN too
-        raise ConfigError(f"budget_words must be at least 1, got {budget_words!r}.")
+        raise ConfigError(f"{option('budget_words')} must be at least 1, got {budget_words!r}.")
     complete = multitext.dropna()
     source = original_language_of(complete, original_language)
     codes = codes_of_editions(complete, source, edition_info)

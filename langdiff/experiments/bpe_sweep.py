@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, read_training_logs
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
@@ -226,5 +226,5 @@ def _checked_ratios(recipe: Recipe, ratios: Iterable[float]) -> dict[float, Reci
     wanted = sorted(map(float, ratios))
     names = [f"{recipe.name}-{ratio:g}" for ratio in wanted]
     if not names or len(set(names)) < len(names):
-        raise ConfigError(f"give at least one ratio, and each once; got {wanted}.")
+        raise ConfigError(f"{option('ratios')} must name at least one ratio, and each once; got {wanted}.")
     return {ratio: replace(recipe, name=name, bpe_ratio=ratio) for ratio, name in zip(wanted, names, strict=True)}

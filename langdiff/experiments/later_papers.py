@@ -71,7 +71,9 @@ def reproduce_paper(name: str) -> PaperClaims:
     xmi2020: 5 of 5 claims agree, 0 more cannot be recomputed
     """
     if name not in PAPERS:
-        raise ConfigError(f"no paper {name!r}; there are {', '.join(sorted(PAPERS))}, and mielke2019 by `reproduce`.")
+        raise ConfigError(
+            f"unknown paper {name!r}; use one of {', '.join(sorted(PAPERS))}, and mielke2019 by `reproduce`."
+        )
     rows = PAPERS[name]()
     frame = pd.DataFrame(rows, columns=["claim", "published", "recomputed", "agreement", "note"])
     frame.insert(0, "paper", name)

@@ -14,7 +14,7 @@ from langdiff.base.io import as_path, atomic_path, read_table
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.corpora.origin import align_origins
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.surprisals import Surprisals
@@ -109,7 +109,7 @@ def choose_editions(origins: Origins, languages: Iterable[str] | None, min_nativ
     if min_native is None:
         min_native = USUAL_MIN_NATIVE if languages is None else 1
     if min_native < 1:
-        raise ConfigError(f"min_native must be at least 1, got {min_native!r}.")
+        raise ConfigError(f"{option('min_native')} must be at least 1, got {min_native!r}.")
     if languages is None:
         enough = (origins.native.sum() >= min_native) & origins.translated.any()
         if not enough.any():
@@ -302,7 +302,7 @@ def write_origins(original_language: pd.Series, path: str | Path) -> None:
     """
     path = as_path(path)
     if path.suffix not in (".csv", ".tsv"):
-        raise ConfigError(f"{path}: write origins to a file that ends in .csv or .tsv.")
+        raise ConfigError(f"{path}: the name of a file of origins must end in .csv or .tsv.")
     if not isinstance(original_language, pd.Series):
         raise DataError(f"original_language must be a Series, not {type(original_language).__name__}.")
     known = align_origins(original_language, original_language.index).fillna("und").rename_axis("intent")

@@ -375,7 +375,7 @@ def translationese_by_model(
     ordered = sorted(tables, key=lambda table: -rates[table.lm].mean())
     first = tables[0]
     if first.characters is None:
-        raise DataError(f"{first.lm!r}: the table has no characters, so that nothing is known of lengths.")
+        raise DataError(f"{first.lm!r}: the table has no numbers of characters, from which lengths are computed.")
     of_lengths = replace(
         first, bits=first.characters.where(first.bits.notna()), eos_bits=None, provenance=None, lm=LENGTH
     )
@@ -390,16 +390,16 @@ def translationese_by_model(
 
 def _check_alike(tables: Sequence[Surprisals]) -> None:
     if len(tables) < 2:
-        raise DataError(f"at least two tables are needed, one per language model; got {len(tables)}.")
+        raise DataError(f"at least two tables are needed, one for each language model; got {len(tables)}.")
     names = [table.lm for table in tables]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice or LENGTH in names:
-        raise DataError(f"tables need names of their own, and not {LENGTH!r}: {listing(twice or [LENGTH])}.")
+        raise DataError(f"tables need different names (lm), none of them {LENGTH!r}; got {listing(twice or [LENGTH])}.")
     first = tables[0]
     for table in tables[1:]:
         same = table.intents.equals(first.intents) and table.editions.equals(first.editions)
         if not same or (table.bits.isna() != first.bits.isna()).to_numpy().any():
             raise DataError(
-                f"{table.lm!r} and {first.lm!r} are not about the same cells. Score the same intents of the same "
+                f"{table.lm!r} and {first.lm!r} do not have the same cells. Score the same intents of the same "
                 "editions with each model, or keep those that all tables have."
             )

@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff.base.seeds import seed_numbers
 from langdiff.base.types import Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.lm.jobs.folder import fold_cache
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
@@ -140,10 +140,10 @@ def check_sizes(sizes: Sequence[int], total: int, match: str) -> None:
         raise ConfigError(f"unknown match {match!r}; use one of {listing(MATCHES)}.")
     whole = all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
     if len(sizes) < 2 or not whole or any(b <= a for a, b in pairwise(sizes)):
-        raise ConfigError(f"sizes must be two or more whole numbers that rise, got {list(sizes)}.")
+        raise ConfigError(f"{option('sizes')} must be two or more whole numbers that rise, got {list(sizes)}.")
     if sizes[0] < FEWEST or sizes[-1] > total:
         raise ConfigError(
-            f"sizes must be from {FEWEST} to the {total:,} training intents there are, got {sizes[0]:,} to "
+            f"{option('sizes')} must be from {FEWEST} to the {total:,} training intents there are, got {sizes[0]:,} to "
             f"{sizes[-1]:,}."
         )
 

@@ -156,7 +156,9 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     codes, known = pd.factorize(pd.Series([languages[str(name)] for name in names]))
     counts = np.bincount(codes)
     if counts.max() < 2:
-        raise DataError("no language has two editions, so that nothing varies within a language.")
+        raise DataError(
+            "no language has two editions, so that no spread within languages can be estimated; add editions."
+        )
     y = effects.estimate.to_numpy(dtype=float)
     freedom = len(y) - len(counts)
     means = np.bincount(codes, y) / counts

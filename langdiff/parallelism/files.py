@@ -91,7 +91,9 @@ def read_parallelisms(
     (Parallelism(branches=((0, 2), (2, 4)), kind=None),)
     """
     if format is not None and format not in get_args(ParallelismFormat):
-        raise ConfigError(f"format is None or one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
+        raise ConfigError(
+            f"{option('format')} is None or one of {', '.join(get_args(ParallelismFormat))}; got {format!r}."
+        )
     found: dict[str, tuple[Path, Document]] = {}
     for path in _files(source):
         name = document_name(path)
@@ -142,7 +144,7 @@ def write_parallelisms(
     ('1.ann', ['T2\tParallelArm 9 16\tshe sat', 'R1\tParallel Arg1:T1 Arg2:T2\t'])
     """
     if format not in get_args(ParallelismFormat):
-        raise ConfigError(f"format is one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
+        raise ConfigError(f"{option('format')} is one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
     if odd := [name for name in documents if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     texts: dict[str, str] = {}

@@ -16,7 +16,7 @@ import langdiff
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, name_of_number, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
 from langdiff.parallelism.documents import Document, depths
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
 from langdiff.parallelism.statistics import shared_tokens
@@ -237,9 +237,9 @@ class ParallelismScores(Result):
             If there are no items: no parallelisms on that side.
         """
         if metric not in METRICS:
-            raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
         if side not in SIDES:
-            raise ConfigError(f"side is reference or hypothesis; got {side!r}.")
+            raise ConfigError(f"{option('side')} is reference or hypothesis; got {side!r}.")
         if side == "hypothesis":
             rows = self.documents[self.documents["metric"] == metric]
             rows = rows.assign(item=rows["document"], credit=rows["matched"], size=rows["hypothesis_size"])
@@ -251,7 +251,7 @@ class ParallelismScores(Result):
             rows = rows.assign(item=rows["document"] + "/" + rows["number"].astype(str))
             attributes = ["document", *FEATURES]
         if rows.empty:
-            raise DataError(f"there are no parallelisms on the {side} side to make outcomes of.")
+            raise DataError(f"there are no parallelisms on the {side} side, so that there are no outcomes.")
         items = rows.drop_duplicates("item").set_index("item")[attributes]
         order = [system for system in self.systems if (rows["system"] == system).any()]
         successes, trials = (
@@ -376,7 +376,7 @@ def score_parallelisms(
     3    MWO        4        1.0   0.667  0.8
     """
     if not (math.isfinite(beta) and beta > 0):
-        raise ConfigError(f"beta is a positive number; got {beta!r}.")
+        raise ConfigError(f"{option('beta')} is a positive number; got {beta!r}.")
     check_documents(hypotheses, references)
     table = ScoreTable()
     for system, documents in hypotheses.items():

@@ -210,7 +210,7 @@ def _checked(counts: pd.DataFrame) -> pd.DataFrame:
     if counts.empty:
         raise DataError("there are no documents to split.")
     if counts.index.has_duplicates:
-        raise DataError(f"the document {counts.index[counts.index.duplicated()][0]!r} is there twice.")
+        raise DataError(f"the document {counts.index[counts.index.duplicated()][0]!r} occurs twice.")
     bad = counts[~((counts[COUNTS] >= 0) & (counts[COUNTS] < np.inf)).all(axis=1)]
     if len(bad):
         raise DataError(

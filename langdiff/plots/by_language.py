@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from scipy.stats import pearsonr
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish
 from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.plots.difficulty import side_by_side
@@ -78,13 +78,15 @@ def plot_by_language(
     both = [as_effects(source_x), as_effects(source_y)]
     if isinstance(edition_info, pd.DataFrame):
         if "language" not in edition_info:
-            raise DataError(f"edition_info needs a column 'language', has {listing(edition_info.columns)}.")
+            raise DataError(
+                f"{option('edition_info')} needs a column 'language'; it has {listing(edition_info.columns)}."
+            )
         edition_info = edition_info["language"]
     known = {} if edition_info is None else dict(edition_info)
     points, low, high = _points(both, known if average else None)
     language = pd.Series([name if average else known.get(name, name) for name in points.index])
     if unknown := [name for name in highlight if not (language == name).any()]:
-        raise DataError(f"no point is of the language(s) to highlight: {listing(unknown)}.")
+        raise DataError(f"no point has the language(s) to highlight: {listing(unknown)}.")
     ax = axes_of(ax, 5.6, 5.6)
     _set_limits(ax, low, high)
     rest = ~language.isin(highlight).to_numpy()

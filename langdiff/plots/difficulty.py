@@ -196,7 +196,7 @@ def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:
     estimates = [effects.estimate for effects in sources]
     table = pd.concat(estimates, axis=1, join="inner", keys=range(len(sources)))
     if len(table) < 2:
-        raise DataError(f"{len(table)} edition(s) in all {len(sources)} sources; at least two are needed.")
+        raise DataError(f"all {len(sources)} sources share {len(table)} edition(s); at least two are needed.")
     # each source is relative to the average of its own editions; those drawn are to be relative to theirs
     return pd.DataFrame(scales[0].center(table.to_numpy()), index=table.index), scales[0]
 
@@ -238,7 +238,7 @@ def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> 
     """
     named = effects_by_source(sources)
     if len(named) < 2:
-        raise DataError(f"{len(named)} source(s); at least two are needed to follow a line from one to the next.")
+        raise DataError(f"at least two sources are needed to join by lines; got {len(named)}.")
     table, scale = side_by_side([effects for _, effects in named])
     ax = axes_of(ax, 1.8 + 1.6 * len(named), max(3.2, 0.2 * len(table)))
     x = np.arange(len(named))

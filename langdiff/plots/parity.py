@@ -62,7 +62,7 @@ def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = 
     """
     name = result.sorting if measure is None else measure
     if name not in result.estimates:
-        raise ConfigError(f"no measure {name!r}; there are {listing(result.estimates.columns, 20)}.")
+        raise ConfigError(f"unknown measure {name!r}; there are {listing(result.estimates.columns, 20)}.")
     values = result.estimates[name].dropna().sort_values(kind="stable")
     ax = row_axes(ax, values.index)
     rows = np.arange(len(values))

@@ -48,7 +48,7 @@ def own_directory(directory: Path) -> Iterator[None]:
     others = [path.name for path in directory.glob("[!.]*") if path.name != LOG]
     if others and EXPERIMENT not in others:
         raise OutputError(
-            f"{directory}: not empty and not a run directory (it has no {EXPERIMENT}). Choose another, or a new name."
+            f"{directory}: not empty, but without {EXPERIMENT} it is not a run directory. Choose a new name."
         )
     with locked(directory, "using this run directory. Wait for it, or choose another."):
         yield

@@ -100,7 +100,9 @@ class SplitSettings(Settings):
     @model_validator(mode="after")
     def _something_is_left_to_learn_from(self) -> Self:
         if self.dev + self.test >= self.block:
-            raise ValueError(f"blocks of {self.block} leave nothing for training beside {self.dev} + {self.test}")
+            raise ValueError(
+                f"blocks of {self.block} leave nothing for training after {self.dev} + {self.test} for dev and test"
+            )
         return self
 
     @model_validator(mode="after")
@@ -110,14 +112,16 @@ class SplitSettings(Settings):
         if self.folds is not None and changed:
             raise ValueError(f"with folds, every intent is tested; leave {', '.join(changed)} out")
         if self.folds is None and self.dev_share != usual["dev_share"].default:
-            raise ValueError("dev_share is a share of what models of folds learn from: give folds, or leave it out")
+            raise ValueError(
+                "dev_share is a share of what models of folds learn from: give folds, or leave dev_share out"
+            )
         return self
 
 
 def _one_or_two(clusters: Any) -> Any:
     names = clusters if isinstance(clusters, list | tuple) else [clusters]
     if clusters is not None and not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
-        raise ValueError("clusters are a column about intents, or a list of two")
+        raise ValueError("clusters are one column about intents, or a list of two columns")
     return names[0] if len(names) == 1 else tuple(names)
 
 

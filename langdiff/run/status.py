@@ -67,7 +67,7 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     directory = as_path(directory)
     current = next((folder for folder in attempts(directory)), None)
     if current is None:
-        raise DataError(f"{directory}: no run is here (no {EXPERIMENT}).")
+        raise DataError(f"{directory}: not a run directory, since it has no {EXPERIMENT}. Name the directory of a run.")
     experiment = read_settings(current)
     editions = read_editions(current)
     chosen = editions is not None  # else nobody knows how many jobs there will be

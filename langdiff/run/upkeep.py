@@ -65,7 +65,9 @@ def verify_run(directory: str | Path) -> pd.DataFrame:
     directory = as_path(directory)
     records = [path for path in directory.rglob(CHECKSUMS) if STAGE not in path.relative_to(directory).parts]
     if not records and not (directory / EXPERIMENT).is_file():
-        raise DataError(f"{directory}: neither a run nor finished language models are here (no {EXPERIMENT}).")
+        raise DataError(
+            f"{directory}: neither a run directory (it has no {EXPERIMENT}) nor a folder of finished language models."
+        )
     rows: dict[str, tuple[str, str]] = {}
     unknown = []  # folders whose record cannot be read
     for record in sorted(records):
@@ -180,7 +182,7 @@ def clean_run(directory: str | Path, *, dry_run: bool = False) -> pd.DataFrame:
     """
     directory = as_path(directory)
     if not (directory / EXPERIMENT).is_file():
-        raise DataError(f"{directory}: no run is here (no {EXPERIMENT}).")
+        raise DataError(f"{directory}: not a run directory, since it has no {EXPERIMENT}. Name the directory of a run.")
     with own_directory(directory):
         found = _superfluous(directory)
         rows = [(str(path.relative_to(directory)), _size(path), why) for path, why in found.items()]

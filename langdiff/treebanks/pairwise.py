@@ -15,7 +15,7 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.treebanks.divergence import Counts, divergence
 from langdiff.treebanks.profile import TreebankProfile, profile_treebank
 from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, SimilaritySettings, box, shared_names, tables
@@ -115,7 +115,7 @@ class TreebankComparison(Result):
         from scipy.cluster.hierarchy import fcluster
 
         if n_groups < 1:
-            raise ConfigError(f"there is at least one group; got n_groups={n_groups}.")
+            raise ConfigError(f"n_groups must be at least 1; got {n_groups}.")
         members = fcluster(self._linkage(), n_groups, criterion="maxclust")
         return pd.Series(members, index=pd.Index(list(self.profiles), name="treebank"), name="group")
 
@@ -235,9 +235,9 @@ def compare_treebanks(
     """
     settings = settings or SimilaritySettings()
     if n_repeats < 1:
-        raise ConfigError(f"n_repeats must be at least 1; got {n_repeats}.")
+        raise ConfigError(f"{option('n_repeats')} must be at least 1; got {n_repeats}.")
     if equalize not in (None, *get_args(Equalize)):
-        raise ConfigError(f"equalize is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
+        raise ConfigError(f"{option('equalize')} is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
     banks = shared_names(_opened(treebanks, punctuation))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(

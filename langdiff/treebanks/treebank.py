@@ -217,7 +217,7 @@ def read_treebank(
     """
     files = as_paths(path)
     if not files:
-        raise ConfigError("no file is given.")
+        raise ConfigError("no file is given; name at least one.")
     faults: list[Fault] = []
     trees = itertools.chain.from_iterable(
         read_conllu(file, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes, faults=faults)
@@ -232,7 +232,7 @@ def read_treebank(
     if treebank.sentences < FEW_SENTENCES:
         warnings.warn(
             f"Treebank {treebank.name!r} has {treebank.sentences} sentences; statistics of fewer than "
-            f"{FEW_SENTENCES} say little.",
+            f"{FEW_SENTENCES} are uncertain.",
             LangdiffWarning,
             stacklevel=2,
         )

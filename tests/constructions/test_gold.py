@@ -17,7 +17,7 @@ GOOD = "v1\tvpart\t1\tcarried-1+out-2\tARG2\tplan-4\n"
         ("v1\tvpart\t1\tcarried-1\tARG2", "5 cells"),
         ("v1\tparticle\t1\tcarried-1\tARG2\tplan-4", "unknown phenomenon 'particle'"),
         ("v1\tvpart\t1\tcarried-1\tARG5\tplan-4", "unknown type 'ARG5'"),
-        ("v1\tvpart\t1\tcarried-1\t!ARG2\tplan-4", "polarity '1' does not go with type '!ARG2'"),
+        ("v1\tvpart\t1\tcarried-1\t!ARG2\tplan-4", "polarity '1' contradicts type '!ARG2'"),
         ("v1\tvpart\t0\tcarried-1\tARG2\tplan-4", "polarity '0' does not go"),
         ("v1\tvpart\tyes\tcarried-1\tARG2\tplan-4", "polarity 'yes'"),
         ("v1\tvpart\t1\tcarried-5\tARG2\tplan-4", "position 5 is outside the sentence, whose words are 0 to 4"),

@@ -106,7 +106,7 @@ def checked_document(
         If there are no tokens, a parallelism has one branch though it is not predicted, or one's branches share tokens.
     """
     if not tokens:
-        raise fault(file, None, "there are no tokens in it.")
+        raise fault(file, None, "the file has no tokens.")
     for one, line, called in parallelisms:
         if len(one.branches) < 2 and not predicted:
             what = f"{called} has one branch only. Mend it, or read it as a prediction (predicted=True)."

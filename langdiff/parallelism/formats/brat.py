@@ -76,7 +76,7 @@ def brat_pair(path: Path) -> tuple[Path, Path]:
         other = bare.with_name(f"{bare.stem}{wanted}{compression}")
         if other.is_file():
             return (path, other) if wanted == ".txt" else (other, path)
-    raise fault(str(path), None, f"there is no {bare.stem}{wanted} beside it; brat annotation is a pair of files.")
+    raise fault(str(path), None, f"{bare.stem}{wanted} is missing in the folder; brat annotation is a pair of files.")
 
 
 def _words(text: str) -> tuple[list[Word], list[Section]]:

@@ -74,7 +74,7 @@ def find_cutter(folder: Path) -> Cutter:
     if (folder / "vocab.txt").is_file():
         return _WordPiece(folder)
     raise CheckpointError(
-        f"{folder}: no tokenizer: tokenizer.json is wanted, or vocab.txt (WordPiece), or a subword file of "
+        f"{folder}: no tokenizer: tokenizer.json is needed, or vocab.txt (WordPiece), or a subword file of "
         f"tensor2tensor ({', '.join(TENSOR2TENSOR)}). A slow tokenizer must be saved as a fast one first."
     )
 
@@ -85,10 +85,12 @@ class _FastTokenizer:
     def __init__(self, folder: Path) -> None:
         tokenizer: Any = load_local("AutoTokenizer", folder)
         if not tokenizer.is_fast:
-            raise CheckpointError(f"{folder}: a slow tokenizer was found; a fast one, in tokenizer.json, is wanted.")
+            raise CheckpointError(f"{folder}: a slow tokenizer was found; a fast one, in tokenizer.json, is needed.")
         ids = (tokenizer.unk_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id)
         if None in ids:
-            raise CheckpointError(f"{folder / 'tokenizer.json'}: no [UNK], [CLS] or [SEP]; is this of a BERT?")
+            raise CheckpointError(
+                f"{folder / 'tokenizer.json'}: [UNK], [CLS] or [SEP] is missing; is this the tokenizer of a BERT?"
+            )
         self.specials, self.size, self._tokenizer = Specials(*ids), len(tokenizer), tokenizer
 
     def cut(self, words: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -110,7 +110,7 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
         else:
             kept[word] = row
     if not width:
-        raise DataError(f"{path}: no vectors in it.")
+        raise DataError(f"{path}: the file has no vectors.")
     if twice:
         message = f"{path}: {len(twice)} word(s) are there twice, {twice[0]!r} first; their first vectors count."
         warnings.warn(message, LangdiffWarning, stacklevel=2)
@@ -132,7 +132,7 @@ class FileVectors:
         self.path = path
         width = next((width for _, _, width, _ in _rows(path, frozenset(), None)), 0)
         if not width:
-            raise DataError(f"{path}: no vectors in it.")
+            raise DataError(f"{path}: the file has no vectors.")
         self._known = WordVectors(width, {})
         self._asked: set[str] = set()
 

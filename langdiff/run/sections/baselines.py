@@ -75,7 +75,7 @@ class Baselines(Section):
             table = unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False))
             return _analysis(table.set_index("edition"))
         except (ValueError, KeyError) as error:
-            raise DataError(f"{path}: no table of baselines: {error}.") from error
+            raise DataError(f"{path}: not a table of baselines: {error}. Run the experiment again.") from error
 
     @classmethod
     def tables(cls, run: "RunResult") -> list[dict[str, str]]:

@@ -41,7 +41,7 @@ class PredictorSettings(Section):
             if getattr(self, key) is not None and self.wals is None:
                 raise ValueError(f"{key} is for WALS: give its folder as wals, too")
         if self.features == []:
-            raise ValueError("features names none: name some, or leave wals out")
+            raise ValueError("features is empty: name features of WALS, or leave wals out")
         if self.syncretism != "count" and self.lexicons is None:
             raise ValueError("syncretism is for lexicons: give their folder as lexicons, too")
         return self

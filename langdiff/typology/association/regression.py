@@ -187,7 +187,7 @@ def regress(
         difficulties, predictors, edition_info=edition_info, corpus="", averaging=averaging, unit="language"
     )
     if sample.difficulty.shape[1] != 1:
-        raise ConfigError(f"one language model at a time; got {listing(sample.difficulty)}.")
+        raise ConfigError(f"the difficulties of one language model are needed; got {listing(sample.difficulty)}.")
     names = check_names(sample, names_once(only))
     categories = [name for name in names if not is_numeric_dtype(sample.predictors[name])]
     if categories:
@@ -223,7 +223,7 @@ def _check_tests(tests: tuple[str, ...]) -> tuple[str, ...]:
     known = (INDEPENDENT, *RELATED)
     unknown = [test for test in tests if test not in known]
     if unknown or not tests:
-        raise ConfigError(f"tests={tests!r}: must be among {listing(known)}.")
+        raise ConfigError(f"{option('tests')}={tests!r}: must be among {listing(known)}.")
     return tests
 
 

@@ -101,7 +101,7 @@ def gather(
         If a setting is unknown.
     """
     if averaging not in ("difficulty", "factor"):
-        raise ConfigError(f"averaging={averaging!r}: must be 'difficulty' or 'factor'.")
+        raise ConfigError(f"{option('averaging')}={averaging!r}: must be 'difficulty' or 'factor'.")
     if unit == "edition" and averaging != "difficulty":
         raise ConfigError(
             f"{option('averaging', averaging)} is for {name_of_unit('language')}: with {name_of_unit('edition')}, "
@@ -141,7 +141,7 @@ def difficulty_table(difficulties: Sources) -> pd.DataFrame:
             raise ConfigError(f"two sources of difficulties are called {name!r}; give a mapping from name to fit.")
         columns[name] = effects.estimate
     if not any(map(len, columns.values())):
-        raise DataError("there are no difficulties.")
+        raise DataError("there are no difficulties; give at least one fit.")
     return pd.DataFrame(columns).astype(float).rename_axis(index="edition", columns="language_model")
 
 
@@ -167,7 +167,7 @@ def _predictor_table(
         edition_info = edition_info.assign(language=edition_info.index)
     table = table.drop(columns=beside)
     if table.empty:
-        raise DataError("there are no predictors.")
+        raise DataError("there are no predictors; give a table with at least one column.")
     clean = {name: _clean(str(name), table[name]) for name in table}
     return pd.DataFrame(clean).rename(columns=str), edition_info
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import read_lines
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 
 COLUMNS = ["lemma", "form", "features"]
 
@@ -113,7 +113,7 @@ def morphological_counting_complexity(lexicon: pd.DataFrame, *, syncretism: Sync
     2
     """
     if syncretism not in ("count", "merge"):
-        raise ConfigError(f"syncretism must be 'count' or 'merge', got {syncretism!r}.")
+        raise ConfigError(f"{option('syncretism')} must be 'count' or 'merge', got {syncretism!r}.")
     missing = [column for column in COLUMNS if column not in lexicon]
     if missing:
         raise DataError(f"the lexicon lacks column(s) {listing(missing)}; it needs {listing(COLUMNS)}.")

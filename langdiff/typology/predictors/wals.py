@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 
 _PLACE = {"latitude": "Latitude", "longitude": "Longitude", "glottocode": "Glottocode", "macroarea": "Macroarea"}
 _COLUMNS = {
@@ -193,7 +193,7 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     unknown = [f"{code} = {other}" for code, other in (same_as or {}).items() if other not in known_codes]
     if unknown:
         raise ConfigError(
-            f"same_as: no language of WALS has the ISO 639-3 code that {listing(unknown)} would be looked up under."
+            f"{option('same_as')}: no language of WALS has the ISO 639-3 code that {listing(unknown)} would get."
         )
     return Wals(
         features=tables["parameters"].set_index("ID")["Name"],
