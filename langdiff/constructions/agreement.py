@@ -8,7 +8,7 @@ import pandas as pd
 
 from langdiff.base.result import Result
 from langdiff.constructions.gold import GoldTargets
-from langdiff.constructions.tables import wilson
+from langdiff.constructions.scores import wilson
 from langdiff.constructions.target import Target, write_nodes
 from langdiff.errors import DataError, listing
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from langdiff.base.result import Result
-from langdiff.constructions.tables import order_columns, score_matrix
+from langdiff.constructions.scores import order_columns, score_matrix
 from langdiff.errors import ConfigError, DataError
 
 COLUMNS = ["claim", "phenomenon", "column", "who", "holds"]

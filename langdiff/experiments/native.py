@@ -372,3 +372,9 @@ def _check_connected(divided: Surprisals, advice: str) -> None:
         f"the divided editions fall into {component.max() + 1} groups that share no intent, such as "
         f"({listing(groups[0])}) and ({listing(groups[1])}), so they cannot be compared. {advice}"
     )
+
+
+def counted(numbers: pd.Series) -> str:
+    """Return editions with their numbers, for messages; the first ten."""
+    shown = ", ".join(f"'{edition}' ({number:,})" for edition, number in numbers.head(10).items())
+    return shown + (", …" if len(numbers) > 10 else "")

@@ -19,6 +19,7 @@ from langdiff.experiments.native import (
     USUAL_MIN_NATIVE,
     Origins,
     choose_editions,
+    counted,
     divide_by_origin,
     find_origins,
 )
@@ -235,12 +236,6 @@ def _left_whole(origins: Origins, chosen: Iterable[str]) -> pd.Series:
     divisible = native[(native > 0) & origins.translated.any()]
     left = divisible.drop(list(chosen), errors="ignore").sort_values(ascending=False, kind="stable")
     return left.astype(int).rename("native").rename_axis("edition")
-
-
-def counted(numbers: pd.Series) -> str:
-    """Return editions with their numbers, for messages; the first ten."""
-    shown = ", ".join(f"'{edition}' ({number:,})" for edition, number in numbers.head(10).items())
-    return shown + (", …" if len(numbers) > 10 else "")
 
 
 LENGTH = "length"

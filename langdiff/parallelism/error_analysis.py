@@ -10,9 +10,8 @@ import langdiff
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.errors import DataError
-from langdiff.parallelism.documents import Document, Parallelism
+from langdiff.parallelism.documents import Document, Documents, Parallelism, check_documents
 from langdiff.parallelism.matching import Overlap, match_branches, maximum_matching, overlaps
-from langdiff.parallelism.scoring import Documents, check_documents
 
 CATEGORIES = (
     ("parallelism", "FP"),

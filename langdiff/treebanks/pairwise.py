@@ -344,9 +344,7 @@ def between_halves(bank: Treebank, settings: SimilaritySettings, rng: np.random.
             f"Treebank {bank.name!r}, or a subsample of it, needs at least two sentences to estimate the noise floor. "
             "Use larger treebanks."
         )
-    order = rng.permutation(bank.sentences)
-    middle = bank.sentences // 2
-    halves = [bank.take(np.sort(part)) for part in (order[:middle], order[middle:])]
+    halves = [bank.take(np.sort(part)) for part in np.split(rng.permutation(bank.sentences), [bank.sentences // 2])]
     result: Floats = between(halves, settings)[:, 0, 1]
     return result
 

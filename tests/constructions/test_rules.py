@@ -108,9 +108,7 @@ def test_parsers_need_rules_and_names(gold, parses, rules):
 
 
 def test_rules_for_another_shape_are_warned_of(gold, parses):
-    with pytest.warns(
-        LangdiffWarning, match=r"rules 'ud' \(ud.rules\) find no target in the output of parser 'cc'"
-    ):
+    with pytest.warns(LangdiffWarning, match=r"rules 'ud' \(ud.rules\) find no target in the output of parser 'cc'"):
         evaluate(gold, parses)
 
 

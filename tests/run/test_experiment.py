@@ -61,7 +61,10 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
             r"'fit\.errors': input should be 'information', 'sandwich', 'bootstrap' or 'jackknife' \(given: 'robust'\)",
         ),
         (MINIMAL + '[fit]\nintents = "both"', r"'fit\.intents': input should be 'fixed' or 'random'"),
-        (MINIMAL + "[fit]\nclusters = 3", r"'fit\.clusters': clusters are one column about intents, or a list of two columns"),
+        (
+            MINIMAL + "[fit]\nclusters = 3",
+            r"'fit\.clusters': clusters are one column about intents, or a list of two columns",
+        ),
         (MINIMAL + '[fit]\ncluster = "book"', r"unknown key 'fit\.cluster'; did you mean 'clusters'\?"),
         (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
         (MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny"]', r"a language model is named twice"),

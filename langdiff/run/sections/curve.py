@@ -9,8 +9,7 @@ import pandas as pd
 from pydantic import Field, field_validator
 
 from langdiff.errors import ConfigError
-from langdiff.experiments.curves import curve_where_possible
-from langdiff.experiments.training_sizes import check_sizes, size_caches, smallest_train
+from langdiff.experiments.curves import check_sizes, curve_where_possible, size_caches, smallest_train
 from langdiff.regression import DifficultyCurve, read_curve
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import html_table, percent

@@ -25,8 +25,7 @@ from langdiff.typology.association.correlation import (
     correlation,
     is_constant,
 )
-from langdiff.typology.association.family import mixed_slope, permute_within_families
-from langdiff.typology.association.related import related_slope
+from langdiff.typology.association.related import mixed_slope, permute_within_families, related_slope
 from langdiff.typology.association.relatives import Relatives, Tree, check_tree, find_relatives
 from langdiff.typology.association.result import Correlations, benjamini_hochberg
 from langdiff.typology.association.sample import (
