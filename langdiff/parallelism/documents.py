@@ -1,13 +1,12 @@
 """Annotated documents, and the nesting of their branches: strata, and flat, nested or overlapping sets."""
 
-import warnings
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 
 Branch = tuple[int, int]  # half-open span of tokens, from 0
 Category = Literal["flat", "nested", "overlapping"]
@@ -277,11 +276,9 @@ def check_documents(hypotheses: Mapping[str, Documents], references: Documents) 
         for name, document in documents.items():
             _check_tokens(system, document.tokens, name, references[name].tokens)
         if less := [name for name in references if name not in documents]:
-            warnings.warn(
+            warn(
                 f"{system} lacks {len(less)} of {len(references)} document(s): {listing(less)}. Its totals leave "
-                "them out; compare systems on the same documents only.",
-                LangdiffWarning,
-                stacklevel=3,
+                "them out; compare systems on the same documents only."
             )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, warn
 from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.fitting.fit import fit
@@ -243,7 +243,7 @@ def _fit_all(
             text = f"{prefix}{warning.message}"
             kinds.setdefault(re.sub("[0-9][0-9.,]*", "#", text), (text, warning.category))
     for text, category in kinds.values():
-        warnings.warn(text, category, stacklevel=3)
+        warn(text, category)
     return overall, fits
 
 

@@ -10,7 +10,6 @@ influence :math:`\psi_{gj}`, to first order: that of the sandwich (CR2) for :mat
 Clusters drawn with replacement :math:`w_g` times give :math:`\ln B_j + \sum_g (w_g - 1) \psi_{gj}`.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
@@ -22,7 +21,7 @@ from langdiff import __version__
 from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, warn
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
@@ -72,7 +71,7 @@ def estimate_size(table: Surprisals, model: PlainModel, cluster: Integers) -> Si
     fitted = Fixed(z, design, Settings(find_variant(model)), table)
     found = fitted.estimate
     if not found.converged:
-        warnings.warn(f"{table.lm}, model {model}: {found.message}.", ConvergenceWarning, stacklevel=3)
+        warn(f"{table.lm}, model {model}: {found.message}.", ConvergenceWarning)
     difficulty = fitted.difficulties
     clusters = fitted.clusters(cluster[fitted.used])
     of_c = np.zeros((cluster.max() + 1, len(difficulty)))

@@ -1,6 +1,5 @@
 """Designs of items (groups, terms, interactions), and checks for tables whose estimates are infinite or not unique."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import matrix_again, matrix_of
 from langdiff.regression.kernel.connected import edition_components
@@ -296,9 +295,7 @@ def _check_linked(outcomes: Outcomes, *, allow_unlinked: bool) -> None:
             f"{message} Run a system on items of both, fit each part, or trust the items of all parts to be draws of "
             "one population (model='rasch', allow_unlinked=True)."
         )
-    warnings.warn(
-        f"{message} They are compared as if all items came from one population.", LangdiffWarning, stacklevel=4
-    )
+    warn(f"{message} They are compared as if all items came from one population.")
 
 
 def _check_separated(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
@@ -380,11 +377,9 @@ def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditi
                 "different items, are needed."
             )
         if component.max() > 0:
-            warnings.warn(
+            warn(
                 _never(systems, component, right, wrong)
-                + (" The estimate of such a difference rests on the normal distribution of the items."),
-                LangdiffWarning,
-                stacklevel=4,
+                + (" The estimate of such a difference rests on the normal distribution of the items.")
             )
         return
     for b in range(int(rows.block.max()) + 1):

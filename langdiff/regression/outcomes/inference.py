@@ -4,7 +4,6 @@ Covariances are from the information, from scores of clusters (sandwich), or fro
 abilities average 0, and difficulties are for the average system.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,7 +14,7 @@ from scipy.stats import f as f_ratio
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import LangdiffWarning, SolverError
+from langdiff.errors import SolverError, warn
 from langdiff.regression.outcomes.design import ItemDesign, each_beats_all
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.evaluation import Point, evaluate
@@ -308,11 +307,9 @@ def bootstrap_covariance(
             "system or group is all right or all wrong. Use errors='sandwich', or larger groups."
         )
     if len(draws) < (1 - MOST_FAILED) * n_resamples:
-        warnings.warn(
+        warn(
             f"{n_resamples - len(draws)} of {n_resamples} samples could not be fitted, since a system or group is all "
-            "right or all wrong in them; standard errors are those of the others, and too small.",
-            LangdiffWarning,
-            stacklevel=4,
+            "right or all wrong in them; standard errors are those of the others, and too small."
         )
     fixed = ~free.any(axis=1)
     covariance = np.cov(np.array(draws), rowvar=False)

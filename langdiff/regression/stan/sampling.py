@@ -1,7 +1,6 @@
 """Sampling by name (the model, the table, the engine), and CmdStan's faster approximations and optimizer."""
 
 import tempfile
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, listing, warn
 from langdiff.regression.stan.draws import diagnose, label
 from langdiff.regression.stan.engines import (
     DIGITS,
@@ -246,7 +245,7 @@ def sample(
     idata = label(draws, posterior, facts)
     diagnosis = diagnose(idata)
     if not diagnosis.good:
-        warnings.warn(f"model {model}: {diagnosis.verdict}", ConvergenceWarning, stacklevel=2)
+        warn(f"model {model}: {diagnosis.verdict}", ConvergenceWarning)
     return idata
 
 
@@ -256,7 +255,7 @@ def choose_engine(engine: str) -> str:
         return engine
     why = why_no_cmdstan()
     if why.startswith("CMDSTAN "):  # somebody wanted it
-        warnings.warn(f"{why}. PyStan is used instead.", LangdiffWarning, stacklevel=3)
+        warn(f"{why}. PyStan is used instead.")
     return "pystan" if why else "cmdstan"
 
 
