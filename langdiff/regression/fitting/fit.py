@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.renamed import IN_FIT, renamed
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, warn
@@ -32,6 +33,7 @@ FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty 
 log = logging.getLogger(__name__)
 
 
+@renamed(**IN_FIT)
 def fit(
     surprisals: Surprisals | LongTable | npt.NDArray[np.floating],
     *,

@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
+from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats
@@ -60,6 +61,7 @@ class Settings:
     n_resamples: int
 
 
+@renamed(unit='average="language" or average=None')
 def correlate(
     difficulties: Sources,
     predictors: PredictorTable,
