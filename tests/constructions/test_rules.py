@@ -38,7 +38,7 @@ def test_a_fault_has_its_line(write, line, message):
 
 
 def test_no_rules(write):
-    with pytest.raises(DataError, match="there are no rules"):
+    with pytest.raises(DataError, match="the file has no rules"):
         read_rules(write("empty.rules", "# none\n"))
 
 

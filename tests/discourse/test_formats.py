@@ -275,7 +275,7 @@ def test_a_missing_root_is_added_to_a_list_of_spans():
         ("attachments", "1 1 2 NS a\n1 1 2 NS b\n", r"line 2: EDUs 1–2 are divided a second time\.$"),
         ("attachments", "1 2 3 NS a\n1 1 2 NS b\n1 1 3 NS a", r"line 3: EDUs 1–3 are divided a second time\.$"),
         ("attachments", "1 2 3 NS a\n1 1 2 NN Span\n", "line 2: 'span' is not a relation"),
-        ("attachments", "", "there is no attachment"),
+        ("attachments", "", "the list has no attachments"),
     ],
 )
 def test_bad_lists(tmp_path, format, text, message):

@@ -127,7 +127,7 @@ def test_two_models_compares_only_what_both_have():
     other = ld.fit(ld.simulate(50, 4, seed=2).surprisals.bits.rename(columns={"e4": "other"}))
     assert plot_two_models(one, other).get_title(loc="left").startswith("3 editions")
     strange = ld.fit(ld.simulate(50, 2, seed=2).surprisals.bits.rename(columns={"e1": "x", "e2": "y"}))
-    with pytest.raises(DataError, match=r"0 edition\(s\) in all 2 sources"):
+    with pytest.raises(DataError, match=r"all 2 sources share 0 edition\(s\)"):
         plot_two_models(one, strange)
 
 

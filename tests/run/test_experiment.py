@@ -213,8 +213,8 @@ def test_own_recipes_that_cannot_be_used_are_refused(tmp_path, table, message):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("char-small", "there is a recipe of this name already"),
-        ("mine-unpriced", "ends like a way of scoring"),
+        ("char-small", "another recipe has this name already"),
+        ("mine-unpriced", "ends in the name of a way of scoring"),
         ("../mine", "has a slash"),
         ("", "the name is empty"),
     ],
@@ -248,7 +248,7 @@ def test_keys_of_wals_need_its_folder(tmp_path, key):
     ("keys", "message"),
     [
         ('syncretism = "merge"', "syncretism is for lexicons: give their folder as lexicons, too"),
-        ('wals = "wals"\nfeatures = []', "features names none"),
+        ('wals = "wals"\nfeatures = []', "features is empty"),
     ],
 )
 def test_keys_of_sources_need_the_source(tmp_path, keys, message):
