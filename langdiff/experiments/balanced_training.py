@@ -12,7 +12,7 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
-from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
@@ -111,10 +111,10 @@ def balance_by_origin(
     if language not in set(codes):
         raise DataError(
             f"unknown language {language!r}: editions are in {listing(codes.unique(), most=10)}, intents from "
-            f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, "
-            "write the original languages in the codes of the editions, or in Python give edition_info."
+            f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, write the "
+            f"original languages in the codes of the editions{words(python=', or give edition_info', command='')}."
         )
-    words = count_words(complete, reference)
+    counts = count_words(complete, reference)
     pools = {NATIVE: source.index[source == language], TRANSLATED: source.index[source.notna() & (source != language)]}
     empty = [part for part, pool in pools.items() if not len(pool)]
     if empty:
@@ -122,7 +122,7 @@ def balance_by_origin(
             f"no {empty[0]} intent for {language!r} among the {len(complete):,} that all editions have; their original "
             f"languages are {listing(source.dropna().unique(), most=10)}."
         )
-    drawn = _draw({part: words[pool] for part, pool in pools.items()}, by, budget_words, rng, language)
+    drawn = _draw({part: counts[pool] for part, pool in pools.items()}, by, budget_words, rng, language)
     origin = pd.concat([pd.Series(part, index=intents) for part, intents in drawn.items()])
     origin = origin.iloc[rng.permutation(len(origin))]
     chosen = complete.sel(intents=origin.index)
@@ -164,7 +164,8 @@ def _until(words: pd.Series, budget: int, what: str, unit: str) -> int:
     total = words.cumsum()
     if total.iloc[-1] < budget:
         raise DataError(
-            f"{what}: {total.iloc[-1]:,} words in {len(words):,} {unit}, but {budget:,} are wanted. Lower budget_words."
+            f"{what}: {total.iloc[-1]:,} words in {len(words):,} {unit}, but {budget:,} are wanted. Lower "
+            f"{option('budget_words')}."
         )
     return int(total.searchsorted(budget)) + 1
 
@@ -380,5 +381,7 @@ def _check_test_part(test: Multitext, language: str, source: pd.Series, codes: M
     origins = find_origins(table, source, codes)
     both = origins.native.any() & origins.translated.any()
     if language not in set(origins.language[both]):
-        raise DataError(f"the test part has no native, or no translated, intents of {language!r}. Raise budget_words.")
+        raise DataError(
+            f"the test part has no native, or no translated, intents of {language!r}. Raise {option('budget_words')}."
+        )
     divide_by_origin(table, origins, list(both.index[both]))

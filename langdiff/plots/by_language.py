@@ -79,9 +79,7 @@ def plot_by_language(
     both = [as_effects(source_x), as_effects(source_y)]
     if isinstance(edition_info, pd.DataFrame):
         if "language" not in edition_info:
-            raise DataError(
-                f"{option('edition_info')} needs a column 'language'; it has {listing(edition_info.columns)}."
-            )
+            raise DataError(f"{option('edition_info')} needs a column 'language', has {listing(edition_info.columns)}.")
         edition_info = edition_info["language"]
     known = {} if edition_info is None else dict(edition_info)
     points, low, high = _points(both, known if average else None)

@@ -243,7 +243,7 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans
     from statsmodels.stats.multitest import multipletests
 
     if not 0 < alpha < 1:
-        raise ConfigError(f"{option('alpha')}={alpha!r} must lie between 0 and 1.")
+        raise ConfigError(f"{option('alpha', alpha)} must lie between 0 and 1.")
     p = np.asarray(p, dtype=float)
     known = ~np.isnan(p)
     if not ((p[known] >= 0) & (p[known] <= 1)).all():

@@ -209,7 +209,7 @@ def _check_used(features: list[str], has_wals: bool, syncretism: Syncretism, has
         raise ConfigError("no features are named: name those to look up in WALS, or leave wals out.")
     if not has_lexicons and syncretism != "count":
         raise ConfigError(
-            f"{option('syncretism')}={syncretism!r} is for lexicons, and none are given: give them, or leave it out."
+            f"{option('syncretism', syncretism)} is for lexicons, and none are given: give them, or leave it out."
         )
 
 
