@@ -339,7 +339,7 @@ def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_pat
             "rs3",
             "the relation of EDU 2 holds the character U.0001",
         ),
-        (labelled, "rs3", "the nucleus EDU 1 carries 'cause' beside a satellite"),
+        (labelled, "rs3", "the nucleus EDU 1 carries 'cause' next to a satellite"),
     ):
         with pytest.raises(DataError, match=message):
             write_discourse({"fine": fine, "bad": bad}, out, format=format)
