@@ -86,6 +86,7 @@ from .tables.divisions import Parts as Parts
 from .tables.effect_sources import as_effects as as_effects
 from .tables.effect_sources import rank_probabilities as rank_probabilities
 from .tables.effects import Effects as Effects
+from .tables.pairs import Pairs as Pairs
 from .tables.log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .tables.multitext import Multitext as Multitext
 from .tables.outcome_files import read_outcomes as read_outcomes

@@ -427,7 +427,17 @@ def find_errors(sample: Sample) -> Uncertainty:
             ) from error
         return _joined_by_one(sample)
     _warn_of_few(found)
-    return found
+    return found if errors.kind == "information" else found._replace(reference=_reference(sample))
+
+
+def _reference(sample: Sample) -> Floats | None:
+    """Return a covariance of full rank however few the clusters: the information's, or CR0 over intents without it."""
+    covariance = sample.fitting.estimate.covariance
+    try:
+        found = sample.of_units(sample.fitting.plain() if covariance is None else covariance)
+    except (DataError, LinAlgError):
+        return None
+    return found if np.isfinite(found).all() else None
 
 
 def _joined_by_one(sample: Sample) -> Uncertainty:
@@ -450,7 +460,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
         LangdiffWarning,
         stacklevel=4,
     )
-    return found._replace(freedom=np.where(apart, 1.0, found.freedom))
+    return found._replace(freedom=np.where(apart, 1.0, found.freedom), reference=found.covariance)
 
 
 def _warn_of_few(found: Uncertainty) -> None:
