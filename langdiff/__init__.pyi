@@ -86,11 +86,11 @@ from .tables.divisions import Parts as Parts
 from .tables.effect_sources import as_effects as as_effects
 from .tables.effect_sources import rank_probabilities as rank_probabilities
 from .tables.effects import Effects as Effects
-from .tables.pairs import Pairs as Pairs
 from .tables.log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .tables.multitext import Multitext as Multitext
 from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
+from .tables.pairs import Pairs as Pairs
 from .tables.provenance import Provenance as Provenance
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals

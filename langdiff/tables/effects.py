@@ -253,7 +253,9 @@ class Effects(Result):
         >>> print(fit.effects.pairs().words)
         Hardest: e2 (rank 1); 2 of 3 pairs differ.
         """
-        return compare_pairs(self._joint, lambda: self._maxima, adjust=adjust, baseline=baseline, level=level, seed=seed)
+        return compare_pairs(
+            self._joint, lambda: self._maxima, adjust=adjust, baseline=baseline, level=level, seed=seed
+        )
 
     @property
     def _joint(self) -> Joint:
@@ -276,6 +278,9 @@ class Effects(Result):
             title=self.title,
             signature=self.signature,
         )
+
+    def _usual(self) -> Floats:
+        return self._maxima
 
     @cached_property
     def _maxima(self) -> Floats:

@@ -1,12 +1,13 @@
 r"""Inference that holds for a family of contrasts together, by draws of the largest statistic (max-t).
 
-A sandwich over G clusters has rank G − 1, and every contrast has a variance estimate of its own. Contrasts are therefore
-drawn from a reference covariance R of full rank, :math:`x \sim N(0, R)`, and the statistic of contrast l is
+A sandwich over G clusters has rank G − 1, and every contrast has a variance estimate of its own. Contrasts are
+therefore drawn from a reference covariance R of full rank, :math:`x \sim N(0, R)`, and the statistic of contrast l is
 
 .. math:: t_l = \frac{|l^\top x|}{\sqrt{l^\top R l}\,\sqrt{\chi^2_l/\nu_l}}
 
-with one χ² for each contrast; or with one for all where they share one estimate of the variance, as with errors from the
-information. Statistics of unequal degrees of freedom are compared on the scale of Wallace (1959, Ann. Math. Stat. 30).
+with one χ² for each contrast; or with one for all where they share one estimate of the variance, as with errors from
+the information. Statistics of unequal degrees of freedom are compared on the scale of Wallace (1959, Ann. Math. Stat.
+30).
 """
 
 from dataclasses import dataclass
@@ -62,13 +63,13 @@ class Family:
 
     @cached_property
     def statistic(self) -> Floats:
-        """t of each contrast, shape (M,); 0 if `tied`."""
+        """T of each contrast, shape (M,); 0 if `tied`."""
         values = self.estimate if self.one_sided else np.abs(self.estimate)
         return np.where(self.tied, 0.0, values / np.where(self.tied, 1.0, self.std_error))
 
     @cached_property
     def p_value(self) -> Floats:
-        """p of each contrast by itself, shape (M,); of one that is known without error 1 if it is 0, otherwise 0."""
+        """Single p-value of each contrast, shape (M,); if it is known without error 1 if it is 0, otherwise 0."""
         sides = 1 if self.one_sided else 2
         exact = (self.estimate <= ROUNDING) if self.one_sided else (np.abs(self.estimate) <= ROUNDING)
         return np.where(self.tied, exact.astype(float), sides * student.sf(self.statistic, self.freedom))
@@ -93,8 +94,7 @@ class Family:
     @cached_property
     def _spread(self) -> Floats:
         """Standard deviation of each contrast in draws from the reference, shape (M,)."""
-        assert self.reference is not None
-        return spread(self.weights, self.reference)
+        return np.ones(len(self.freedom)) if self.reference is None else spread(self.weights, self.reference)
 
     def maxima(self, seed: int | np.random.Generator = 0, n_draws: int | None = None) -> Floats:
         """Draw the largest statistic of the family, on the normal scale.
