@@ -1,7 +1,6 @@
 """Sampling by name (the model, the table, the engine), and CmdStan's faster approximations and optimizer."""
 
 import tempfile
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, listing, warn
 from langdiff.regression.stan.draws import diagnose, label
 from langdiff.regression.stan.engines import (
     DIGITS,
@@ -44,7 +43,7 @@ Algorithm = Literal["pathfinder", "laplace", "optimize"]
 
 
 def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
-    """Refuse a choice that is not offered."""
+    """Check that a choice is one of those offered."""
     if given not in offered:
         raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
 
@@ -93,7 +92,7 @@ class Sampler:
     inits: Inits | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sampled with."""
+        """Check the numbers of chains and iterations and the other settings."""
         check_choice("engine", self.engine, get_args(Engine))
         if self.inits is not None:
             check_choice("inits", self.inits, get_args(Inits))
@@ -246,22 +245,22 @@ def sample(
     idata = label(draws, posterior, facts)
     diagnosis = diagnose(idata)
     if not diagnosis.good:
-        warnings.warn(f"model {model}: {diagnosis.verdict}", ConvergenceWarning, stacklevel=2)
+        warn(f"model {model}: {diagnosis.verdict}", ConvergenceWarning)
     return idata
 
 
 def choose_engine(engine: str) -> str:
-    """Return the engine that is meant by "auto", or the one named."""
+    """Return the engine named, or the one chosen by "auto"."""
     if engine != "auto":
         return engine
     why = why_no_cmdstan()
     if why.startswith("CMDSTAN "):  # somebody wanted it
-        warnings.warn(f"{why}. PyStan is used instead.", LangdiffWarning, stacklevel=3)
+        warn(f"{why}. PyStan is used instead.")
     return "pystan" if why else "cmdstan"
 
 
 def given_sampler(sampler: object) -> Sampler:
-    """Return the sampler that is meant by "auto", or the one given.
+    """Return the sampler given, or the one chosen by "auto".
 
     Raises
     ------
@@ -278,7 +277,7 @@ def given_sampler(sampler: object) -> Sampler:
 
 
 def _depth(sampler: Sampler, posterior: Posterior) -> int:
-    """Return the depth of trees whose trajectories make a quarter turn; a tree of depth t averages 2 ** (t − 1)."""
+    """Return the tree depth whose trajectories turn by a quarter; a tree of depth t averages 2 ** (t − 1) steps."""
     if sampler.max_treedepth is not None:
         return sampler.max_treedepth
     # a Laplace density has a kink, at which steps must be shorter, by how much is not known before
