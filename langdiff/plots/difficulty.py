@@ -73,7 +73,7 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
         usual["markeredgewidth"] = 0
         if together is not None:
-            ax.hlines(y[part], *together[part].T, colors=colour, linewidths=dot / 8, zorder=1)
+            ax.hlines(y[part], together[part, 0], together[part, 1], colors=colour, linewidths=dot / 8, zorder=1)
         ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
     if known:
         _add_bracket(ax, effects, rows.index)

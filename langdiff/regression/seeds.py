@@ -272,9 +272,9 @@ def combine_seeds(
     centring = np.eye(len(names)) - 1 / len(names)
     of_seeds = centring @ np.diag(variances.to_numpy() / len(tables)) @ centring
     freedom = mean.degrees_of_freedom
-    reference = mean.covariance if mean.reference is None else mean.reference
-    if mean.reference is None and isinstance(freedom, pd.DataFrame):
-        reference = None
+    reference = mean.reference
+    if reference is None and not isinstance(freedom, pd.DataFrame):
+        reference = mean.covariance
     combined = Effects(
         estimate=mean.estimate,
         covariance=mean.covariance + of_seeds,

@@ -131,7 +131,8 @@ class Family:
             np.maximum(z, 0, out=z)
         np.square(z, out=z)
         if freedom.min() >= KNOWN:
-            return np.sqrt(z.max(axis=0))
+            known: Floats = np.sqrt(z.max(axis=0))
+            return known
         alike = bool((freedom == freedom[0]).all())
         if self.shared and alike:
             highest = z.max(axis=0) / (2 * rng.standard_gamma(freedom[0] / 2, z.shape[1]))

@@ -428,9 +428,10 @@ def find_errors(sample: Sample) -> Uncertainty:
 
 def _reference(sample: Sample) -> Floats | None:
     """Return a covariance of full rank however few the clusters: the information's, or CR0 over intents without it."""
-    covariance = sample.fitting.estimate.covariance
+    settings, covariance = sample.fitting.settings, sample.fitting.estimate.covariance
+    informed = settings.variant.has_information or settings.variant.kinked or settings.random is not None
     try:
-        found = sample.of_units(sample.fitting.plain() if covariance is None else covariance)
+        found = sample.of_units(covariance if informed and covariance is not None else sample.fitting.plain())
     except (DataError, LinAlgError):
         return None
     return found if np.isfinite(found).all() else None
