@@ -15,6 +15,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.progress import progress_bar
+from langdiff.base.renamed import renamed
 from langdiff.base.types import OnError
 from langdiff.corpora.counts import CostepStatistics
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
@@ -54,6 +55,7 @@ class CostepText(FormatText):
                     yield from ((intent, text) for intent, text in paragraphs if text)
 
 
+@renamed(errors="decode_errors")
 def costep_statistics(
     path: Paths,
     *,

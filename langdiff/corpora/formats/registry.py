@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
+from langdiff.base.renamed import renamed
 from langdiff.base.types import AnyFormat, FormatName, OnError, Ranges
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.bible import are_verse_ids
@@ -112,6 +113,7 @@ def check_format_options(format: str | Format, options: Iterable[str]) -> None:
             raise ConfigError(f"format {found.name!r} does not have the option {name}; {have}.")
 
 
+@renamed(errors="decode_errors")
 def read_multitext(
     path: Paths,
     *,

@@ -9,11 +9,12 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.renamed import IN_MODELS, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, option
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.fitting.fit import fit
@@ -222,6 +223,7 @@ class CrossValidation(Result):
         return f"CrossValidation, {self.folds} folds, nats per cell: {order}"
 
 
+@renamed(k="n_folds", **IN_MODELS)
 def cross_validate(
     surprisals: Surprisals | pd.DataFrame | Floats,
     models: Sequence[Model | Variant] | Model | Variant = COMPARED,
@@ -291,7 +293,7 @@ def cross_validate(
     """
     variants = find_variants(models)
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
-        raise ConfigError(f"n_folds must be at least 2, got {n_folds!r}.")
+        raise ConfigError(f"{option('n_folds')} must be at least 2, got {n_folds!r}.")
     table = as_surprisals(surprisals)
     labels = one_clustering(table, clusters)
     observed = table.bits.notna().to_numpy()
