@@ -77,8 +77,8 @@ from .regression.simulation.draw import simulate as simulate
 from .regression.stan.draws import diagnose as diagnose
 from .regression.stan.sampling import sample as sample
 from .run.runner import run_experiment as run_experiment
-from .selection.front import pareto_front as pareto_front
 from .selection.result import Selection as Selection
+from .selection.selecting import pareto_front as pareto_front
 from .selection.selecting import select as select
 from .selection.splits import split as split
 from .selection.splits import split_into_folds as split_into_folds
