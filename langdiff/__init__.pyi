@@ -92,6 +92,7 @@ from .tables.log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .tables.multitext import Multitext as Multitext
 from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
+from .tables.pairs import Pairs as Pairs
 from .tables.provenance import Provenance as Provenance
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals

@@ -7,7 +7,6 @@ import pandas as pd
 
 from langdiff.regression import DifficultyFit
 
-MOST_NAMED = 3
 AGREEING, ALIKE = 0.9, 0.5  # correlations from which models agree, or agree in part
 
 
@@ -23,28 +22,27 @@ def joined(names: Iterable[Hashable]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def hardest(difficulties: Mapping[str, pd.Series]) -> str:
-    """Describe which editions are hardest, under all language models as far as these agree.
+def hardest(fits: Mapping[str, DifficultyFit]) -> str:
+    """Describe which editions may be hardest, and how many pairs differ, under each language model.
 
     Examples
     --------
-    >>> known = pd.Series({"eng": -0.1, "deu": 0.1, "fin": 0.2, "fra": -0.2, "hun": 0.3, "vie": -0.3})
-    >>> hardest({"a": known, "b": known})
-    'hun and fin are hardest under both language models'
-    >>> hardest({"a": known, "b": -known})
-    'hun is hardest for a, vie for b'
+    >>> import langdiff as ld
+    >>> fit = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=1).surprisals)
+    >>> hardest({"char": fit})
+    'Hardest: e2 (rank 1); 2 of 3 pairs differ.'
     """
-    orders = {lm: list(values.sort_values(ascending=False).index) for lm, values in difficulties.items()}
-    most = min(MOST_NAMED, max(1, min(map(len, orders.values())) // 3))
-    first, *others = orders.values()
-    for count in range(most, 0, -1):
-        if all(set(order[:count]) == set(first[:count]) for order in others):
-            verb = "is" if count == 1 else "are"
-            models = {1: f"for {next(iter(orders))}", 2: "under both language models"}
-            under = models.get(len(orders), f"under all {len(orders)} language models")
-            return f"{joined(first[:count])} {verb} hardest {under}"
-    each = [f"{order[0]} for {lm}" for lm, order in orders.items()]
-    return ", ".join(each).replace(" for ", " is hardest for ", 1)
+    found = {lm: _hardest(fit) for lm, fit in fits.items()}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    return " ".join(text.replace("Hardest:", f"Hardest for {lm}:", 1) for lm, text in found.items())
+
+
+def _hardest(fit: DifficultyFit) -> str:
+    if fit.converged and len(fit.difficulty) > 1:
+        return fit.pairs().words
+    why = "the fit did not converge, so that no errors are known" if not fit.converged else "there is one edition"
+    return f"Hardest: {fit.difficulty.idxmax()}; {why}."
 
 
 def spread(fit: DifficultyFit, lm: str) -> str:
@@ -56,12 +54,10 @@ def spread(fit: DifficultyFit, lm: str) -> str:
     )
 
 
-def order(shares: pd.DataFrame, lm: str) -> str:
-    """Describe how certain the hardest edition and the other ranks are."""
-    first = shares.iloc[:, 0]
-    sure = int((shares.max(axis=1) >= 0.95).sum())
-    share = f"{100 * first.max():.0f} % of draws"
-    return f"{first.idxmax()} is hardest for {lm} in {share}; {sure} of {len(shares)} ranks are sure"
+def order(fit: DifficultyFit, lm: str) -> str:
+    """Describe how many ranks are known, by the rank sets."""
+    rows = fit.to_frame()
+    return f"For {lm}, {int((rows['rank_low'] == rows['rank_high']).sum())} of {len(rows)} ranks are known"
 
 
 def agreement(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
