@@ -18,16 +18,10 @@ NOTHING_TO_REFUSE |= {"plot_difficulty_curves", "plot_rank_changes", "plot_size_
 NOTHING_TO_REFUSE |= {"plot_within_languages"}  # a result of ours
 NOTHING_TO_REFUSE |= {"profile_treebank"}  # a treebank and settings, which were checked when they were made
 UNDERLINED = re.compile(r"^([A-Z][a-z]+(?: [A-Z][a-z]+)?)\n-{3,}$", re.M)
-PLAIN = [
-    "base",
-    "cli",
-    "corpora",
-    "datasets",
-    "lm",
-    "parity",
-    "selection",
-    "tables",
-]  # first sentences of all functions
+PLAIN = ["base", "cli", "constructions", "corpora", "datasets", "discourse", "experiments", "lm", "parallelism"]
+PLAIN += ["parity", "plots", "run", "selection", "tables", "treebanks", "typology"]  # with plain first sentences
+PLAIN += [f"regression/{part}" for part in ("check", "components", "curves", "kernel", "outcomes", "simulation")]
+PLAIN += ["regression/stan"]
 UNCLEAR = ["what it", "what is", "those that", "so many", "beside", "besides", "is no", "are no"]
 UNCLEAR += ["of which alone", "which see"]
 NOT_VERBS = ["say", "take", "make", "go", "tell", "give"]  # words with which no summary of a function begins
