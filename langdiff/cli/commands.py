@@ -19,7 +19,7 @@ from typer.main import get_command
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
-from langdiff.errors import ConfigError, option
+from langdiff.errors import ConfigError, in_command, option
 
 Body = Callable[..., None]
 Reader = str | type | Callable[[Any, "Call"], Any]
@@ -190,7 +190,7 @@ class Command:
 
 
 class Call:
-    """The function of a command, with the values of its options; calling it reads what is to be read.
+    """The function of a command with the values of its options; calling it reads the files that they name.
 
     Parameters
     ----------
@@ -336,11 +336,24 @@ class Late(TyperCommand):
         for name in (word.split("=")[0] for word in args):
             if name not in own and (now := [other for other in RENAMED.get(name, ()) if other in own]):
                 ctx.fail(f"{name} is called {now[0]} now.")
-        return super().parse_args(ctx, args)
+        with in_command(self.named):
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
-        return self._made.invoke(ctx)
+        with in_command(self.named):
+            return self._made.invoke(ctx)
+
+    @cached_property
+    def named(self) -> dict[str, tuple[str, str]]:
+        """What switches an argument on and off on the command line, by its name in Python and that of the option."""
+        found: dict[str, tuple[str, str]] = {}
+        for one in self.params:
+            long = [name for name in one.opts if name.startswith("--")]
+            if long and one.name:
+                found[one.name] = named = long[0], next(iter(one.secondary_opts), "")
+                found.setdefault(long[0].removeprefix("--").replace("-", "_"), named)
+        return found
 
 
 def show(call: Call, output: Output) -> None:
@@ -356,12 +369,12 @@ def load(name: str) -> Any:
 
 
 def is_block(kind: Any) -> bool:
-    """Whether a parameter of a body stands for options that several commands share."""
+    """Return whether a parameter of a body stands for options that several commands share."""
     return isinstance(kind, type) and is_dataclass(kind)
 
 
 def _is_settled(kind: Any) -> bool:
-    """Whether a type leaves no choice: the name of what is usual beside a class of options."""
+    """Return whether a type allows one value only, which is the usual name next to a class of options."""
     return get_origin(kind) is Literal and len(get_args(kind)) == 1
 
 

@@ -1,6 +1,5 @@
-"""Judging the analyses of parsers by gold targets, and what parsers have not analysed."""
+"""Evaluation of parsers' analyses by gold targets, and coverage of the gold set."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
@@ -12,14 +11,14 @@ from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import Parses
 from langdiff.constructions.rules import Rules, default_rules, is_found, lexical_words
 from langdiff.constructions.scores import ConstructionScores
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option, words
+from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 
 Missing = Literal["raise", "skip", "wrong"]
 SUSPICIOUS = 5  # targets; rules that find none of so many may be for another scheme
 
 
 def coverage_of(gold: GoldTargets, systems: Sequence[Parses]) -> pd.DataFrame:
-    """Return how much of the gold set parsers have parsed, one row per parser and treebank.
+    """Return the coverage of the gold set, one row per parser and treebank.
 
     Columns are ``parser``, ``treebank``, ``items`` (sentences of the gold set), ``no_parse`` (those without a block)
     and ``empty`` (blocks without lines).
@@ -34,7 +33,7 @@ def coverage_of(gold: GoldTargets, systems: Sequence[Parses]) -> pd.DataFrame:
 
 
 def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], missing: Missing) -> GoldTargets:
-    """Return the gold set, without treebanks of which a parser has parsed nothing if these are to be left out.
+    """Return the gold set, optionally without treebanks of which a parser has parsed nothing.
 
     Raises
     ------
@@ -50,7 +49,7 @@ def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], miss
         If treebanks are left out.
     """
     if missing not in get_args(Missing):
-        raise ConfigError(f"missing is one of {', '.join(get_args(Missing))}; got {missing!r}.")
+        raise ConfigError(f"{option('missing')} is one of {', '.join(get_args(Missing))}; got {missing!r}.")
     coverage = coverage_of(gold, systems)
     for parser, own in coverage.groupby("parser", sort=False):
         if (own["no_parse"] == own["items"]).all():
@@ -66,11 +65,9 @@ def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], miss
         raise DataError(
             f"{said}. Give its output for them, too, {skip}count their targets as wrong ({option('missing', 'wrong')})."
         )
-    warnings.warn(
+    warn(
         f"{said}. These treebanks are left out for all parsers: the scores are of {len(kept):,} of "
-        f"{len(gold.sentences):,} sentences.",
-        LangdiffWarning,
-        stacklevel=3,
+        f"{len(gold.sentences):,} sentences."
     )
     return gold.sel(items=kept)
 
@@ -82,7 +79,7 @@ def _said(parser: str, lost: pd.DataFrame, coverage: pd.DataFrame) -> str:
 
 
 def warn_of_missing_parses(gold: GoldTargets, system: Parses) -> None:
-    """Warn of sentences without a parse, whose targets count as wrong: how many of each treebank, and the first."""
+    """Warn of sentences without a parse, whose targets count as wrong, by treebank."""
     banks: dict[str, list[str]] = {}
     for item in gold.sentences:
         banks.setdefault(gold.treebank_of(item), []).append(item)
@@ -91,11 +88,9 @@ def warn_of_missing_parses(gold: GoldTargets, system: Parses) -> None:
         each = "; ".join(
             f"{bank}: {len(own):,} of {len(banks[bank]):,} ({listing(own)})" for bank, own in lacking.items() if own
         )
-        warnings.warn(
+        warn(
             f"parser {system.name!r} has no parse of {total:,} of {len(gold.sentences):,} sentences, whose targets "
-            f"count as wrong. {each}.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"count as wrong. {each}."
         )
 
 
@@ -167,7 +162,11 @@ def evaluate(
     systems = [parses] if isinstance(parses, Parses) else list(parses)
     names = [system.name for system in systems]
     if not systems or len(set(names)) < len(names):
-        raise ConfigError(f"parsers need different names; got {listing(names)}." if names else "no parser is given.")
+        raise ConfigError(
+            f"parsers need different names; got {listing(names)}."
+            if names
+            else "no parser is given; give the output of at least one."
+        )
     shared = default_rules() if rules is None else rules
     of_each = {name: _rules_of(shared, name) for name in names}
     for system in systems:
@@ -268,11 +267,9 @@ def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rule
     missed = sum(row["outcome"] == "not found" and row["polarity"] == 1 for row in judged)
     if missed < SUSPICIOUS or any(row["outcome"] == "found" for row in judged) or not any(system.blocks.values()):
         return
-    warnings.warn(
-        f"rules {rules.name!r} ({rules.source}) find no target at all in the output of parser {system.name!r}; are "
-        "they written for lines of this shape, with these labels?",
-        LangdiffWarning,
-        stacklevel=3,
+    warn(
+        f"rules {rules.name!r} ({rules.source}) find no target in the output of parser {system.name!r}; are "
+        "they written for lines of this shape, with these labels?"
     )
 
 
@@ -282,34 +279,26 @@ def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
     if unknown:
         first = unknown[0]
         where = f", the first in line {system.lines[first]}" if first in system.lines else ""
-        warnings.warn(
+        warn(
             f"parser {system.name!r}: {len(unknown):,} blocks are not for items of {gold.name!r} and are not used: "
-            f"{listing(unknown)}{where}.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"{listing(unknown)}{where}."
         )
     own = {item: tokens for item, tokens in gold.sentences.items() if item in system.blocks}
     if len(own) > 1 and not any(system.blocks[item] for item in own):
-        warnings.warn(
+        warn(
             f"parser {system.name!r}: all blocks are without dependencies, so that negative targets are right and all "
-            "others wrong. Is this the output of a parser?",
-            LangdiffWarning,
-            stacklevel=3,
+            "others wrong. Is this the output of a parser?"
         )
     if outside := {item: last for item, tokens in own.items() if (last := system.last_position(item)) >= len(tokens)}:
         first, last = next(iter(outside.items()))
-        warnings.warn(
+        warn(
             f"parser {system.name!r}: dependencies of {len(outside):,} sentences name words that these do not have, "
             f"the first {first!r}: word {last} (from 0) of {len(own[first])}. If the parser divides sentences in "
-            f"another way, give its words: {words(python='tokens', command='--tokens NAME=FILE')}.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"another way, give its words: {words(python='tokens', command='--tokens NAME=FILE')}."
         )
     if not rules.shipped and (lexical := lexical_words(rules, gold, system)):
         lines = "; ".join(f"line {line}: {', '.join(named)}" for line, named in list(lexical.items())[:5])
-        warnings.warn(
+        warn(
             f"rules {rules.name!r} ({rules.source}) name words of the sentences, which are not labels of parser "
-            f"{system.name!r}: {lines}. Rules are about labels only.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"{system.name!r}: {lines}. Rules are about labels only."
         )

@@ -1,7 +1,6 @@
 """Gold targets: reading, checking and saving the files of targets and of sentences."""
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from langdiff.base.io import as_path, read_lines, write_text
 from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
 from langdiff.constructions.target import PHENOMENA, Target, is_type, read_nodes, write_nodes
-from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning
+from langdiff.errors import DataError, Fault, FaultsError, warn
 
 CELLS = 6
 TREEBANK = "# treebank ="  # before the sentences of a treebank
@@ -230,7 +229,7 @@ def collect_targets(
     name: str,
     origin: str,
 ) -> GoldTargets:
-    """Return the targets of numbered lines, and those of the sentences that have any; see `read_gold`."""
+    """Return the targets of numbered lines and the sentences that have targets; see `read_gold`."""
     found: dict[object, Target] = {}
     different = []
     for number, line in lines:
@@ -248,18 +247,18 @@ def collect_targets(
     if faults:
         raise FaultsError(faults)
     if not found:
-        raise DataError(f"{source}: there are no targets.")
+        raise DataError(f"{source}: the file has no targets.")
     if different:
-        warn_of_words(source, different, stacklevel=4)
+        warn_of_words(source, different)
     used = {target.item for target in found.values()}
     kept = {item: words for item, words in sentences.items() if item in used}
     return GoldTargets(name=name, origin=origin, sentences=kept, targets=tuple(found.values()))
 
 
-def warn_of_words(source: str, different: list[str], *, stacklevel: int) -> None:
-    """Warn of words that are not those of the sentence."""
+def warn_of_words(source: str, different: list[str]) -> None:
+    """Warn of words that differ from the sentence."""
     message = f"{len(different)} words are not those of the sentence: {'; '.join(different[:5])}."
-    warnings.warn(f"{source}: {message} Are positions counted from 0?", LangdiffWarning, stacklevel=stacklevel)
+    warn(f"{source}: {message} Are positions counted from 0?")
 
 
 def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[str, tuple[str, ...]]:
@@ -314,7 +313,7 @@ def read_treebanks(path: str | Path) -> dict[str, str]:
 
 
 def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Target, list[str]]:
-    """Return the target of a line, and the words in it that are not those of the sentence.
+    """Return the target of a line, and its words that differ from the sentence.
 
     Raises
     ------
@@ -329,7 +328,7 @@ def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Ta
     if not is_type(kind):
         raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
     if polarity not in ("0", "1") or (polarity == "0") != kind.startswith("!"):
-        raise ValueError(f"polarity {polarity!r} does not go with type {kind!r}; it is 0 with !, else 1.")
+        raise ValueError(f"polarity {polarity!r} contradicts type {kind!r}; it is 0 for types with !, else 1.")
     if item not in sentences:
         raise ValueError(f"item {item!r} has no sentence.")
     tokens = sentences[item]

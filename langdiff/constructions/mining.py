@@ -1,7 +1,6 @@
-"""Candidates of phenomena in treebanks: counting, drawing at random, and files for people to vet."""
+"""Candidates of phenomena in treebanks: counts, random samples, and files for vetting."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_targe
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import PHENOMENA, Target, write_nodes
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 
 SEVERAL = 5  # sentences with a pattern in the tree, of which the enhanced graph may have none by chance
 DECISIONS = ("yes", "no", "edit")
@@ -34,7 +33,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Candidates:
-    """What queries found in treebanks, or some of it.
+    """Candidates that queries found in treebanks, or a sample of them.
 
     Attributes
     ----------
@@ -91,7 +90,7 @@ class Candidates:
             If the number is not positive or the seed is not one.
         """
         if per_phenomenon < 1:
-            raise ConfigError(f"per_phenomenon must be at least 1, got {per_phenomenon}.")
+            raise ConfigError(f"{option('per_phenomenon')} must be at least 1, got {per_phenomenon}.")
         rng = generator(seed, "candidates")
         drawn: list[Candidate] = []
         for phenomenon in self.phenomena:
@@ -210,16 +209,16 @@ def mine_candidates(
                 sentences[graph.item] = graph.forms
             edges.count(graph, {candidate.phenomenon for candidate in own})
         for what in edges.lacking():
-            warnings.warn(f"{file}: {what}", LangdiffWarning, stacklevel=2)
+            warn(f"{file}: {what}")
     if not seen:
-        raise DataError("the files have no sentences.")
+        raise DataError("the files have no sentences; are they CoNLL-U?")
     order = list(dict.fromkeys(query.phenomenon for query in asked))
     found.sort(key=lambda candidate: order.index(candidate.phenomenon))
     return Candidates(found=tuple(found), sentences=sentences, n_sentences=len(seen), phenomena=tuple(order))
 
 
 class _Edges:
-    """Counts, in one file, what the tree has of patterns that need the enhanced graph, and what the graph has."""
+    """Counts, in one file, of matches in the tree and in the enhanced graph, for patterns that need the latter."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
         self._queries = [query for query in queries if query.in_tree is not None]
@@ -237,7 +236,7 @@ class _Edges:
         self._in_tree.update(there)
 
     def lacking(self) -> Iterator[str]:
-        """Yield what the file lacks, so that phenomena cannot be found in it."""
+        """Yield the annotations that the file lacks, without which phenomena cannot be found."""
         if self._phenomena and self._sentences and not self._graphs:
             yield f"no enhanced graphs (DEPS), without which {', '.join(self._phenomena)} cannot be found."
             return
@@ -341,7 +340,7 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
             try:
                 decision = cells[0].strip()
                 if len(cells) != CELLS + 1 or decision not in ("", *DECISIONS):
-                    raise ValueError("not a decision (yes, no, edit or empty) and the six cells of a target.")
+                    raise ValueError("a line needs a decision (yes, no, edit or empty) and the six cells of a target.")
                 decisions.setdefault((cells[2], cells[1]), []).append(decision)
                 if decision in ("yes", "edit"):
                     target, unlike = read_target(cells[1:], number, sentences)
@@ -354,7 +353,7 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     if not targets:
         raise DataError(f"{path}: no candidate was accepted; write yes in the first column of targets.")
     if different:
-        warn_of_words(str(path), different, stacklevel=3)
+        warn_of_words(str(path), different)
     rows = [
         (code, "" not in own, any(own_one in ("yes", "edit") for own_one in own))
         for (code, _), own in decisions.items()

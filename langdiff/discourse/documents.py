@@ -1,6 +1,5 @@
-"""Documents that cannot be used or compared: an error that names all of them, or left out and listed."""
+"""Documents that cannot be used or compared: errors that name all of them, or a table of those left out."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Literal, NamedTuple, get_args
@@ -10,7 +9,7 @@ import pandas as pd
 from langdiff.base.types import OnError
 from langdiff.discourse.items import characters_of
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, Fault, FaultsError, LangdiffWarning, option
+from langdiff.errors import ConfigError, Fault, FaultsError, option, warn
 
 Spans = Literal["edus", "chars"]
 REFERENCE = "reference"
@@ -31,7 +30,7 @@ class Documents(dict[str, DiscourseTree]):
 
 
 class Unusable(NamedTuple):
-    """Why a document cannot be used: in which system, and where in a file if it is one that is faulty."""
+    """Reason why a document cannot be used, with the system and, for a faulty file, the place."""
 
     document: str
     system: str
@@ -73,11 +72,11 @@ def checked_on_error(on_error: str) -> None:
         If it is neither ``"raise"`` nor ``"skip"``.
     """
     if on_error not in get_args(OnError):
-        raise ConfigError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+        raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
 
 
 def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
-    """Return documents that were read, after an error or a warning if files of some are faulty.
+    """Return documents after reading; raise an error or warn if files are faulty.
 
     Raises
     ------
@@ -99,7 +98,7 @@ def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
                 faults, f"{number} cannot be used:", f"Mend them, or leave them out: {option('on_error', 'skip')}."
             )
         lines = "\n  ".join(map(str, faults))
-        warnings.warn(f"{number} cannot be used and are left out:\n  {lines}", LangdiffWarning, stacklevel=3)
+        warn(f"{number} cannot be used and are left out:\n  {lines}")
     return documents
 
 
@@ -153,7 +152,7 @@ def pair_documents(
         if on_error == "raise" or not kept:
             raise DocumentsError(faults, f"{head}:", _advice(found, skipping=bool(kept)))
         lines = "\n  ".join(map(str, faults))
-        warnings.warn(f"{head} and are left out on all sides:\n  {lines}", LangdiffWarning, stacklevel=3)
+        warn(f"{head} and are left out on all sides:\n  {lines}")
     left_out = pd.DataFrame(found, columns=list(Unusable._fields)).astype({"line": "Int64"})
     return _without(gold, names), {system: _without(trees, names) for system, trees in systems.items()}, left_out
 
@@ -185,7 +184,7 @@ def _faults(trees: Mapping[str, DiscourseTree]) -> Mapping[str, tuple[Fault, ...
 
 
 def _difference(gold: DiscourseTree, predicted: DiscourseTree, reference: str, system: str, spans: Spans) -> str:
-    """Return in which units two trees of a document differ; empty if they can be compared."""
+    """Describe the units in which two trees of a document differ; empty if the trees can be compared."""
     if spans == "edus":
         ours, theirs = gold.nodes[0], predicted.nodes[0]
         who = "the reference" if reference == REFERENCE else reference
@@ -203,7 +202,7 @@ def _difference(gold: DiscourseTree, predicted: DiscourseTree, reference: str, s
 
 
 def _lines(found: Iterable[Unusable]) -> Iterator[Fault]:
-    """Yield what a message lists: faults of files, and of each system the documents with one reason together."""
+    """Yield the lines of a message: faults of files, then documents by system and reason."""
     groups: dict[tuple[str, str], list[str]] = {}
     for row in found:
         if row.file is not None:

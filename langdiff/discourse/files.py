@@ -1,7 +1,6 @@
 """Reading and writing discourse trees: one document per file, named after the file."""
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
@@ -14,7 +13,7 @@ from langdiff.discourse.formats.dis import DisReader, write_dis
 from langdiff.discourse.formats.lists import read_attachments, span_draft, write_attachments, write_spans
 from langdiff.discourse.formats.rst_xml import rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 
 StringFormat = Literal["dis", "spans", "attachments"]
 DiscourseFormat = Literal["dis", "rs3", "spans", "attachments"]
@@ -90,7 +89,7 @@ def read_documents(
 ) -> Documents:
     """Return the trees of all files that hold one, and the faults of the others; see `read_discourse`."""
     if format != "auto" and format not in get_args(DiscourseFormat):
-        raise ConfigError(f"format is auto, {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+        raise ConfigError(f"{option('format')} is auto, {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
     paths: dict[str, Path] = {}
     trees: dict[str, DiscourseTree] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
@@ -116,7 +115,7 @@ def read_documents(
 def parse_discourse(
     text: str, *, format: StringFormat = "dis", document: str = "", collapse_unary: bool = False
 ) -> DiscourseTree:
-    """Return the tree that a string describes.
+    """Parse the discourse tree in a string.
 
     Parameters
     ----------
@@ -197,16 +196,14 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     ('rain.attachments', '1 1 2 NS cause\n')
     """
     if format not in get_args(DiscourseFormat):
-        raise ConfigError(f"format is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+        raise ConfigError(f"{option('format')} is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
     if odd := [name for name in trees if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     if format != "rs3":
         _check_relations(trees, format)
     texts = {name: _WRITERS[format](tree) for name, tree in trees.items()}
     if format in ("spans", "attachments") and any(tree.texts for tree in trees.values()):
-        warnings.warn(
-            f"the format {format!r} has no place for texts; they are not written.", LangdiffWarning, stacklevel=2
-        )
+        warn(f"the format {format!r} has no place for texts; they are not written.")
     paths = [Path(directory) / f"{name}.{format}" for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         write_text(path, text)
@@ -239,7 +236,7 @@ def _parse(text: str, format: str, file: str, document: str, collapse_unary: boo
         case "attachments":
             return read_attachments(text, file, document)
         case _:
-            raise ConfigError(f"format is one of {', '.join(get_args(StringFormat))}; got {format!r}.")
+            raise ConfigError(f"{option('format')} is one of {', '.join(get_args(StringFormat))}; got {format!r}.")
 
 
 def _files(source: TreeSource, *, any_ending: bool) -> list[Path]:

@@ -1,18 +1,18 @@
-"""Warnings of several trainings and fits, given once: at the caller's line, with the names of all editions."""
+"""Merging of warnings of several trainings and fits, issued once at the caller's line."""
 
 import functools
 import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from langdiff.errors import EditionWarning, LangdiffWarning, without_figures
+from langdiff.errors import EditionWarning, LangdiffWarning, warn, without_figures
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function give each kind of the package's warnings once, when it ends, at the line that called it.
+    """Decorate a function to issue each kind of the package's warnings once, at the line that called it.
 
     Warnings that differ only in their edition or their figures are of one kind. Warnings of other packages keep
     their place.
@@ -40,7 +40,7 @@ def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
                 if not issubclass(each.category, LangdiffWarning):
                     warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
             for message in merge(caught):
-                warnings.warn(message, stacklevel=2)
+                warn(message)
 
     return warning
 

@@ -1,4 +1,4 @@
-"""How stable difficulties are in the number of intents: nested random subsets of a table."""
+"""Stability of difficulties in the number of intents, by nested random subsets of a table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,12 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.renamed import renamed
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.table import as_surprisals, identify_table
@@ -99,7 +100,7 @@ class IntentStability(Result):
     plot = Drawn("plot_intent_stability", lambda stability: stability.to_frame())
 
     def __repr__(self) -> str:
-        """Say what was drawn how often."""
+        """Return a one-line description with sizes and repeats."""
         counts = self.results.nunique()
         sizes = ", ".join(f"{size:,}" for size in self.results["size"].unique())
         return (
@@ -108,6 +109,7 @@ class IntentStability(Result):
         )
 
 
+@renamed(sizes="n_intents")
 @warns_caller
 def intent_stability(
     surprisals: Surprisals | pd.DataFrame | Floats,
@@ -171,9 +173,11 @@ def intent_stability(
     given = [total // 2**k for k in range(HALVINGS, 0, -1)] if n_intents is None else list(n_intents)
     chosen = [int(size) for size in given]
     if not chosen or given != sorted(set(chosen)) or chosen[0] < 2 or chosen[-1] >= total:
-        raise ConfigError(f"sizes must rise, from 2 up and below the {total:,} intents of the table; got {given}.")
+        raise ConfigError(
+            f"{option('sizes')} must rise, from 2 up and below the {total:,} intents of the table; got {given}."
+        )
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
-        raise ConfigError(f"n_repeats must be at least 1, got {n_repeats!r}.")
+        raise ConfigError(f"{option('n_repeats')} must be at least 1, got {n_repeats!r}.")
     rng = generator(seed, "subsets of intents")
     called = name_of_seed(seed, rng)
     whole = fit(table, model=model)

@@ -1,6 +1,5 @@
 """Native against translated texts, under one language model or several (Mielke et al. 2019, section 6)."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -11,7 +10,7 @@ from scipy.stats import norm
 
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.corpora.edition_info import EditionInfo
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import (
     NATIVE,
@@ -19,6 +18,7 @@ from langdiff.experiments.native import (
     USUAL_MIN_NATIVE,
     Origins,
     choose_editions,
+    counted,
     divide_by_origin,
     find_origins,
 )
@@ -32,7 +32,7 @@ DETECTABLE = NINETY_FIVE + float(norm.ppf(0.8))  # standard errors: found at 5 %
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TranslationeseResult(Result):
-    """How much harder native texts are than translated ones, by edition.
+    """Differences in difficulty between native and translated texts, by edition.
 
     Attributes
     ----------
@@ -206,13 +206,11 @@ def translationese(
     if len(whole):
         least = USUAL_MIN_NATIVE if min_native is None else min_native
         reason = f"they have fewer than {least:,} native intents" if languages is None else "they are not named"
-        remedy = "Lower min_native to 1" if languages is None else "Name these languages, too"
-        warnings.warn(
+        remedy = f"Lower {option('min_native')} to 1" if languages is None else "Name these languages, too"
+        warn(
             f"{len(whole)} edition(s) with native intents are left whole, as {reason}: {counted(whole)}. This is a "
             "bias: if their native texts differ from their translations, part of that difference is attributed to the "
-            f"divided editions. {remedy}, and report the languages of interest.",
-            LangdiffWarning,
-            stacklevel=2,
+            f"divided editions. {remedy}, and report the languages of interest."
         )
     cells = pd.DataFrame(
         {
@@ -235,12 +233,6 @@ def _left_whole(origins: Origins, chosen: Iterable[str]) -> pd.Series:
     divisible = native[(native > 0) & origins.translated.any()]
     left = divisible.drop(list(chosen), errors="ignore").sort_values(ascending=False, kind="stable")
     return left.astype(int).rename("native").rename_axis("edition")
-
-
-def counted(numbers: pd.Series) -> str:
-    """Return editions with their numbers, for messages; the first ten."""
-    shown = ", ".join(f"'{edition}' ({number:,})" for edition, number in numbers.head(10).items())
-    return shown + (", …" if len(numbers) > 10 else "")
 
 
 LENGTH = "length"
@@ -375,7 +367,7 @@ def translationese_by_model(
     ordered = sorted(tables, key=lambda table: -rates[table.lm].mean())
     first = tables[0]
     if first.characters is None:
-        raise DataError(f"{first.lm!r}: the table has no characters, so that nothing is known of lengths.")
+        raise DataError(f"{first.lm!r}: the table has no numbers of characters, from which lengths are computed.")
     of_lengths = replace(
         first, bits=first.characters.where(first.bits.notna()), eos_bits=None, provenance=None, lm=LENGTH
     )
@@ -390,16 +382,16 @@ def translationese_by_model(
 
 def _check_alike(tables: Sequence[Surprisals]) -> None:
     if len(tables) < 2:
-        raise DataError(f"at least two tables are needed, one per language model; got {len(tables)}.")
+        raise DataError(f"at least two tables are needed, one for each language model; got {len(tables)}.")
     names = [table.lm for table in tables]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice or LENGTH in names:
-        raise DataError(f"tables need names of their own, and not {LENGTH!r}: {listing(twice or [LENGTH])}.")
+        raise DataError(f"tables need different names (lm), none of them {LENGTH!r}; got {listing(twice or [LENGTH])}.")
     first = tables[0]
     for table in tables[1:]:
         same = table.intents.equals(first.intents) and table.editions.equals(first.editions)
         if not same or (table.bits.isna() != first.bits.isna()).to_numpy().any():
             raise DataError(
-                f"{table.lm!r} and {first.lm!r} are not about the same cells. Score the same intents of the same "
+                f"{table.lm!r} and {first.lm!r} do not have the same cells. Score the same intents of the same "
                 "editions with each model, or keep those that all tables have."
             )

@@ -7,9 +7,10 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, listing, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe
@@ -138,15 +139,16 @@ class Replicates(Result):
         yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}]"
 
     def summary(self) -> str:
-        """Format the table, with what is needed to trust it."""
+        """Format the table, with the spread between seeds."""
         return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
-        """Say how large it is."""
+        """Return a one-line description with the numbers of seeds and editions."""
         lms = {table.lm for table in self.surprisals.values()}
         return f"Replicates of {', '.join(lms)}: {len(self.surprisals)} seeds × {len(self.difficulty)} editions"
 
 
+@renamed(**IN_COMPUTE)
 @warns_caller
 def replicate(
     parts: Parts | Folds,
@@ -213,12 +215,14 @@ def replicate(
     Replicates of char-tiny: 2 seeds × 2 editions
     """
     if n_seeds < 2:
-        raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
+        raise ConfigError(f"{option('n_seeds')} must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
     if model not in get_args(PlainModel):  # refused before models are trained
         raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")
     if len(parts.editions) < 2:
-        raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
+        raise ConfigError(
+            "replicates compare the difficulties of at least two editions, but there is only one; add an edition."
+        )
     compute = as_compute(compute)
     tables = {}
     for number in numbers:

@@ -1,4 +1,4 @@
-"""Several editions of a language: how far difficulties spread within and between languages (section 4.4)."""
+"""Spread of difficulties within and between languages with several editions (section 4.4)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Floats, Integers
 from langdiff.corpora.edition_info import EditionInfo, languages_of
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, listing, option
 from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.effects import Effects
 
@@ -103,7 +103,7 @@ class LanguageSpread(Result):
     plot = Drawn("plot_within_languages")
 
     def __repr__(self) -> str:
-        """Say how many editions and languages there are."""
+        """Return a one-line description with the numbers of editions and languages."""
         counts = self.editions["language"].value_counts()
         source = f" by {self.title}" if self.title else ""
         return (
@@ -152,11 +152,15 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     languages = languages_of(edition_info, names)
     missing = [name for name in names if name not in languages]
     if missing:
-        raise DataError(f"{len(missing)} edition(s) without a language: {listing(missing)}. Name it in edition_info.")
+        raise DataError(
+            f"{len(missing)} edition(s) without a language: {listing(missing)}. Name it in {option('edition_info')}."
+        )
     codes, known = pd.factorize(pd.Series([languages[str(name)] for name in names]))
     counts = np.bincount(codes)
     if counts.max() < 2:
-        raise DataError("no language has two editions, so that nothing varies within a language.")
+        raise DataError(
+            "no language has two editions, so that no spread within languages can be estimated; add editions."
+        )
     y = effects.estimate.to_numpy(dtype=float)
     freedom = len(y) - len(counts)
     means = np.bincount(codes, y) / counts

@@ -1,4 +1,4 @@
-"""What every kind of language model has: a recipe that trains it, and what a trained model can do.
+"""Interface of every kind of language model: recipes that train, and trained models.
 
 A kind is a subclass of `LanguageModelRecipe` in a file of its own. Jobs, caches, provenance, experiment files and
 commands ask the recipe and the model, never which kind they are of.
@@ -14,16 +14,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
-from langdiff.base.io import as_path
 from langdiff.base.types import Floats
-from langdiff.errors import CheckpointError, ConfigError, LangdiffError, listing
-from langdiff.lm.checkpoint import read_index
+from langdiff.errors import ConfigError, listing
 from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
 
 KINDS: tuple[str, ...] = ("langdiff.lm.lstm.recipe", "langdiff.lm.ngram.recipe")
 """Modules of the kinds of this package, in the order in which they are asked for a name."""
-
-_UNNAMED = "network"  # kind of checkpoints that do not name theirs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +48,7 @@ class Epoch:
 
 
 def describe(epoch: Epoch | None) -> str:
-    """Describe in a few words how far training is, for a progress bar."""
+    """Return the progress of training in a few words, for a progress bar."""
     if epoch is None:
         return "epoch 1 begun"
     return (
@@ -66,12 +62,12 @@ Report = Callable[[float, Epoch | None], None]
 
 
 def report_nothing(_epochs: float, _last: Epoch | None) -> None:
-    """Report nothing."""
+    """Ignore a report of progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingPlan:
-    """Everything that training needs in addition to the recipe and the texts.
+    """Arguments of training other than the recipe and the texts.
 
     Attributes
     ----------
@@ -107,7 +103,7 @@ class Model(Protocol):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What readers of its surprisals should know."""
+        """Cautions for readers of the surprisals."""
         ...
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
@@ -131,7 +127,7 @@ class Model(Protocol):
         ...
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
+        """Return the bits of each unit of texts, the end symbol last; replaced characters cost nothing.
 
         Parameters
         ----------
@@ -149,7 +145,7 @@ class Model(Protocol):
         ...
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json`` with the ``kind`` and the ``recipe``, and what else the model needs.
+        """Write ``model.json`` with the ``kind`` and the ``recipe``, and the other files of the model.
 
         Parameters
         ----------
@@ -161,7 +157,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelRecipe(ABC):
-    """Everything that decides how models of one kind are trained; its fields are hashed into keys and signatures.
+    """Training settings of one kind of language model, whose fields are hashed into keys and signatures.
 
     A subclass is a kind of language model. It is a frozen dataclass whose fields JSON can hold, and can be given
     wherever a name of a language model can be.
@@ -191,7 +187,7 @@ class LanguageModelRecipe(ABC):
     min_count: int | None = None
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Enter the kind, so that its saved models can be read and its names found."""
+        """Register the kind, so that its saved models and its names are found."""
         super().__init_subclass__(**settings)
         if "kind" not in vars(cls):
             cls.kind = cls.__name__
@@ -199,7 +195,7 @@ class LanguageModelRecipe(ABC):
 
     @classmethod
     def names(cls) -> Iterable[str]:
-        """Return names to suggest where one is unknown."""
+        """Return names to suggest for an unknown one."""
         return ()
 
     @classmethod
@@ -263,7 +259,7 @@ class LanguageModelRecipe(ABC):
 
     @property
     def max_epochs(self) -> int:
-        """Passes over the training text at most, by which progress is told."""
+        """Largest number of passes over the training text, for progress bars."""
         return 1
 
     @property
@@ -275,7 +271,7 @@ class LanguageModelRecipe(ABC):
 _CLASSES: dict[str, type[LanguageModelRecipe]] = {}
 
 
-def _classes() -> list[type[LanguageModelRecipe]]:
+def known_kinds() -> list[type[LanguageModelRecipe]]:
     """Return all kinds, those of this package first."""
     for module in KINDS:
         import_module(module)
@@ -309,7 +305,7 @@ def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
             refuse_scoring(lm)
         case _:
             raise ConfigError(f"name a recipe, or give a Recipe of a network; {lm!r} is neither.")
-    kinds = _classes()
+    kinds = known_kinds()
     for kind in kinds:
         if (found := kind.named(lm)) is not None:
             return found
@@ -320,19 +316,19 @@ def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
 
 
 class ScoredLM(NamedTuple):
-    """A recipe, and how the models that it trains score texts."""
+    """Recipe with the scoring of its trained models."""
 
     recipe: LanguageModelRecipe
     scoring: Scoring
 
     @property
     def name(self) -> str:
-        """What tables call it: the recipe's name, and what the scoring adds where it is not the default."""
+        """Name in tables: the recipe's name, and the scoring where it is not the default."""
         return self.recipe.name + self.scoring.ending
 
 
 def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None = None) -> ScoredLM:
-    """Return the recipe and the way of scoring that name a language model in tables.
+    """Return the recipe and the scoring that a language model's name in tables denotes.
 
     Parameters
     ----------
@@ -360,8 +356,7 @@ def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None 
         lm, named = split_name(lm)
         if named is not None and scoring is not None:
             raise ConfigError(
-                f"{given!r} says how to score, and so does scoring: leave out one of them, for instance by "
-                f"writing {lm!r}."
+                f"{given!r} and scoring both say how to score: leave out one of them, for instance by writing {lm!r}."
             )
     found = ScoredLM(find_lm(lm), as_scoring(scoring) if named is None else named)
     found.scoring.check(found.recipe)
@@ -369,73 +364,9 @@ def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None 
 
 
 def recipe_of(model: object) -> LanguageModelRecipe | None:
-    """Return the recipe that a model was trained by; None for models of others."""
+    """Return the recipe of a model's training; None for external models."""
     match getattr(model, "recipe", None):
         case LanguageModelRecipe() as recipe:
             return recipe
         case _:
             return None
-
-
-def read_model(directory: str | Path, *, device: str = "auto") -> Model:
-    """Read a saved language model of any kind.
-
-    Parameters
-    ----------
-    directory : str or Path
-        Folder that the model was saved in.
-    device : str
-        Device to compute on: ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-
-    Returns
-    -------
-    Model
-        The model, ready to score texts.
-
-    Raises
-    ------
-    CheckpointError
-        If files are missing or damaged, or the kind of the model is not known here.
-    ConfigError
-        If the device is not there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from langdiff.lm import train_kneser_ney
-    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
-    >>> model = train_kneser_ney(texts, texts[:9])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(folder)
-    ...     again = read_model(folder)
-    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
-    True
-    """
-    directory = as_path(directory)
-    return read_recipe(directory).read(directory, device=device)
-
-
-def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe:
-    """Return the recipe of a saved language model, refusing another than this kind.
-
-    Raises
-    ------
-    CheckpointError
-        If there is no model, it is damaged, or its kind is another or not known here.
-    """
-    settings = read_index(directory)
-    found = settings.get("kind", _UNNAMED)
-    known = {each.kind: each for each in _classes()}
-    if found not in known:
-        raise CheckpointError(
-            f"{directory}: a model of the kind {found!r}, which is not known here. Read a mixture with "
-            "langdiff.lm.read_mixture, and import the module that defines a kind of your own."
-        )
-    if kind not in (None, found):
-        raise CheckpointError(f"{directory}: a model of the kind {found!r}; read it with langdiff.lm.read_model.")
-    try:
-        return known[found](**settings["recipe"])
-    except (LangdiffError, KeyError, TypeError) as error:
-        raise CheckpointError(
-            f"{directory}: damaged, or saved by an incompatible version: {type(error).__name__}: {error}"
-        ) from error

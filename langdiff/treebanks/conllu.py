@@ -2,13 +2,12 @@
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from langdiff.base.io import as_path, read_lines
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, warn
 from langdiff.treebanks.tree import Tree
 
 COLUMNS = 8  # ID to DEPREL; the last two are not used
@@ -90,15 +89,13 @@ def read_conllu(
             own.append(sentence)
     if own:
         first = "; ".join(f"line {line}: {reason}" for line, reason in own[:5])
-        warnings.warn(
-            f"{path}: {len(own):,} of {used + len(own):,} sentences left out: {first}", LangdiffWarning, stacklevel=2
-        )
+        warn(f"{path}: {len(own):,} of {used + len(own):,} sentences left out: {first}")
     if faults is not None:
         faults += own
 
 
 def read_trees(source: TreeSource) -> Iterator[Tree]:
-    """Yield the trees of a file, of several files, or those given.
+    """Yield the trees of a file or of several files, or the trees given.
 
     Raises
     ------
@@ -147,7 +144,7 @@ def read_sentences(path: Path) -> Iterator[Sentence]:
 
 
 def word_number(cell: str) -> int | None:
-    """Return the number that an ID gives a word; None for a range (``3-4``) or an empty node (``5.1``).
+    """Return the number in an ID; None for a range (``3-4``) or an empty node (``5.1``).
 
     Raises
     ------
@@ -163,7 +160,7 @@ def word_number(cell: str) -> int | None:
 
 
 def scan(path: Path) -> Iterator[Tree | Fault]:
-    """Yield every sentence as a tree, or as the reason why it is not one."""
+    """Yield every sentence as a tree, or the reason why its heads do not form a tree."""
     for sentence in read_sentences(path):
         yield _tree(path, sentence.rows)
 

@@ -9,10 +9,9 @@ import re
 from dataclasses import dataclass
 
 from langdiff.base.archives import File
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
-from langdiff.corpora.formats.events import Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.versifications import UNNUMBERED
 from langdiff.tables.multitext import Multitext
@@ -28,10 +27,10 @@ _USFM = {  # the corpus's own codes: those of USFM
 
 @dataclass(frozen=True)
 class CesText(VerseText):
-    """The verses of one file."""
+    """Source of the verses of one file."""
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the file has; put what the header says into `header`."""
+        """Return the verses of the file; store attributes from its header in `header`."""
         events = _CesEvents(self.file, faults)
         read_corpus_xml(self.file, events, errors=self.decode_errors)
         header.update(events.header())
@@ -44,7 +43,7 @@ def catalogue(reading: Reading) -> Multitext:
 
 
 class _CesEvents(Events):
-    """Collects verses, and what the header says of the edition."""
+    """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
     def __init__(self, file: File, faults: Faults) -> None:
         super().__init__(file, faults)
@@ -68,7 +67,8 @@ class _CesEvents(Events):
         if tag != "seg" or attributes.get("type") != "verse":
             return
         if self._verse is not None:
-            raise self.unusable(f"a verse in the verse of line {self._verse[1].line}.")
+            line = self._verse[1].line
+            raise self.unusable(f"this verse begins inside the verse of line {line}. End that verse first.")
         self._verse = self._id(attributes.get("id", "")), self.where()
         self._text, self._depth = [], len(self.open)
 

@@ -8,20 +8,18 @@ that of other milestones (a paragraph's ``¶``) is not text. White space becomes
 """
 
 import re
-import warnings
 from dataclasses import dataclass
 from functools import partial
 
 from langdiff.base.archives import File
 from langdiff.base.types import Ranges
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import LANGUAGE, Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
-from langdiff.corpora.formats.events import LANGUAGE, Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.corpora.versifications import BOOKS
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, warn
 from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml", ".osis")
@@ -44,7 +42,7 @@ _BREAKS = frozenset({"p", "l", "lg", "lb", "div", "chapter", "list", "item", "ta
 
 @dataclass(frozen=True)
 class OsisText(VerseText):
-    """The verses of one file.
+    """Source of the verses of one file.
 
     Attributes
     ----------
@@ -55,7 +53,7 @@ class OsisText(VerseText):
     ranges: Ranges = "missing"
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the file has; put what the header says into `header`."""
+        """Return the verses of the file; store attributes from its header in `header`."""
         events = _OsisEvents(self.file, self.ranges, faults)
         read_corpus_xml(self.file, events, errors=self.decode_errors)
         header.update(events.header())
@@ -69,17 +67,15 @@ def catalogue(reading: Reading) -> Multitext:
         left_out = multitext.edition_info["left_out"].dropna().str.split()
         unknown = {edition: [book for book in books if book not in _UNNUMBERED] for edition, books in left_out.items()}
         if said := [f"{edition} has {listing(books)}" for edition, books in unknown.items() if books]:
-            warnings.warn(
-                f"books of {len(said)} edition(s) are left out, their names not being those of OSIS: "
-                f"{'; '.join(said[:5])}. Rename them, as Gen, Exod, Matt.",
-                LangdiffWarning,
-                stacklevel=3,  # at the call of read_multitext
+            warn(
+                f"books of {len(said)} edition(s) are left out because their names are not those of OSIS: "
+                f"{'; '.join(said[:5])}. Rename them to Gen, Exod, Matt, …."
             )
     return multitext
 
 
 class _OsisEvents(Events):
-    """Collects verses, and what the header says of the edition."""
+    """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
     def __init__(self, file: File, ranges: str, faults: Faults) -> None:
         super().__init__(file, faults)
@@ -143,11 +139,12 @@ class _OsisEvents(Events):
             self._end_verse()
             return
         if self._verse is not None:
-            raise DataError(f"{self.where()}: a verse in the verse of {self._verse[2]}.")
+            where = self._verse[2]
+            raise DataError(f"{self.where()}: this verse begins inside the verse of {where}. End that verse first.")
         given = attributes.get("osisID") or attributes.get("sID") or ""
         found = [self._id(one) for one in given.split()]
         if not found:
-            raise DataError(f"{self.where()}: a verse without osisID.")
+            raise DataError(f"{self.where()}: this verse has no osisID. Add one, such as 'Gen.1.1'.")
         ids = list(dict.fromkeys(verse for verse, _ in found if verse))
         self._verse = ids, any(part for _, part in found), self.where(), attributes.get("sID")
         self._text, self._titles = [], self.open.count("title")

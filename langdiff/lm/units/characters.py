@@ -1,30 +1,32 @@
-"""What a language model predicts one by one, whatever its kind, and the simplest kinds: characters and bytes."""
+"""Interface of the units that language models predict, and units that are characters, bytes or grapheme clusters."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import regex
 
-from langdiff.errors import DataError
+from langdiff.errors import CheckpointError, DataError
 from langdiff.lm.units.alphabet import SPACE, Alphabet
 
 Ids = npt.NDArray[np.int64]
 
 
 class Units(Protocol):
-    """A reversible way to cut strings over an alphabet into the units that a model predicts."""
+    """Reversible segmentation of strings over an alphabet into the units that a model predicts."""
 
     @property
     def alphabet(self) -> Alphabet:
-        """The symbols of the strings."""
+        """Symbols of the strings."""
         ...
 
     @property
     def model(self) -> bytes | None:
-        """Bytes to save with the alphabet, from which the same units are made again."""
+        """Bytes saved with the alphabet, from which the units are restored."""
         ...
 
     @property
@@ -33,26 +35,26 @@ class Units(Protocol):
         ...
 
     def encode(self, text: str) -> Ids:
-        """Cut a string over the alphabet; ``decode(encode(text)) == text``."""
+        """Return the ids of the units of a string over the alphabet; ``decode(encode(text)) == text``."""
         ...
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
-        """Put units together again."""
+        """Return the string of some units."""
         ...
 
     def spell(self, ids: Ids) -> tuple[list[str], Ids]:
-        """Return how each unit of a text is written, and at which character of the text it ends."""
+        """Return the spelling of each unit of a text, and the character of the text at which it ends."""
         ...
 
     @property
     def after_space(self) -> Ids:
-        """The ids of units that begin with a space."""
+        """Ids of units that begin with a space."""
         ...
 
 
 @dataclass(frozen=True)
 class StringUnits:
-    """Units that are strings; each kind says which (`strings`), and how it cuts a text (`cut`)."""
+    """Units that are strings; each kind defines the strings (`strings`) and the segmentation (`cut`)."""
 
     alphabet: Alphabet
 
@@ -90,19 +92,19 @@ class StringUnits:
         return "".join(self.strings[number] for number in ids)
 
     def spell(self, ids: Ids) -> tuple[list[str], Ids]:
-        """Return the string of each unit, and where each ends in the text."""
+        """Return the string of each unit, and the position of its end in the text."""
         strings = [self.strings[number] for number in ids]
         return strings, np.cumsum([len(string) for string in strings], dtype=np.int64)
 
     @property
     def after_space(self) -> Ids:
-        """The ids of units that begin with a space."""
+        """Ids of units that begin with a space."""
         return np.array([number for number, string in enumerate(self.strings) if string.startswith(SPACE)])
 
 
 @dataclass(frozen=True)
 class CharacterUnits(StringUnits):
-    """Each symbol of the alphabet is a unit.
+    """Units that are the symbols of the alphabet.
 
     Parameters
     ----------
@@ -120,12 +122,12 @@ class CharacterUnits(StringUnits):
 
     @property
     def model(self) -> None:
-        """Nothing: the alphabet is all there is."""
+        """Empty: the alphabet determines the units."""
         return None
 
 
 def refuse_outside(text: str, alphabet: Alphabet) -> None:
-    """Raise a DataError if a character is not in the alphabet."""
+    """Check that all characters are in the alphabet."""
     unknown = set(text).difference(alphabet.symbols)
     if unknown:
         raise DataError(
@@ -135,7 +137,7 @@ def refuse_outside(text: str, alphabet: Alphabet) -> None:
 
 @dataclass(frozen=True)
 class ByteUnits(CharacterUnits):
-    """The bytes of strings over the alphabet in UTF-8.
+    """Bytes of strings over the alphabet in UTF-8.
 
     A string has one sequence of bytes, so that its probability is that of the sequence: nothing is
     summed over. What the model gives to sequences that are not UTF-8 is lost; it learns to give little.
@@ -157,7 +159,7 @@ class ByteUnits(CharacterUnits):
 
     @cached_property
     def _bytes(self) -> Ids:
-        """The bytes that occur, in order; shape (size,)."""
+        """Bytes that occur, in order; shape (size,)."""
         return np.array(sorted(set(self.alphabet.symbols.encode())), dtype=np.int64)
 
     @cached_property
@@ -183,7 +185,7 @@ class ByteUnits(CharacterUnits):
         return self._numbers[np.frombuffer(text.encode(), dtype=np.uint8)]
 
     def spell(self, ids: Ids) -> tuple[list[str], Ids]:
-        """Return ASCII as it is and other bytes as ``<0xE9>``; a character ends with its last byte."""
+        """Return ASCII bytes as they are and others as ``<0xE9>``; a character ends with its last byte."""
         codes = self._bytes[ids]
         names = [chr(code) if code < 128 else f"<0x{code:02X}>" for code in codes]
         follows = (codes & 0xC0) == 0x80  # a byte that does not begin a character
@@ -191,9 +193,103 @@ class ByteUnits(CharacterUnits):
 
     @property
     def after_space(self) -> Ids:
-        """The id of the space."""
+        """Id of the space."""
         return self._numbers[[ord(SPACE)]]
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """Return the string of these ids; bytes that are not UTF-8 become U+FFFD."""
         return self._bytes[np.asarray(ids, dtype=np.int64)].astype(np.uint8).tobytes().decode(errors="replace")
+
+
+_CLUSTER = regex.compile(r"\X")
+
+
+@dataclass(frozen=True)
+class GraphemeUnits(StringUnits):
+    r"""Extended grapheme clusters (Unicode Standard Annex 29), such as a letter with its marks.
+
+    Clusters of several code points that are frequent in training are units of their own; the others
+    are spelt code point by code point, so that no string over the alphabet has an unknown unit.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Alphabet, whose `symbols` have the first ids, in their order.
+    clusters : tuple of str
+        Clusters of two code points or more; they have the ids that follow.
+
+    Raises
+    ------
+    CheckpointError
+        If a cluster is a single code point, occurs twice or is not over the alphabet.
+
+    Examples
+    --------
+    >>> texts = ["नि नि नि ति"]
+    >>> units = GraphemeUnits.train(texts, Alphabet.from_texts(texts, min_count=1), min_count=2)
+    >>> units.clusters
+    ('नि',)
+    >>> [units.decode([number]) for number in units.encode("नि ति")]
+    ['नि', ' ', 'त', 'ि']
+    """
+
+    clusters: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the clusters are those of this alphabet."""
+        wrong = [cluster for cluster in self.clusters if len(cluster) < 2 or set(cluster) - set(self.alphabet.symbols)]
+        if wrong or len(set(self.clusters)) < len(self.clusters):
+            raise CheckpointError(
+                f"the grapheme clusters are damaged or of another text: {len(wrong)} of {len(self.clusters)} are not "
+                "strings of two or more characters over the alphabet, or some occur twice."
+            )
+
+    @classmethod
+    def train(cls, texts: Sequence[str], alphabet: Alphabet, *, min_count: int) -> "GraphemeUnits":
+        """Return the units of the clusters that occur often enough.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Over the alphabet.
+        alphabet : Alphabet
+            The symbols of the texts.
+        min_count : int
+            Occurrences that a cluster needs.
+        """
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(_CLUSTER.findall(text))
+        return cls(alphabet, tuple(sorted(c for c, count in counts.items() if len(c) > 1 and count >= min_count)))
+
+    @classmethod
+    def from_model(cls, alphabet: Alphabet, model: bytes) -> "GraphemeUnits":
+        """Read the bytes of `model`.
+
+        Raises
+        ------
+        CheckpointError
+            If it is damaged.
+        """
+        try:
+            return cls(alphabet, tuple(model.decode().split("\n")) if model else ())
+        except UnicodeDecodeError as error:
+            raise CheckpointError("the grapheme clusters are damaged: they are not UTF-8.") from error
+
+    @property
+    def model(self) -> bytes:
+        """Clusters, one per line; the plain space is the only white space of an alphabet."""
+        return "\n".join(self.clusters).encode()
+
+    @cached_property
+    def strings(self) -> tuple[str, ...]:
+        """Symbols of the alphabet, then the clusters."""
+        return (*self.alphabet.symbols, *self.clusters)
+
+    def cut(self, text: str) -> Iterator[str]:
+        """Yield frequent clusters whole, and the code points of others."""
+        for cluster in _CLUSTER.findall(text):
+            if cluster in self._id_of:
+                yield cluster
+            else:
+                yield from cluster

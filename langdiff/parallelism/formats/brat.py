@@ -1,13 +1,12 @@
 """Stand-off annotation of brat: a text, and a file of its branches and of relations between them."""
 
 import re
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import read_blocks, read_lines
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, warn
 from langdiff.parallelism.documents import Document, Parallelism, Section
 from langdiff.parallelism.formats.branches import checked_document, fault
 from langdiff.parallelism.formats.marked import MarkedText, Word, check_plain, split_words
@@ -55,7 +54,7 @@ def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
     parallelisms = [_parallelism(marked, entities, group) for group in groups]
     if alone:
         what = f"{annotation}: {len(alone)} branch(es) are in no relation and are left out: {listing(alone)}."
-        warnings.warn(what, LangdiffWarning, stacklevel=3)  # at the call of read_parallelisms
+        warn(what)
     marked.warn()
     return checked_document(
         marked.file, name, [word.token for word in words], parallelisms, sections, predicted=predicted
@@ -76,7 +75,7 @@ def brat_pair(path: Path) -> tuple[Path, Path]:
         other = bare.with_name(f"{bare.stem}{wanted}{compression}")
         if other.is_file():
             return (path, other) if wanted == ".txt" else (other, path)
-    raise fault(str(path), None, f"there is no {bare.stem}{wanted} beside it; brat annotation is a pair of files.")
+    raise fault(str(path), None, f"{bare.stem}{wanted} is missing in the folder; brat annotation is a pair of files.")
 
 
 def _words(text: str) -> tuple[list[Word], list[Section]]:
@@ -147,7 +146,7 @@ def _add_entity(path: Path, line: int, record: re.Match[str], entities: dict[str
 
 
 def _components(entities: dict[str, _Entity], relations: list[tuple[str, str]]) -> tuple[list[list[str]], list[str]]:
-    """Return the branches that relations join, directly or through others, and those in no relation."""
+    """Return groups of branches that relations join, directly or indirectly, and branches without relations."""
     others: dict[str, list[str]] = {name: [] for name in entities}
     for one, other in relations:
         others[one].append(other)

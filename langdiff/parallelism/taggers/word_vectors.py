@@ -1,8 +1,7 @@
-"""Vectors of words from files, and the source of vectors that settings ask for."""
+"""Vectors of words from files, and the sources of vectors that settings name."""
 
 import hashlib
 import lzma
-import warnings
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
@@ -15,7 +14,7 @@ import torch
 
 from langdiff.base.archives import COMPRESSED, open_bytes
 from langdiff.base.io import BLOCK, as_path, read_lines
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, warn
 from langdiff.parallelism.taggers.bert import FrozenBert
 from langdiff.parallelism.taggers.inputs import Inputs, Source
 from langdiff.parallelism.taggers.settings import TaggerSettings
@@ -110,10 +109,10 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
         else:
             kept[word] = row
     if not width:
-        raise DataError(f"{path}: no vectors in it.")
+        raise DataError(f"{path}: the file has no vectors.")
     if twice:
         message = f"{path}: {len(twice)} word(s) are there twice, {twice[0]!r} first; their first vectors count."
-        warnings.warn(message, LangdiffWarning, stacklevel=2)
+        warn(message)
     return WordVectors(width, kept)
 
 
@@ -132,7 +131,7 @@ class FileVectors:
         self.path = path
         width = next((width for _, _, width, _ in _rows(path, frozenset(), None)), 0)
         if not width:
-            raise DataError(f"{path}: no vectors in it.")
+            raise DataError(f"{path}: the file has no vectors.")
         self._known = WordVectors(width, {})
         self._asked: set[str] = set()
 
@@ -264,7 +263,7 @@ class _Bytes:
         return taken
 
     def until(self, end: bytes) -> bytes:
-        """Return what stands before the next byte of some value, which is taken, too."""
+        """Return the bytes before the next byte of some value, and skip that byte."""
         while (found := self._rest.find(end, self._at)) < 0:
             if len(self._rest) - self._at > _LONGEST_WORD:
                 raise DataError(f"{self.path}, byte {self.place:,}: no word ends here; is this the binary form?")
@@ -316,7 +315,7 @@ class Sources:
         return None if given is None else given.width
 
     def of(self, settings: TaggerSettings, sections: Sequence[Sequence[str]]) -> Source:
-        """Return what turns words into the input of a tagger; words and subwords are those of the training part.
+        """Return the source of a tagger's inputs, with the words and subwords of the training part.
 
         Parameters
         ----------

@@ -178,15 +178,20 @@ class DifficultyCurve(Result):
         ConfigError
             If the curve has no such size.
         """
+        covariance, alone = self.covariance(size), float(len(self.influence) - 1)
+        freedom: float | pd.DataFrame = alone
+        if self.n_seeds > 1:
+            freedom = self._degrees_of_freedom(size)
+        elif self.clusters is not None:
+            freedom = pd.DataFrame(alone, self.editions, self.editions)
         return Effects(
             estimate=self.difficulty.iloc[:, self._place(size)].rename("difficulty"),
-            covariance=self.covariance(size),
+            covariance=covariance,
             title=f"{self.lm}, {size:,}, model {self.model}",
             converged=self.converged,
             signature=f"{self.signature}|size:{size}",
-            degrees_of_freedom=(
-                float(len(self.influence) - 1) if self.n_seeds == 1 else self._degrees_of_freedom(size)
-            ),
+            degrees_of_freedom=freedom,
+            reference=covariance if self.clusters is None else None,  # of clusters the rank may be low
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -283,7 +288,7 @@ class DifficultyCurve(Result):
         return frame.rename_axis("edition")
 
     def correlations(self) -> pd.DataFrame:
-        """Return how alike the difficulties at every two sizes are.
+        """Return the correlations of difficulties between every two sizes.
 
         Returns
         -------
@@ -406,7 +411,7 @@ class DifficultyCurve(Result):
 
     @classmethod
     def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Turn the arrays of version 1 into tables."""
+        """Convert the arrays of version 1 to tables."""
         editions, sizes = (pd.Index(document.pop(name), name=name[:-1]) for name in ("editions", "sizes"))
         stored = document["log_bits"]
         numbers = np.frombuffer(base64.b64decode(stored["float64"], validate=True), dtype="<f8")
@@ -427,7 +432,7 @@ class DifficultyCurve(Result):
 
 
 def read_curve(path: str | Path) -> DifficultyCurve:
-    """Read what `DifficultyCurve.save` wrote.
+    """Read a curve that `DifficultyCurve.save` wrote.
 
     Parameters
     ----------

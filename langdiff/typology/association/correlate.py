@@ -1,6 +1,5 @@
 """Tests of predictors against difficulties (Mielke et al. 2019, section 5)."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +9,11 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
+from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.effect_sources import Sources
 from langdiff.typology.association.comparison import COLUMNS, compare_models
 from langdiff.typology.association.correlation import (
@@ -25,8 +25,7 @@ from langdiff.typology.association.correlation import (
     correlation,
     is_constant,
 )
-from langdiff.typology.association.family import mixed_slope, permute_within_families
-from langdiff.typology.association.related import related_slope
+from langdiff.typology.association.related import mixed_slope, permute_within_families, related_slope
 from langdiff.typology.association.relatives import Relatives, Tree, check_tree, find_relatives
 from langdiff.typology.association.result import Correlations, benjamini_hochberg
 from langdiff.typology.association.sample import (
@@ -53,7 +52,7 @@ RULE = f"Numbers are tested by {listing(NUMERIC, 9)}, categories by {listing(CAT
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What `correlate` was asked for."""
+    """Settings of `correlate`."""
 
     tests: tuple[Test, ...]
     given: tuple[str, ...]
@@ -62,6 +61,7 @@ class Settings:
     n_resamples: int
 
 
+@renamed(unit='average="language" or average=None')
 def correlate(
     difficulties: Sources,
     predictors: PredictorTable,
@@ -175,7 +175,7 @@ def correlate(
     1    mixed  62  nats per SD     0.064  0.049  0.080
     """
     if average not in ("language", None):
-        raise ConfigError(f"average={average!r}: must be 'language' or None.")
+        raise ConfigError(f"{option('average', average)}: must be 'language' or None.")
     unit: Unit = "edition" if average is None else "language"
     settings = settle(tests, given, unit, interval, n_resamples, tree is not None)
     random = interval == "bootstrap" or "permutation" in settings.tests
@@ -248,9 +248,9 @@ def settle(
     if unknown:
         raise ConfigError(f"unknown test(s) {listing(unknown)}; there are {listing(known, 9)}.")
     if settings.interval not in ("fisher", "bootstrap"):
-        raise ConfigError(f"interval={settings.interval!r}: must be 'fisher' or 'bootstrap'.")
+        raise ConfigError(f"{option('interval', settings.interval)}: must be 'fisher' or 'bootstrap'.")
     if settings.n_resamples < 99:
-        raise ConfigError(f"n_resamples={settings.n_resamples}: at least 99, or p is too coarse.")
+        raise ConfigError(f"{option('n_resamples', settings.n_resamples)}: at least 99, or p is too coarse.")
     if settings.unit == "edition" and settings.tests != ("mixed",):
         raise ConfigError(
             f"editions of one language are not independent: with {name_of_unit('edition')}, name "
@@ -264,7 +264,7 @@ def settle(
 
 
 def check_used(tests: Sequence[str], settings: Settings) -> None:
-    """Refuse settings that none of the tests would use.
+    """Check that every setting is used by some test.
 
     Raises
     ------
@@ -278,16 +278,16 @@ def check_used(tests: Sequence[str], settings: Settings) -> None:
         )
     if settings.n_resamples != N_RESAMPLES and settings.interval != "bootstrap" and "permutation" not in tests:
         raise ConfigError(
-            f"n_resamples={settings.n_resamples}: nothing is drawn by tests {listing(tests, 9)}. Add "
+            f"{option('n_resamples', settings.n_resamples)}: nothing is drawn by tests {listing(tests, 9)}. Add "
             f"{option('tests', 'permutation')} or {option('interval', 'bootstrap')}, or leave it out."
         )
 
 
 def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) -> dict[str, list[Test]]:
-    """Return the tests to be made of every predictor; refuse what would be left out without a word."""
+    """Return the tests of every predictor, after checking that none would be left out silently."""
     for name in settings.given:
         if not is_numeric_dtype(sample.column(name)):
-            raise ConfigError(f"given={name!r} is a category; only numbers can be held fixed.")
+            raise ConfigError(f"{option('given', name)} is a category; only numbers can be held fixed.")
     both = [name for name in only if name in settings.given]
     if both:
         raise ConfigError(f"{listing(both)} cannot be tested and held fixed (given) at once: leave one out.")
@@ -300,7 +300,9 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
     idle = [test for test in settings.tests if not any(test in fitting for fitting in planned.values())]
     if idle and named:
         what = "number" if idle[0] in NUMERIC else "category"
-        raise ConfigError(f"tests={idle[0]!r} cannot be made: no predictor of {listing(names)} is a {what}. {RULE}")
+        raise ConfigError(
+            f"{option('tests', idle[0])} cannot be made: no predictor of {listing(names)} is a {what}. {RULE}"
+        )
     if without and only:
         raise ConfigError(f"predictor {without[0]!r} fits none of the tests {listing(settings.tests, 9)}. {RULE}")
     return planned
@@ -309,11 +311,9 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
 def _warn_of_untested(planned: Mapping[str, Sequence[Test]], settings: Settings) -> None:
     without = [name for name, fitting in planned.items() if not fitting]
     if without:
-        warnings.warn(
+        warn(
             f"{len(without)} of {len(planned)} predictors fit none of the tests {listing(settings.tests, 9)} and are "
-            f"not tested: {listing(without)}. {RULE}",
-            LangdiffWarning,
-            stacklevel=3,
+            f"not tested: {listing(without)}. {RULE}"
         )
 
 
@@ -344,7 +344,7 @@ def _one(
     settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[Outcome, int]:
-    """Make one test on the languages that have all it needs; return it, and how many have not."""
+    """Run one test on the complete cases; return it and the number of languages dropped."""
     needed = pd.concat([sample.difficulty[lm], sample.predictors[[name, *settings.given]]], axis=1)
     have = needed.notna().all(axis=1)
     if test in FAMILY_AWARE and sample.family is not None:
@@ -376,7 +376,7 @@ def _one(
 
 
 def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings: Settings) -> list[dict[str, object]]:
-    """Compare the models of relatedness behind the tests that have one, and independence."""
+    """Compare the models of relatedness that tests use with independence."""
     tests = [test for test in settings.tests if test in RELATED]
     numeric = [name for name in names if tests and is_numeric_dtype(sample.predictors[name])]
     return [
@@ -388,7 +388,7 @@ def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings
 
 
 def _obstacle(x: pd.Series, y: Floats, unit: Unit) -> str:
-    """Say why no test of these values can be made; nothing if one can."""
+    """Return the reason why these values cannot be tested; empty if they can."""
     if len(x) < MIN_LANGUAGES:
         return f"{len(x)} {unit}s with a value; at least {MIN_LANGUAGES} are needed"
     if is_constant(y):

@@ -1,4 +1,4 @@
-"""The languages of a corpus: their difficulties beside their predictors."""
+"""The languages of a corpus, with their difficulties and their predictors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Unit = Literal["language", "edition"]
 
 def name_of_unit(unit: Unit) -> str:
     """Name the option that makes languages or editions the units of observation, for messages."""
-    python = "average=None" if unit == "edition" else 'average="language"'
+    python = "average=None" if unit == "edition" else "average='language'"
     return words(python=python, command=f"--average {unit}", experiment=f'average = "{unit}"')
 
 
@@ -75,7 +75,7 @@ class Sample:
 
 
 def hash_sample(sample: Sample, tested: Iterable[str]) -> str:
-    """Return a hash of all that tests of some predictors see, for signatures."""
+    """Return a hash of the data of tests of some predictors, for signatures."""
     return short_hash(sample.difficulty, sample.predictors, sample.language, sample.family, list(map(str, tested)))
 
 
@@ -88,7 +88,7 @@ def gather(
     averaging: Averaging,
     unit: Unit,
 ) -> Sample:
-    """Bring difficulties and predictors into one table; average over the editions of a language.
+    """Combine difficulties and predictors in one table; average over the editions of a language.
 
     See `langdiff.typology.correlate` for the arguments.
 
@@ -101,7 +101,7 @@ def gather(
         If a setting is unknown.
     """
     if averaging not in ("difficulty", "factor"):
-        raise ConfigError(f"averaging={averaging!r}: must be 'difficulty' or 'factor'.")
+        raise ConfigError(f"{option('averaging', averaging)}: must be 'difficulty' or 'factor'.")
     if unit == "edition" and averaging != "difficulty":
         raise ConfigError(
             f"{option('averaging', averaging)} is for {name_of_unit('language')}: with {name_of_unit('edition')}, "
@@ -117,7 +117,7 @@ def gather(
         raise DataError(
             f"{len(known)} {unit}s have both difficulties and predictors; at least {MIN_LANGUAGES} are needed. "
             f"Difficulties are of {listing(difficulty.index)}, predictors of {listing(table.index)}. If predictors are "
-            "by language, say which edition is in which: edition_info with a column 'language'."
+            f"by language, say which edition is in which: {option('edition_info')} with a column 'language'."
         )
     of_row = language if unit == "edition" else pd.Series(difficulty.index, index=difficulty.index)
     families = None
@@ -141,7 +141,7 @@ def difficulty_table(difficulties: Sources) -> pd.DataFrame:
             raise ConfigError(f"two sources of difficulties are called {name!r}; give a mapping from name to fit.")
         columns[name] = effects.estimate
     if not any(map(len, columns.values())):
-        raise DataError("there are no difficulties.")
+        raise DataError("there are no difficulties; give at least one fit.")
     return pd.DataFrame(columns).astype(float).rename_axis(index="edition", columns="language_model")
 
 
@@ -167,7 +167,7 @@ def _predictor_table(
         edition_info = edition_info.assign(language=edition_info.index)
     table = table.drop(columns=beside)
     if table.empty:
-        raise DataError("there are no predictors.")
+        raise DataError("there are no predictors; give a table with at least one column.")
     clean = {name: _clean(str(name), table[name]) for name in table}
     return pd.DataFrame(clean).rename(columns=str), edition_info
 
@@ -190,11 +190,11 @@ def _languages(editions: pd.Index, info: pd.DataFrame | None) -> tuple[pd.Series
     if info is None:
         return pd.Series(editions, index=editions), None
     if "language" not in info:
-        raise DataError("edition_info needs a column 'language', one row per edition.")
+        raise DataError(f"{option('edition_info')} needs a column 'language', one row per edition.")
     info = info[info.index.isin(editions)]
     twice = info.index[info.index.duplicated()].unique()
     if len(twice):
-        raise DataError(f"edition_info has {len(twice)} edition(s) in more than one row: {listing(twice)}.")
+        raise DataError(f"{option('edition_info')} has {len(twice)} edition(s) in more than one row: {listing(twice)}.")
     known = info.index[info["language"].notna()]
     without = list(editions[~editions.isin(known)])
     if without:
@@ -250,7 +250,7 @@ def _average(name: str, column: pd.Series, language: pd.Series) -> pd.Series:
 
 
 def check_names(sample: Sample, names: Sequence[str]) -> list[str]:
-    """Return the names given, or all of them; refuse unknown ones."""
+    """Return the names given, or all of them, after checking that they are known."""
     for name in names:
         sample.column(name)
     return list(dict.fromkeys(names)) or [str(name) for name in sample.predictors]

@@ -1,4 +1,4 @@
-"""Predictors that come from elsewhere than the text, brought to editions through language codes."""
+"""Predictors from sources other than the text, joined to editions by language codes."""
 
 import sys
 import warnings
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, MissingExtraError, listing
+from langdiff.errors import ConfigError, DataError, MissingExtraError, listing, option, warn
 from langdiff.treebanks import measure_treebanks
 from langdiff.typology.genealogy.glottolog import files_by_edition
 from langdiff.typology.predictors.lexicon import Syncretism, morphological_counting_complexity, read_unimorph
@@ -220,7 +220,7 @@ def treebank_columns(treebanks: Treebanks, codes: Codes, progress: bool | None) 
 
 
 def _by_edition(source: str | Path | Mapping[str, Any], codes: Codes, what: str) -> dict[str, Any]:
-    """Return what a mapping or folder has for each edition; what is named by edition goes first."""
+    """Return the entry of each edition in a mapping or folder; names of editions precede names of languages."""
     if not isinstance(source, Mapping):
         return dict(files_by_edition(Path(source).expanduser(), codes, what))
     unknown = [name for name in source if name not in codes and name not in codes.values()]
@@ -246,16 +246,14 @@ def _warn_of_varieties(feature: str, table: pd.DataFrame) -> None:
         chosen = [
             f"{code}: {row['name']} ({row['value']}) but {row['differing']}" for code, row in differing.iterrows()
         ]
-        warnings.warn(
+        warn(
             f"{feature}: WALS has varieties of {len(chosen)} language(s) with different values: {listing(chosen)}. "
-            "The first is taken.",
-            LangdiffWarning,
-            stacklevel=4,
+            "The first is taken."
         )
 
 
 def check_codes(codes: Codes) -> None:
-    """Refuse a multitext whose languages are all unknown; warn of editions whose language is.
+    """Check that some language is known; warn of editions whose language is unknown.
 
     Raises
     ------
@@ -263,15 +261,13 @@ def check_codes(codes: Codes) -> None:
         If no edition has an ISO 639-3 code.
     """
     without = [edition for edition, code in codes.items() if code is None]
-    advice = "Set edition_info['language'], or a column iso639_3 in edition_info."
+    advice = f"Give a column 'language' or 'iso639_3' in {option('edition_info')}."
     if len(without) == len(codes):
         raise DataError(
             f"no edition has an ISO 639-3 code, such as {listing(without)}; nothing can be joined. {advice}"
         )
     if without:
-        warnings.warn(
+        warn(
             f"{len(without)} edition(s) have no ISO 639-3 code: {listing(without)}; predictors joined by language "
-            f"are missing there. {advice}",
-            LangdiffWarning,
-            stacklevel=3,
+            f"are missing there. {advice}"
         )

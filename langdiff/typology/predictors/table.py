@@ -1,6 +1,5 @@
-"""One table of predictors, editions × predictors, from texts and from what is known of their languages."""
+"""One table of predictors, editions × predictors, from texts and from properties of their languages."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
     Column,
@@ -94,7 +93,7 @@ class Predictors(Result):
     plot = Drawn("plot_predictor")
 
     def __repr__(self) -> str:
-        """Give the size of the table and the number of missing values."""
+        """Return a one-line description with the size of the table and the number of missing values."""
         editions, count = self.values.shape
         return (
             f"Predictors: {editions} editions ({self.language.nunique()} languages) × {count} predictors, "
@@ -203,13 +202,15 @@ def predictors(
 
 
 def _check_used(features: list[str], has_wals: bool, syncretism: Syncretism, has_lexicons: bool) -> None:
-    """Refuse options of sources that are not given, and a source of which nothing is asked."""
+    """Check that every option has its source, and every source some predictor."""
     if not has_wals and features != list(FEATURES):
         raise ConfigError(f"features {listing(features)} are of WALS: give the folder of its tables as wals, too.")
     if has_wals and not features:
         raise ConfigError("no features are named: name those to look up in WALS, or leave wals out.")
     if not has_lexicons and syncretism != "count":
-        raise ConfigError(f"syncretism={syncretism!r} is for lexicons, and none are given: give them, or leave it out.")
+        raise ConfigError(
+            f"{option('syncretism', syncretism)} is for lexicons, and none are given: give them, or leave it out."
+        )
 
 
 def _text_columns(
@@ -226,11 +227,9 @@ def _text_columns(
             bar.advance(task)
     unspaced = [edition for edition, row in rows.items() if row and "word_types" not in row]
     if unspaced:
-        warnings.warn(
+        warn(
             f"{len(unspaced)} edition(s) do not separate words by spaces: {listing(unspaced)}; predictors made of "
-            "words are missing there. Segment those texts to have them.",
-            LangdiffWarning,
-            stacklevel=3,
+            "words are missing there. Segment those texts to have them."
         )
     sources = {"unigram": f"text, {entropy}", "compression": f"text, {compressor}"}
     return [
@@ -246,7 +245,7 @@ def _text_columns(
 
 
 def _of_text(texts: list[str], tokenized: bool, entropy: EntropyEstimator, compressor: Compressor) -> dict[str, float]:
-    """Return what can be computed of a text, by predictor."""
+    """Return the predictors that are computed from a text, by name."""
     if not texts:
         return {}
     counts = count_words(texts, tokenized=tokenized)
@@ -295,10 +294,8 @@ def _warn_of_gaps(multitext: Multitext) -> None:
     have = multitext.presence.sum()
     short = have[have < len(multitext)].sort_values()
     if len(short):
-        warnings.warn(
+        warn(
             f"{len(short)} of {len(have)} editions lack some of the {len(multitext):,} intents, most of all "
             f"{short.index[0]!r}, which has {short.iloc[0]:,}. Counts of different contents cannot be compared: "
-            "keep the intents that all editions have, or select editions first.",
-            LangdiffWarning,
-            stacklevel=3,
+            "keep the intents that all editions have, or select editions first."
         )
