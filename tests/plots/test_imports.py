@@ -5,7 +5,7 @@ from pathlib import Path
 
 import langdiff.plots
 
-ALLOWED = {"base", "errors", "plots", "tables.effects", "tables.contrasts", "tables.effect_sources"}
+ALLOWED = {"base", "errors", "plots", "tables.effects", "tables.contrasts", "tables.effect_sources", "tables.pairs"}
 
 
 def imported(tree):
