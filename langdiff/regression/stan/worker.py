@@ -190,7 +190,7 @@ def _sample_chain(module: Any, arguments: Mapping[str, Any], folder: Path) -> No
 
 
 class Messages:
-    """What one chain writes: lines of JSON on four connections.
+    """Messages of one chain: lines of JSON on four connections.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class Messages:
                         self.take(line)
 
     def take(self, line: bytes) -> None:
-        """Take a message."""
+        """Store the content of one message."""
         message = json.loads(line)
         values = message["values"]
         if message["topic"] == "sample" and isinstance(values, dict):  # others tell the step size
