@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.types import Floats
 from langdiff.errors import DataError, MissingExtraError, option
 from langdiff.regression.stan.engines import Draws
 from langdiff.regression.stan.posterior import Posterior
+from langdiff.regression.stan.predictive import Replicated
 
 if TYPE_CHECKING:
     import arviz as az
@@ -53,7 +55,14 @@ def import_arviz() -> ModuleType:
     return module
 
 
-def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.InferenceData":
+def label(
+    draws: Draws,
+    posterior: Posterior,
+    facts: dict[str, Any],
+    *,
+    replicated: Replicated | None = None,
+    log_density: Floats | None = None,
+) -> "az.InferenceData":
     """Label the draws of Stan with the names of editions, intents and parameters.
 
     Parameters
@@ -64,6 +73,10 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
         Posterior that was sampled.
     facts : dict
         Further attributes, such as the engine; they must be numbers or text, as NetCDF takes them.
+    replicated : Replicated, optional
+        Bits drawn for every cell.
+    log_density : ndarray, shape (chains, draws, I), optional
+        Log-density of every intent.
 
     Raises
     ------
@@ -85,10 +98,14 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
     if posterior.random_intents:
         distribution = draws["size_distribution"]
         groups["posterior"] |= {"log_size_mean": distribution[..., 0], "log_size_std": distribution[..., 1]}
-    if posterior.data["save_log_lik"]:
-        groups["log_likelihood"] = {"log_surprisals": draws["log_lik"]}
-    if posterior.data["save_bits"]:
-        groups["posterior_predictive"] = {"bits": draws["bits"]}
+    if log_density is not None:
+        groups["log_likelihood"] = {"log_surprisals": log_density}
+    if replicated is not None:
+        groups["posterior_predictive"] = {"bits": replicated.bits}
+        if replicated.missing.size:
+            gone = posterior.bits.isna().to_numpy()
+            names["cell"] = [f"{names['intent'][i]}, {names['edition'][j]}" for i, j in np.argwhere(gone)]
+            groups["predictions"] = {"missing_bits": replicated.missing}
     if not groups["sample_stats"]:
         del groups["sample_stats"]
     dims = {
@@ -96,6 +113,7 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
         "intent_size": ["intent"],
         "log_surprisals": ["intent"],
         "bits": ["intent", "edition"],
+        "missing_bits": ["cell"],
     }
     idata: Any = inference_data(groups, dims, names)
     idata.posterior.attrs.update(
@@ -107,6 +125,8 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
         langdiff_version=__version__,
         **facts,
     )
+    if replicated is not None:
+        idata.posterior_predictive.attrs["note"] = replicated.note
     named: az.InferenceData = idata
     return named
 
@@ -125,9 +145,12 @@ def inference_data(groups: dict[str, Any], dims: dict[str, list[str]], names: di
         If ArviZ is not installed.
     """
     arviz = import_arviz()
+    axes = {"dims": dims, "coords": names}
+    if "predictions" in groups:
+        axes |= {"pred_dims": dims, "pred_coords": names}
     if int(arviz.__version__.partition(".")[0]) >= 1:  # a DataTree, with the same groups
-        return arviz.from_dict(groups, dims=dims, coords=names)
-    return arviz.from_dict(**groups, dims=dims, coords=names)
+        return arviz.from_dict(groups, **axes)
+    return arviz.from_dict(**groups, **axes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The engines that sample with Stan: CmdStan and PyStan, with one interface.
 
 CmdStan, through CmdStanPy, is faster than PyStan, but comes from elsewhere than PyPI. PyStan installs from PyPI alone
-and compiles with g++; it runs in a process of its own, `langdiff.regression.stan.worker`.
+and compiles with g++; what it compiles runs in processes of its own, `langdiff.regression.stan.worker`.
 """
 
 import contextlib
@@ -32,12 +32,12 @@ from langdiff.errors import ConfigError, MissingExtraError, SolverError, option
 Draws = dict[str, Floats]
 
 DIGITS = 9  # of every number that CmdStan writes
-OF_DIFFICULTIES = ("difficulty", "intent_size", "dispersion", "size_distribution", "log_lik", "bits")
+OF_DIFFICULTIES = ("difficulty", "intent_size", "dispersion", "size_distribution")
 OF_OUTCOMES = (
     *("ability", "level", "slope", "spread", "loading", "deviation"),
     *("correlation", "cluster_spread", "cell_spread"),
 )
-PERCENT = re.compile(r"Sampling:\s+(\d+)%")
+PERCENT = re.compile(r"langdiff: chain (\d+): (\d+)%")
 REPORTS = 20  # of progress per chain; each costs PyStan a message
 
 
@@ -300,13 +300,14 @@ def _run_worker(folder: Path, request: Request) -> tuple[int, str]:
     last = ""
     try:
         with progress_bar(progress=request.progress) as bar:
-            task = bar.add_task("compiling", total=100, note="")
+            task, done = bar.add_task("compiling", total=100, note=""), dict[str, int]()
             for line in process.stderr or ():
                 last = line.strip() or last
                 if line.startswith("langdiff: sampling"):
                     bar.update(task, description="sampling")
                 elif found := PERCENT.search(line):
-                    bar.update(task, completed=int(found[1]))
+                    done[found[1]] = int(found[2])
+                    bar.update(task, completed=sum(done.values()) / request.chains)
             return process.wait(), last
     finally:
         if process.poll() is None:

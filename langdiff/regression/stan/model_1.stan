@@ -7,15 +7,6 @@
 // The table enters only through the residual sum of squares: around the fit the sum of squares is
 // sum_of_squares + sigma^2 (|a|^2 + |e|^2), for d - mean(d) = d_hat + sigma d_root e and, row by row,
 // m + mean(d) = m_hat + sigma (a / sqrt(cells) - mean over the row's editions of d_root e).
-functions {
-  // Log-density of each row of z, shape (I); shift: rows' locations less those of the fit.
-  vector rows_log_density(vector shift, vector row_u, vector row_uu, vector cross, real v, vector cells,
-                          vector residual_sum, vector residual_square) {
-    vector[rows(cells)] square_sum = residual_square - 2 * cross + row_uu
-                                     + shift .* (2 * row_u - 2 * residual_sum + cells .* shift);
-    return -0.5 * (cells * (log(2 * pi()) + log(v)) + square_sum / v);
-  }
-}
 data {
   int<lower=2> I; // intents
   int<lower=2> J; // editions
@@ -29,11 +20,6 @@ data {
   real<lower=1> degrees_of_freedom;
   int<lower=0, upper=1> incomplete;
   matrix[incomplete ? I : 0, J - 1] mask_root; // mask times d_root
-  matrix[incomplete ? I : 0, J] mask; // 1 where observed
-  int<lower=0, upper=1> save_log_lik;
-  vector[I] residual_sum, residual_square; // of the fit, row by row
-  matrix[save_log_lik ? I : 0, J - 1] residual_root; // residuals times d_root
-  int<lower=0, upper=1> save_bits;
   int<lower=0, upper=1> random_intents; // sizes are normal, their mean and standard deviation unknown
   real size_mean_hat, log_spread_hat; // about where these are,
   real<lower=0> size_mean_scale, log_spread_scale; // and about their posterior standard deviations
@@ -71,8 +57,6 @@ generated quantities {
   vector[J] difficulty;
   vector[I] intent_size;
   real dispersion = exp(k_hat + k_scale * k);
-  vector[save_log_lik ? I : 0] log_lik;
-  matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
   if (random_intents) {
     size_distribution = [size_mean_hat + size_mean_scale * s[1], exp(log_spread_hat + log_spread_scale * s[2])]';
   }
@@ -84,15 +68,5 @@ generated quantities {
     real level = log_sum_exp(d_hat + u) - log(J);
     difficulty = d_hat + u - level;
     intent_size = exp(m_hat + level + shift);
-    if (save_log_lik) {
-      vector[I] row_uu = incomplete ? mask * square(u) : rep_vector(dot_self(u), I);
-      log_lik = rows_log_density(shift, row_u, row_uu, sqrt(v) * (residual_root * e), v, cells, residual_sum,
-                                 residual_square);
-    }
-    if (save_bits) {
-      for (j in 1 : J) {
-        bits[ : , j] = to_vector(lognormal_rng(log(intent_size) + difficulty[j], sqrt(v)));
-      }
-    }
   }
 }

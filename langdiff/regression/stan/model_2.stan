@@ -9,15 +9,6 @@
 // and, given these, ln(kappa / n_i), up to a linear map of constant determinant. A row's sum of squared residuals
 // follows from sums made once, so that a gradient costs one matrix-vector product (three with a mask); the
 // rest is written with few vectors, each of which costs autodiff a node an intent.
-functions {
-  // Log-density of each row of z, shape (I); shift: rows' locations less those of the fit.
-  vector rows_log_density(vector shift, vector row_u, vector row_uu, vector cross, vector v, vector cells,
-                          vector residual_sum, vector residual_square) {
-    vector[rows(cells)] square_sum = residual_square - 2 * cross + row_uu
-                                     + shift .* (2 * row_u - 2 * residual_sum + cells .* shift);
-    return -0.5 * (cells .* (log(2 * pi()) + log(v)) + square_sum ./ v);
-  }
-}
 data {
   int<lower=2> I; // intents
   int<lower=2> J; // editions
@@ -36,7 +27,6 @@ data {
   matrix[incomplete ? I : 0, J] mask; // 1 where observed
   vector[I] residual_sum, residual_square; // of the fit, row by row
   matrix[I, J - 1] residual_root; // residuals times d_root
-  int<lower=0, upper=1> save_log_lik, save_bits;
   int<lower=0, upper=1> random_intents; // sizes are normal, their mean and standard deviation unknown
   real size_mean_hat, log_spread_hat; // about where these are,
   real<lower=0> size_mean_scale, log_spread_scale; // and about their posterior standard deviations
@@ -95,8 +85,6 @@ generated quantities {
   vector[J] difficulty;
   vector[I] intent_size;
   real dispersion = exp(k_hat + k_scale * k);
-  vector[save_log_lik ? I : 0] log_lik;
-  matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
   if (random_intents) {
     size_distribution = [size_mean_hat + size_mean_scale * s[1], exp(log_spread_hat + log_spread_scale * s[2])]';
   }
@@ -107,19 +95,5 @@ generated quantities {
     vector[I] r = r_hat + r_scale .* a + r_on * [k_scale * k, level]' + r_on_row .* row_u;
     difficulty = d_hat + u - level;
     intent_size = dispersion * exp(-r);
-    if (save_log_lik || save_bits) {
-      vector[I] v = log1p_exp(r);
-      vector[I] location = log(intent_size) + 0.5 * (log1p(dispersion) - v);
-      if (save_log_lik) {
-        vector[I] row_uu = incomplete ? mask * square(u) : rep_vector(dot_self(u), I);
-        log_lik = rows_log_density(location - level - location_hat, row_u, row_uu, residual_root * e, v, cells,
-                                   residual_sum, residual_square);
-      }
-      if (save_bits) {
-        for (j in 1 : J) {
-          bits[ : , j] = to_vector(lognormal_rng(location + difficulty[j], sqrt(v)));
-        }
-      }
-    }
   }
 }

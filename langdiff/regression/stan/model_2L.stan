@@ -20,7 +20,6 @@ data {
   matrix[I, J - 1] mask_root; // mask (1 where observed) times d_root
   real k_hat; // log dispersion of the fit
   real<lower=0> k_scale; // and about its posterior standard deviation
-  int<lower=0, upper=1> save_log_lik, save_bits;
   int<lower=0, upper=1> random_intents; // sizes are normal, their mean and standard deviation unknown
   real size_mean_hat, log_spread_hat; // about where these are,
   real<lower=0> size_mean_scale, log_spread_scale; // and about their posterior standard deviations
@@ -66,25 +65,7 @@ generated quantities {
   vector[random_intents ? 2 : 0] size_distribution; // mean and standard deviation of log sizes
   vector[I] intent_size = exp(m);
   real dispersion = exp(log_kappa);
-  vector[save_log_lik ? I : 0] log_lik;
-  matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
   if (random_intents) {
     size_distribution = [size_mean_hat + size_mean_scale * s[1], exp(log_spread_hat + log_spread_scale * s[2])]';
-  }
-  {
-    vector[I] v = log1p_exp(log_kappa - m);
-    vector[I] location = m + 0.5 * (log1p_exp(log_kappa) - v);
-    log_lik = rep_vector(0, save_log_lik ? I : 0);
-    for (j in 1 : J) {
-      if (save_log_lik) {
-        for (cell in first[j] : (first[j + 1] - 1)) {
-          int i = row[cell];
-          log_lik[i] += double_exponential_lpdf(z[cell] | location[i] + difficulty[j], sqrt(v[i] / 2));
-        }
-      }
-      if (save_bits) {
-        bits[ : , j] = exp(to_vector(double_exponential_rng(location + difficulty[j], sqrt(v / 2))));
-      }
-    }
   }
 }

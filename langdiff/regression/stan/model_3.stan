@@ -22,7 +22,6 @@ data {
   real<lower=0> k_scale; // and about its posterior standard deviation
   real<lower=0> laplace_scale; // b, given
   vector<lower=0>[I] nu_scale; // about the posterior standard deviation of the row's nu
-  int<lower=0, upper=1> save_bits;
   real log_size_mean; // priors: normal, precision 0 is flat
   real<lower=0> log_size_precision, difficulty_precision;
   real log_dispersion_mean;
@@ -62,12 +61,4 @@ model {
 generated quantities {
   vector[I] intent_size = exp(m);
   real dispersion = exp(log_kappa);
-  matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
-  if (save_bits) {
-    for (j in 1 : J) {
-      vector[I] m_nu = m + to_vector(double_exponential_rng(rep_vector(0, I), laplace_scale));
-      vector[I] v = log1p_exp(log_kappa - m_nu);
-      bits[ : , j] = to_vector(lognormal_rng(m_nu + difficulty[j] + 0.5 * (log1p_exp(log_kappa) - v), sqrt(v)));
-    }
-  }
 }

@@ -10,7 +10,6 @@ data {
   vector[N] z; // log surprisals
   array[N] int<lower=1, upper=I> row; // intent of each
   array[J + 1] int<lower=1> first; // cells of edition j: first[j] to first[j + 1] - 1
-  int<lower=0, upper=1> save_log_lik, save_bits;
   real log_size_mean; // priors: normal, precision 0 is flat
   real<lower=0> log_size_precision, difficulty_precision;
   real log_dispersion_mean;
@@ -39,22 +38,4 @@ model {
 generated quantities {
   vector[I] intent_size = n;
   real dispersion = kappa;
-  vector[save_log_lik ? I : 0] log_lik;
-  matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
-  {
-    vector[I] m = log(n);
-    real sigma = sqrt(log1p(kappa));
-    log_lik = rep_vector(0, save_log_lik ? I : 0);
-    for (j in 1 : J) {
-      if (save_log_lik) {
-        for (cell in first[j] : (first[j + 1] - 1)) {
-          int i = row[cell];
-          log_lik[i] += normal_lpdf(z[cell] | m[i] + difficulty[j], sigma);
-        }
-      }
-      if (save_bits) {
-        bits[ : , j] = to_vector(lognormal_rng(m + difficulty[j], sigma));
-      }
-    }
-  }
 }

@@ -11,7 +11,6 @@ data {
   array[N] int<lower=1, upper=I> row; // intent of each
   array[J + 1] int<lower=1> first; // cells of edition j: first[j] to first[j + 1] - 1
   real<lower=0> laplace_scale; // b, given
-  int<lower=0, upper=1> save_bits;
   real log_size_mean; // priors: normal, precision 0 is flat
   real<lower=0> log_size_precision, difficulty_precision;
   real log_dispersion_mean;
@@ -44,12 +43,4 @@ model {
 generated quantities {
   vector[I] intent_size = n;
   real dispersion = kappa;
-  matrix[save_bits ? I : 0, save_bits ? J : 0] bits;
-  if (save_bits) {
-    for (j in 1 : J) {
-      vector[I] m_nu = log(n) + to_vector(double_exponential_rng(rep_vector(0, I), laplace_scale));
-      vector[I] v = log1p_exp(log(kappa) - m_nu);
-      bits[ : , j] = to_vector(lognormal_rng(m_nu + difficulty[j] + 0.5 * (log1p(kappa) - v), sqrt(v)));
-    }
-  }
 }

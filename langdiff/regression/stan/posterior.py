@@ -205,8 +205,6 @@ def prepare(
     variant: Variant,
     priors: Priors,
     plain: bool,
-    save_log_lik: bool,
-    save_bits: bool,
     random_intents: bool = False,
 ) -> Posterior:
     """Fit, and whiten the posterior with the fit.
@@ -230,12 +228,11 @@ def prepare(
     z = np.log(bits.to_numpy())
     _check_proper(bits, priors)
     difficulty, log_size = point.difficulty.to_numpy(), np.log(point.intent_size[kept].to_numpy())
-    save = {"save_log_lik": int(save_log_lik), "save_bits": int(save_bits)}
-    data = save | priors.to_data()
+    data: Data = {**priors.to_data()}
     if plain:
         data |= long_data(z)
     elif variant.common_variance:
-        data |= whiten_model_1(z, difficulty, log_size, save_log_lik=save_log_lik)
+        data |= whiten_model_1(z, difficulty, log_size)
     else:
         data |= _cells_or_sums(variant, z, whiten(z, difficulty, log_size, float(np.log(point.dispersion))))
     if not plain and scale is None:

@@ -1,5 +1,6 @@
 """Sampling by name (the model, the table, the engine), and CmdStan's faster approximations and optimizer."""
 
+import logging
 import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -23,6 +24,7 @@ from langdiff.regression.stan.engines import (
     why_no_cmdstan,
 )
 from langdiff.regression.stan.posterior import Posterior, Priors, prepare
+from langdiff.regression.stan.predictive import MOST_CELLS, log_density_of_intents, offers_log_density, replicate_bits
 from langdiff.regression.variants import StanModel, find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 Engine = Literal["auto", "cmdstan", "pystan"]
 Inits = Literal["map", "random"]
 Intents = Literal["fixed", "random"]
+LogLik = Literal["intents"]
 
 USUAL_WARMUP = 200
 LEAST_WARMUP = 20  # with fewer Stan adapts nothing
@@ -41,6 +44,8 @@ USUAL_STEP = 1.45  # times (number of parameters) ** -1/4: the step size that wa
 DEPTH = 10  # Stan's own
 LARGEST_SEED = 2**31 - 1
 Algorithm = Literal["pathfinder", "laplace", "optimize"]
+
+log = logging.getLogger(__name__)
 
 
 def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
@@ -113,8 +118,8 @@ def sample(
     model: StanModel | Variant = "2",
     intents: Intents = "fixed",
     priors: Priors | None = None,
-    log_lik: bool = False,
-    posterior_predictive: bool = False,
+    log_lik: LogLik | None = None,
+    posterior_predictive: bool = True,
     plain: bool = False,
     sampler: Sampler | Literal["auto"] = "auto",
     seed: int | np.random.Generator = 0,
@@ -137,11 +142,12 @@ def sample(
         under flat priors. Then intents of one cell are kept. For models 1, 2 and 2L.
     priors : Priors, optional
         Priors of the parameters; flat by default.
-    log_lik : bool
-        Whether to add the log-density of every intent's cells of z = ln(bits) in every draw, as group
-        ``log_likelihood``. Refused for model 3, where it would be conditional on ν.
+    log_lik : {"intents"}, optional
+        Log-density of every intent's cells of z = ln(bits), its size integrated out, in every draw, to be added as
+        group ``log_likelihood``, for ArviZ's ``loo``. For models 1 and 2 with random intents.
     posterior_predictive : bool
-        Whether to add bits drawn for every cell, missing ones too, as group ``posterior_predictive``.
+        Whether to draw bits of every cell in up to 400 of the draws, for posterior predictive checks such as ArviZ's
+        ``plot_ppc``. Tables of more than 200,000 cells have none, which the attributes of the posterior say.
     plain : bool
         Whether to run the program that reads as the paper does: the same posterior, a hundred times slower.
     sampler : "auto" or Sampler
@@ -157,8 +163,9 @@ def sample(
     arviz.InferenceData
         ``posterior``: ``difficulty`` (edition), nats, normalized so that factors average 1;
         ``intent_size`` (intent); ``dispersion``, κ; ``sigma``; with random intents ``log_size_mean`` and
-        ``log_size_std``, of ln n. ``sample_stats``, ``observed_data``, and
-        the groups asked for. Attributes of the posterior: model, engine, lm, priors, signature.
+        ``log_size_std``, of ln n. ``sample_stats``; ``observed_data`` and ``posterior_predictive`` with ``bits``
+        (intent, edition), NaN where missing; ``predictions`` with ``missing_bits`` (cell) if cells are missing; and
+        ``log_likelihood`` if asked for. Attributes of the posterior: model, engine, lm, priors, signature.
 
     Raises
     ------
@@ -200,18 +207,12 @@ def sample(
     if not isinstance(priors, Priors | None):
         raise ConfigError(f"priors must be Priors(...), not {type(priors).__name__}: see langdiff.regression.Priors.")
     variant = find_variant(model)
-    if log_lik and variant.laplace_scale is not None:
-        raise ConfigError(
-            "model 3 has no log_lik of an intent: its density given nu is not that of the row. Compare models by "
-            "cross-validation over cells instead."
-        )
+    _check_log_lik(log_lik, variant, intents)
     posterior = prepare(
         surprisals,
         variant=variant,
         priors=priors or Priors(),
         plain=plain,
-        save_log_lik=log_lik,
-        save_bits=posterior_predictive,
         random_intents=intents == "random",
     )
     work_done = {
@@ -219,7 +220,6 @@ def sample(
         "warmup": warmup,
         "draws": work.iter_sampling,
         "inits": None if inits == "map" else inits,
-        "predictive": posterior_predictive,
         "target_accept": name_of_number(work.target_accept),
         "max_treedepth": _depth(work, posterior),
         "seed": name_of_seed(seed, rng),
@@ -244,11 +244,31 @@ def sample(
         "warmup": warmup,
         "signature": f"{posterior.signature}|{join_signature({'engine': chosen, **work_done})}",
     }
-    idata = label(draws, posterior, facts)
+    replicated = None
+    if posterior_predictive and posterior.bits.size <= MOST_CELLS:
+        replicated = replicate_bits(draws, posterior, rng)
+    elif posterior_predictive:
+        facts["posterior_predictive"] = f"not drawn: {posterior.bits.size:,} cells, more than {MOST_CELLS:,}"
+        log.info("no posterior predictive bits of %s cells", f"{posterior.bits.size:,}")
+    log_density = log_density_of_intents(draws, posterior) if log_lik else None
+    idata = label(draws, posterior, facts, replicated=replicated, log_density=log_density)
     diagnosis = diagnose(idata)
     if not diagnosis.good:
         warn(f"model {model}: {diagnosis.verdict}", ConvergenceWarning)
     return idata
+
+
+def _check_log_lik(log_lik: object, variant: Variant, intents: str) -> None:
+    if log_lik is None:
+        return
+    check_choice("log_lik", log_lik, get_args(LogLik))
+    if intents != "random":
+        raise ConfigError(
+            "log_lik='intents' integrates the size of an intent over its distribution: it needs intents='random'. With "
+            "fixed intents compare models by cross_validate."
+        )
+    if not offers_log_density(variant):
+        raise ConfigError(f"log_lik='intents' is for models '1' and '2', not {variant.name!r}.")
 
 
 def choose_engine(engine: str) -> str:
@@ -350,8 +370,6 @@ def approximate(
         variant=find_variant(model),
         priors=priors or Priors(),
         plain=False,
-        save_log_lik=False,
-        save_bits=False,
     )
     program = compiled(posterior.program)
     count = 1 if algorithm == "optimize" else n_draws

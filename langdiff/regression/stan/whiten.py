@@ -103,7 +103,7 @@ def root_of_inverse(weight: Floats) -> Floats:
     return root
 
 
-def whiten_model_1(z: Floats, difficulty: Floats, log_size: Floats, *, save_log_lik: bool) -> Data:
+def whiten_model_1(z: Floats, difficulty: Floats, log_size: Floats) -> Data:
     """Return the data of ``model_1.stan``.
 
     Parameters
@@ -112,8 +112,6 @@ def whiten_model_1(z: Floats, difficulty: Floats, log_size: Floats, *, save_log_
         Log surprisals; NaN where missing.
     difficulty, log_size : ndarray, shapes (J,) and (I,)
         The exact least-squares fit, d and ln n.
-    save_log_lik : bool
-        Include what the rows' log-densities need.
     """
     observed = ~np.isnan(z)
     mask = observed.astype(float)
@@ -137,10 +135,8 @@ def whiten_model_1(z: Floats, difficulty: Floats, log_size: Floats, *, save_log_
         "cells": cells,
         "sum_of_squares": float(squares.sum()),
         "degrees_of_freedom": freedom,
-        **_mask_data(mask, root),
-        "residual_sum": residual.sum(axis=1),
-        "residual_square": squares,
-        "residual_root": residual @ root if save_log_lik else np.empty((0, root.shape[1])),
+        "incomplete": int(not mask.all()),
+        "mask_root": np.empty((0, root.shape[1])) if mask.all() else mask @ root,
     }
 
 

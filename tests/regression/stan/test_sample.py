@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +12,6 @@ from scipy.stats import norm
 
 from langdiff import diagnose, fit, simulate
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingExtraError, SolverError
-from langdiff.regression import Blunders
 from langdiff.regression.stan import engines
 from langdiff.regression.stan.draws import import_arviz, posterior_table
 from langdiff.regression.stan.posterior import Priors
@@ -19,7 +19,6 @@ from tests.regression.stan.conftest import sample
 
 MONTE_CARLO_ERRORS = 3
 EXACT_SPREAD_RTOL = 0.08  # sd over 4,000 draws of ESS above 1,500: relative error about 2 %, and the largest of many
-LOG_DENSITY = 1e-8  # sums against cell by cell
 LIMITS = {"progress": False, "engine": "pystan"}
 
 az = import_arviz()
@@ -45,7 +44,7 @@ def incomplete():
 
 @pytest.fixture(scope="module")
 def whitened(incomplete):
-    return sample(incomplete, seed=1, log_lik=True, posterior_predictive=True, **LIMITS)
+    return sample(incomplete, seed=1, **LIMITS)
 
 
 def exact_model_1(bits, draws, seed):
@@ -151,36 +150,24 @@ def test_whitened_and_plain_programs_have_one_posterior(incomplete, whitened):
         np.testing.assert_allclose(spread[0], spread[1], rtol=2 * EXACT_SPREAD_RTOL)
 
 
-def check_log_density(idata, bits):
-    """Compare log_lik with the paper's formula cell by cell, and the target with its sum."""
-    posterior = idata.posterior.isel(draw=slice(0, 5))
-    z = np.log(bits.loc[[*idata.posterior["intent"].to_numpy()]].to_numpy())
+def log_density(idata, bits):
+    """Return the log-density of all cells by the paper's formula, cell by cell."""
+    posterior = idata.posterior
+    z = np.log(bits.loc[[*posterior["intent"].to_numpy()]].to_numpy())
     n, kappa = posterior["intent_size"].to_numpy()[..., None], posterior["dispersion"].to_numpy()[..., None, None]
     v = np.log1p(kappa / n) if posterior.attrs["model"] == "2" else np.log1p(kappa) + 0 * n
     location = np.log(n) + posterior["difficulty"].to_numpy()[:, :, None] + 0.5 * (np.log1p(kappa) - v)
-    cells = norm.logpdf(z, location, np.sqrt(v))
-    ours = idata.log_likelihood["log_surprisals"]
-    np.testing.assert_allclose(ours.isel(draw=slice(0, 5)), np.nansum(cells, axis=-1), atol=LOG_DENSITY)
-    return ours.sum("intent").to_numpy() - idata.sample_stats["lp"].to_numpy()
+    return np.nansum(norm.logpdf(z, location, np.sqrt(v)), axis=(-2, -1))
 
 
 @few_draws
 @pytest.mark.parametrize("missing", [0.0, 0.25])
-def test_sums_over_rows_are_the_density_of_the_cells(missing):
+def test_the_target_is_the_density_of_the_cells(missing):
     surprisals = simulate(30, 4, missing=missing, seed=9).surprisals
     bits = surprisals.bits[surprisals.bits.notna().sum(axis=1) > 1]
-    idata = sample(bits, seed=3, chains=2, iter_sampling=200, log_lik=True, **LIMITS)
-    difference = check_log_density(idata, bits)
+    idata = sample(bits, seed=3, chains=2, iter_sampling=200, **LIMITS)
+    difference = log_density(idata, bits) - idata.sample_stats["lp"].to_numpy()
     np.testing.assert_allclose(difference, difference[0, 0], atol=1e-6)  # a constant: flat priors, constant Jacobian
-
-
-@another_program
-@few_draws
-@pytest.mark.parametrize("missing", [0.0, 0.25])
-def test_rows_of_model_1(missing):
-    surprisals = simulate(30, 4, model="1", missing=missing, seed=9).surprisals
-    bits = surprisals.bits[surprisals.bits.notna().sum(axis=1) > 1]
-    check_log_density(sample(bits, model="1", seed=3, chains=2, iter_sampling=50, log_lik=True, **LIMITS), bits)
 
 
 def test_names_and_facts(incomplete, whitened):
@@ -207,12 +194,29 @@ def test_the_posterior_is_where_the_fit_is(incomplete, whitened):
 
 
 def test_predicted_bits_look_like_the_observed(incomplete, whitened):
-    predicted = whitened.posterior_predictive["bits"]
+    predicted, seen = whitened.posterior_predictive["bits"], whitened.observed_data["bits"]
     assert predicted.dims == ("chain", "draw", "intent", "edition")
-    seen = incomplete.loc[predicted["intent"].to_numpy()].to_numpy()
-    below = (predicted < seen).mean(("chain", "draw")).to_numpy()[~np.isnan(seen)]
+    assert (predicted.sizes["chain"], predicted.sizes["draw"]) == (4, 100)  # of 1,000
+    assert predicted.dtype == np.float32
+    assert whitened.posterior_predictive.attrs["note"].startswith("bits of every 10th draw")
+    known = seen.notnull().to_numpy()
+    assert np.isnan(predicted.to_numpy()[:, :, ~known]).all()
+    below = (predicted < seen).mean(("chain", "draw")).to_numpy()[known]
     assert 0.02 < np.mean((below > 0.05) & (below < 0.95)) <= 1
     assert abs(below.mean() - 0.5) < 0.05
+    missing = whitened.predictions["missing_bits"]
+    assert missing.sizes["cell"] == np.sum(~known)
+    sizes = whitened.posterior["intent_size"].mean(("chain", "draw"))
+    rows = np.argwhere(~known)[:, 0]
+    assert np.corrcoef(np.log(missing.mean(("chain", "draw"))), np.log(sizes[rows]))[0, 1] > 0.9
+
+
+def test_arviz_draws_a_posterior_predictive_check(whitened):
+    axes = az.plot_ppc(whitened, num_pp_samples=20)
+    observed = [line for line in axes.get_lines() if line.get_label() == "Observed"]
+    assert len(axes.get_lines()) > 20
+    assert observed
+    plt.close("all")
 
 
 @pytest.mark.slow
@@ -283,7 +287,9 @@ def test_too_few_draws_are_not_called_good(incomplete):
         ({"iter_warmup": 5}, "iter_warmup must be at least 20, got 5"),
         ({"target_accept": 1.0}, "target_accept must be between 0 and 1"),
         ({"model": "3"}, r"model '3' needs model=Blunders\(scale=b\)"),
-        ({"model": Blunders(scale=0.1), "log_lik": True}, "model 3 has no log_lik"),
+        ({"log_lik": True}, "unknown log_lik True; use one of 'intents'"),
+        ({"log_lik": "intents"}, "needs intents='random'"),
+        ({"model": "2L", "intents": "random", "log_lik": "intents"}, "is for models '1' and '2', not '2L'"),
     ],
 )
 def test_settings_out_of_range(incomplete, settings, message):
