@@ -348,7 +348,8 @@ def _fit_rest(table: Surprisals, out: Booleans, variant: Variant, restricted: bo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # convergence is counted; standard errors are not used
         try:
-            return fit(rest, model=variant, restricted=restricted and variant.restrictable)
+            restricted = restricted and variant.restrictable
+            return fit(rest, model=variant, restricted=restricted, clusters=None, dispersion="common")
         except DataError as error:
             raise DataError(
                 f"with a fold of {int(out.sum()):,} cells held out, the rest cannot be fitted: {error} "

@@ -333,7 +333,7 @@ class Jackknife(Errors):
                 f"too few intents ({len(sample.observed)}) to find standard errors by leaving some out; they may be "
                 "far too small. Use more intents.",
                 LangdiffWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         first, root = sample.fitting.estimate.c[sample.design.first], np.sqrt(of_units)
         covariance = normalized_covariance(root[:, None] * base.covariance * root, first)
@@ -412,7 +412,7 @@ def find_errors(sample: Sample) -> Uncertainty:
             "standard errors are not known: the information at the estimate is not positive definite. Try "
             "errors='bootstrap'.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         correction = getattr(errors, "correction", None) or USUAL_CORRECTION
         return sample.unknown(ErrorSource(kind=errors.kind, correction=correction, n_clusters=sample.n_clusters))
@@ -448,7 +448,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
         "information, which takes the model to be right, and intervals of such comparisons have one degree of "
         "freedom.",
         LangdiffWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return found._replace(freedom=np.where(apart, 1.0, found.freedom))
 
@@ -461,5 +461,5 @@ def _warn_of_few(found: Uncertainty) -> None:
             f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "
             "are long, and hang on single ones.",
             LangdiffWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

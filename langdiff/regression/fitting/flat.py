@@ -10,6 +10,19 @@ from langdiff.regression.records import ErrorsKind
 from langdiff.regression.variants import find_variant
 
 
+def typed_clusters(clusters: Any) -> Any:
+    """Return clusters as Python has them from the text of an option: ``"none"`` is None, and a comma parts two columns.
+
+    Examples
+    --------
+    >>> typed_clusters("none"), typed_clusters("document,translator"), typed_clusters("auto")
+    (None, ['document', 'translator'], 'auto')
+    """
+    if not isinstance(clusters, str):
+        return clusters
+    return None if clusters == "none" else clusters.split(",") if "," in clusters else clusters
+
+
 def flat_arguments(
     *,
     model: str = "2",
@@ -20,6 +33,7 @@ def flat_arguments(
     sizes: Sizes = "normal",
     size_formula: str | None = None,
     errors: ErrorsKind | None = None,
+    clusters: Any = "auto",
     strata: str | None = None,
     correction: Correction | None = None,
     n_resamples: int = 0,
@@ -37,6 +51,8 @@ def flat_arguments(
         See `langdiff.regression.Optimizer`.
     sizes, size_formula
         See `langdiff.Random`.
+    clusters
+        As `langdiff.fit` takes them; ``"none"`` is None, and two columns may be joined by a comma.
     strata, correction
         See `langdiff.Sandwich`.
     n_resamples : int
@@ -59,6 +75,7 @@ def flat_arguments(
         "optimizer": Optimizer(method, max_iterations),
         "intents": intents,
         "errors": errors,
+        "clusters": typed_clusters(clusters),
     }
     if intents == "random":
         arguments["intents"] = Random(sizes, size_formula)

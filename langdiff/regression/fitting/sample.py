@@ -110,5 +110,5 @@ class Refit:
             warnings.warn(
                 f"the fit of {self.stopped} of {self.fits} {what} did not converge; do not trust the standard errors.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
