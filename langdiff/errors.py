@@ -5,14 +5,23 @@ written once: ``f"pass {option('errors', 'replace')}"`` reads ``errors="replace"
 command that has the option, and ``errors = "replace"`` while an experiment is read or run.
 """
 
+import os
 import re
+import sys
+import sysconfig
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
+from types import FrameType
 from typing import Literal, NamedTuple
 
 SHOWN = 10  # faults that a message lists one by one; of more, it has one line per file
 MAX_FILES = 30  # files that a message lists
+_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+_STANDARD = (f"{Path(os.__file__).parent}{os.sep}", "<frozen ")
+_INSTALLED = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("purelib", "platlib"))
 _FIGURES = re.compile(r"\([^()]*[0-9][^()]*\)|[0-9][0-9.,]*")  # in brackets with what they are of, or bare
 
 
@@ -251,6 +260,50 @@ class EditionWarning(LangdiffWarning):
         alike = len({text for _, text in self.cautions}) == 1
         figures = "" if alike else f" (the figures are those of {first!r})"
         return f"{models}{len(editions)} editions, {listing(editions)}{figures}: {caution}"
+
+
+def warn(text: str | Warning, category: type[Warning] = LangdiffWarning) -> None:
+    """Issue a warning at the line outside of the package that called it, however deep the present function lies.
+
+    Parameters
+    ----------
+    text : str or Warning
+        The message, or the warning itself, whose class counts instead of `category`.
+    category : type of Warning
+        Class of the warning.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn("only 3 clusters.")
+    >>> caught[0].category.__name__, caught[0].filename
+    ('LangdiffWarning', '<doctest ...>')
+    """
+    frame = _caller(sys._getframe(1))
+    module, registry = frame.f_globals.get("__name__"), frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
+
+
+def _caller(frame: FrameType) -> FrameType:
+    """Return the first frame outside of the package; the outermost where there is none.
+
+    Frames of the standard library, such as decorators, are skipped, and so are those of other installed packages
+    through which the package calls itself, such as a table that applies a function.
+    """
+    found: FrameType | None = None
+    place: FrameType | None = frame
+    while place is not None:
+        frame, file = place, place.f_code.co_filename
+        installed = file.startswith(_INSTALLED)  # which may lie below the standard library
+        if file.startswith(_PACKAGE):
+            found = None
+        elif installed or not file.startswith(_STANDARD):
+            found = found or place
+            if not installed:
+                break
+        place = place.f_back
+    return found or frame
 
 
 def without_figures(text: str) -> str:

@@ -1,9 +1,8 @@
-"""What is known of editions: from a CSV file or frame, from headers of files, from names."""
+"""Attributes of editions, from a CSV file or frame, from headers of files and from names."""
 
 import csv
 import io
 import re
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from langdiff.base.cells import check_names, guard
 from langdiff.base.io import read_table
 from langdiff.corpora.files import language_of
 from langdiff.corpora.iso639 import contradict, iso639_3
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 
 FILE_NAME = "metadata.csv"
 EditionInfo = pd.DataFrame | pd.Series | Mapping[str, str]  # where only languages are needed; see `languages_of`
@@ -33,7 +32,7 @@ def find_edition_info(
     edition_info: str | Path | pd.DataFrame | None,
     edition_columns: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return what a CSV file or a frame says of the editions.
+    """Return the attributes of editions from a CSV file or a frame.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def find_edition_info(
 def edition_info_of(
     editions: Iterable[str], known: pd.DataFrame, headers: Mapping[str, Mapping[str, str]]
 ) -> pd.DataFrame:
-    """Join what is known of editions, what headers say and what names say; where they differ, the first one counts.
+    """Join attributes of editions from the user, from headers and from names, in this order of precedence.
 
     Parameters
     ----------
@@ -127,7 +126,7 @@ def edition_info_of(
 
 
 def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | None) -> None:
-    """Leave out languages of headers that are not codes, and warn where a header contradicts the edition's name."""
+    """Remove languages of headers that are not codes, and warn where a header contradicts the edition's name."""
     different, unknown = [], []
     for edition, header in headers.items():
         if (given := header.pop("language", None)) in (None, *UNDETERMINED):
@@ -141,23 +140,19 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
         if named and contradict(code, named) and (known is None or pd.isna(known[edition])):
             different.append(f"{edition} ({code})")
     if unknown:
-        warnings.warn(
+        warn(
             f"headers of {len(unknown)} edition(s) name a language by what is not a code of ISO 639: "
-            f"{listing(unknown)}. It is not used; give the language by edition_info.",
-            LangdiffWarning,
-            stacklevel=5,
+            f"{listing(unknown)}. It is not used; give the language by edition_info."
         )
     if different:
-        warnings.warn(
+        warn(
             f"headers of {len(different)} edition(s) name another language than their files' names: "
-            f"{listing(different)}. The header counts; if it is wrong, give the language by edition_info.",
-            LangdiffWarning,
-            stacklevel=5,
+            f"{listing(different)}. The header counts; if it is wrong, give the language by edition_info."
         )
 
 
 def with_language(info: pd.DataFrame) -> pd.DataFrame:
-    """Put the column ``language`` first and fill it, where it is missing, from the editions' names.
+    """Return the table with the column ``language`` first, filled from the editions' names where it is missing.
 
     Parameters
     ----------
@@ -177,7 +172,7 @@ def with_language(info: pd.DataFrame) -> pd.DataFrame:
 
 
 def languages_of(edition_info: EditionInfo | None, editions: pd.Index) -> dict[str, str]:
-    """Return the languages that a caller gives for some editions.
+    """Return the languages given by the user for some editions.
 
     Parameters
     ----------
@@ -214,7 +209,7 @@ def languages_of(edition_info: EditionInfo | None, editions: pd.Index) -> dict[s
 
 
 def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> str:
-    """Format the CSV file that `find_edition_info` reads.
+    """Return the CSV text that `find_edition_info` reads.
 
     Parameters
     ----------
@@ -279,7 +274,7 @@ def _read(path: Path, files: Mapping[str, File], edition_columns: Mapping[str, s
 
 
 def _with_codes(table: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Call the column of codes ``language``, and one of that name beside it ``language_name``."""
+    """Rename the column of codes to ``language``, and an existing ``language`` column to ``language_name``."""
     if "iso639_3" not in table:
         return table
     if {"language", "language_name"} <= set(table):
@@ -289,7 +284,7 @@ def _with_codes(table: pd.DataFrame, what: str) -> pd.DataFrame:
 
 
 def _our_names(header: Sequence[str], edition_columns: Mapping[str, str], what: str) -> list[str]:
-    """Return our names of columns: those given, and those of the usual corpora; other columns keep theirs."""
+    """Return the new names of columns: those given by the user, and those known from usual corpora."""
     without = [column for column in edition_columns if column not in header]
     if without:
         raise DataError(f"edition_columns: {what} has no column {listing(without)}, but {listing(header)}.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from langdiff.base.renamed import IN_COMPUTE, IN_FIT, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
@@ -83,6 +84,7 @@ class BalancedResult(Result):
         )
 
 
+@renamed(**IN_COMPUTE, **IN_FIT)
 @warns_caller
 def run_balanced(
     multitext: Multitext,

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.errors import ConfigError
 from langdiff.experiments.cautions import warns_caller
@@ -20,6 +21,7 @@ from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.surprisals import Surprisals
 
 
+@renamed(sizes="train_sizes", **IN_COMPUTE)
 @warns_caller
 def difficulty_curve(
     parts: Parts | Folds,

@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
 from langdiff.errors import ConfigError, listing
@@ -147,6 +148,7 @@ class Replicates(Result):
         return f"Replicates of {', '.join(lms)}: {len(self.surprisals)} seeds × {len(self.difficulty)} editions"
 
 
+@renamed(**IN_COMPUTE)
 @warns_caller
 def replicate(
     parts: Parts | Folds,

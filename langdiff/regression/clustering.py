@@ -141,9 +141,7 @@ def _found(
             refused.append(level.name)
             continue
         notes = (*_of_refused(refused), *notes)
-        finer = [
-            one for one in dividing[place + 1 :] if one.size >= FEWEST_WITHIN and nested(one.labels, level.labels)
-        ]
+        finer = [one for one in dividing[place + 1 :] if one.size >= FEWEST_WITHIN and nested(one.labels, level.labels)]
         within = [one for one in finer if usable is None or usable(one.labels)]
         if level.size < FEWEST_CLUSTERS and within:
             return _units(within[0], level, notes)

@@ -1,4 +1,4 @@
-"""From named editions to a problem on arrays, and the reasons why a request cannot be met."""
+"""Conversion of named editions to a problem on arrays, and the reasons why requirements cannot be met."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Named:
-    """A problem, with the names of its editions and languages.
+    """Problem with the names of its editions and languages.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def name_problem(
     max_editions: int | None = None,
     max_editions_per_language: int | None = None,
 ) -> Named:
-    """Turn a multitext and a request, as for `select`, into a problem.
+    """Return the problem on arrays for a multitext and the requirements of `select`.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def name_problem(
 
 
 def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series, min_intents: int) -> dict[str, str]:
-    """Return what each required name is, ``"edition"`` or ``"language"``, all being full enough by themselves."""
+    """Return ``"edition"`` or ``"language"`` for each required name, after checking that it has enough intents."""
     if isinstance(require, str):
         raise ConfigError(f"require takes several names: write require=[{require!r}].")
     language = multitext.edition_info["language"]
@@ -124,7 +124,7 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
 def check_settings(
     limits: Mapping[str, float | None], objective: str, time_limit: float | None, solver: "pulp.LpSolver | str | None"
 ) -> dict[str, int | None]:
-    """Return the limits as int (20_000 for 2e4).
+    """Return the limits as int (20_000 for 2e4), after checking them.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def check_settings(
 
 
 def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline: float) -> Booleans | None:
-    """Find out whether the requirements can be met together.
+    """Check that the requirements can be met together.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline:
 
 
 def _check_counts(named: Named, counts: "np.ndarray[tuple[int], np.dtype[np.int64]]", required: int) -> None:
-    """Raise if the limits on editions contradict each other or the `required` editions, of each language `counts`."""
+    """Check that the limits on editions and the `required` editions, of each language `counts`, agree."""
     problem = named.problem
     if counts.max() > problem.max_per_language:
         raise InfeasibleError(
@@ -207,7 +207,7 @@ def _check_counts(named: Named, counts: "np.ndarray[tuple[int], np.dtype[np.int6
 def _most_intents(
     problem: Problem, n_editions: int, solver: "pulp.LpSolver | str | None", deadline: float
 ) -> tuple[int, Booleans | None]:
-    """Return how many intents so many editions that meet the requirements share at most, 0 if none do, and which.
+    """Return the most intents that `n` editions meeting the requirements share, 0 if none do, and the editions.
 
     Once the deadline has passed, fewer are enough if the problem asks for no more.
     """

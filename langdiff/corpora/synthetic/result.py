@@ -1,4 +1,4 @@
-"""The synthetic multitext: sentences of artificial languages, and what is true of them."""
+"""Synthetic multitexts: sentences of artificial languages, with their true surprisals and difficulties."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,11 +82,11 @@ class SyntheticMultitext(Result):
         yield f"Information of intents: mean {own.mean():.1f} bits, 90 % between {low:.1f} and {high:.1f}"
 
     def summary(self) -> str:
-        """Format its size and the true difficulties of its languages."""
+        """Return the size and the true difficulties of the languages as text."""
         return "\n".join([*self._lines(), self._table().to_string()])
 
     def __repr__(self) -> str:
-        """Return its size and the range of its difficulties."""
+        """Return the size and the range of the difficulties in one line."""
         percent = 100 * np.expm1(self.difficulty)
         return f"Synthetic {self.multitext!r}, true difficulty {percent.min():+.1f} % to {percent.max():+.1f} %"
 
@@ -205,7 +205,7 @@ def _choose_languages(
 def _decided(
     act: Callable[[T, RandomDecisions], R], items: Sequence[T], rng: np.random.Generator
 ) -> tuple[list[R], np.ndarray]:
-    """Act on every item by random decisions; return what came of it, and the bits of the decisions."""
+    """Apply a function with random decisions to every item; return the results, and the bits of the decisions."""
     results, bits = [], np.empty(len(items))
     for number, item in enumerate(items):
         decisions = RandomDecisions(rng)
@@ -215,7 +215,7 @@ def _decided(
 
 
 def _verse_ids() -> Iterator[str]:
-    """Yield the ids of an English Bible, then those of books without name, which may have any chapters and verses."""
+    """Yield verse ids of an English Bible, then ids of unnamed books with any chapters and verses."""
     last = tables()[VERSIFICATIONS.index("eng"), : 67 * 1000]  # to the Revelation
     for chapter in np.flatnonzero(last > 0).tolist():
         for verse in range(1, int(last[chapter]) + 1):

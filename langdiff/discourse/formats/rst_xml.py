@@ -5,7 +5,6 @@ Secondary edges and signals of ``.rs4`` are not part of the tree and are not rea
 
 import codecs
 import re
-import warnings
 from dataclasses import dataclass, field
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -16,7 +15,7 @@ from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.discourse.formats.drafts import Draft, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, Node
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import DataError, FaultsError, LangdiffWarning
+from langdiff.errors import DataError, FaultsError, warn
 
 _DECLARED = re.compile(r"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -227,7 +226,7 @@ def write_rst_xml(tree: DiscourseTree) -> str:
     if tree.nodes[0].first != 1:
         first = tree.nodes[0].first
         what = f"{tree.document}: the first EDU is {first}, but this format numbers EDUs from 1."
-        warnings.warn(what, LangdiffWarning, stacklevel=3)
+        warn(what)
     named = [(f"relation of {node}", node.relation) for node in tree.nodes]
     named += [(f"text of EDU {edu}", text) for edu, text in tree.leaf_texts().items()]
     for what, held in named:

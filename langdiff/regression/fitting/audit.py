@@ -1,6 +1,5 @@
 """The audit of a fit: what is independent, whether noise is equal, and what missing cells do."""
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -10,7 +9,7 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, warn
 from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
 from langdiff.regression.clustering import AnyClusters, independent_units
 from langdiff.regression.design import Design
@@ -205,22 +204,18 @@ def totals_of_two(fitting: Fitting, units: IndependentUnits) -> str:
 
 def warn_of_noise(noise: NoiseTest) -> None:
     """Warn that noise is unequal and has one dispersion."""
-    warnings.warn(
+    warn(
         f"noise differs between editions (p = {noise.p_value:.2g}), but all have one dispersion: {noise.why}. Ratios "
-        f"of expected bits may be biased. {noise.totals}",
-        LangdiffWarning,
-        stacklevel=4,
+        f"of expected bits may be biased. {noise.totals}"
     )
 
 
 def warn_of_missing(missing: MissingCells) -> None:
     """Warn that difficulties depend on how sizes of intents are treated."""
-    warnings.warn(
+    warn(
         f"{missing.percent:.0f} % of the cells are missing, and fixed and random intents differ by up to "
         f"{missing.largest:.2g} % ({missing.edition}), p = {missing.p_value:.2g}: one of the two is biased. Choose "
-        "`intents` by why cells are missing.",
-        LangdiffWarning,
-        stacklevel=4,
+        "`intents` by why cells are missing."
     )
 
 
@@ -250,11 +245,9 @@ def conclude(
     taken = ""
     if source.kind == "information" and units.columns:
         taken = f"They take {len(units.columns[0]):,} intents as independent, although they are of {units.words}"
-        warnings.warn(
+        warn(
             f"errors take {len(units.columns[0]):,} intents as independent, although they are of {units.words}: leave "
-            "errors out, or use errors='sandwich'.",
-            LangdiffWarning,
-            stacklevel=4,
+            "errors out, or use errors='sandwich'."
         )
     return Audit(
         clusters=units,

@@ -1,6 +1,5 @@
 """Standard errors of a fit: from the information, a sandwich, the bootstrap or the jackknife."""
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,7 +11,7 @@ from scipy.linalg import LinAlgError
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
 from langdiff.regression.fitting.fixed import Settings
 from langdiff.regression.fitting.sample import Refit, Sample, Uncertainty
@@ -329,11 +328,9 @@ class Jackknife(Errors):
         refit.warn("parts of the table")
         if deviations < FEWEST_DEVIATIONS:
             of_units = np.maximum(1.0, of_units)
-            warnings.warn(
+            warn(
                 f"too few intents ({len(sample.observed)}) to find standard errors by leaving some out; they may be "
-                "far too small. Use more intents.",
-                LangdiffWarning,
-                stacklevel=6,
+                "far too small. Use more intents."
             )
         first, root = sample.fitting.estimate.c[sample.design.first], np.sqrt(of_units)
         covariance = normalized_covariance(root[:, None] * base.covariance * root, first)
@@ -408,11 +405,10 @@ def find_errors(sample: Sample) -> Uncertainty:
     try:
         found = errors.covariance(sample)
     except LinAlgError:
-        warnings.warn(
+        warn(
             "standard errors are not known: the information at the estimate is not positive definite. Try "
             "errors='bootstrap'.",
             ConvergenceWarning,
-            stacklevel=4,
         )
         correction = getattr(errors, "correction", None) or USUAL_CORRECTION
         return sample.unknown(ErrorSource(kind=errors.kind, correction=correction, n_clusters=sample.n_clusters))
@@ -443,12 +439,10 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
         part = edition_components(np.delete(observed, intent, axis=0))
         apart |= part[:, None] != part
     np.fill_diagonal(apart, True)  # the mean is over all of them
-    warnings.warn(
+    warn(
         f"single intents{sample.named_joining} decide how some editions compare: standard errors come from the "
         "information, which takes the model to be right, and intervals of such comparisons have one degree of "
-        "freedom.",
-        LangdiffWarning,
-        stacklevel=5,
+        "freedom."
     )
     return found._replace(freedom=np.where(apart, 1.0, found.freedom))
 
@@ -457,9 +451,7 @@ def _warn_of_few(found: Uncertainty) -> None:
     least, source = float(np.min(found.freedom)), found.source
     if source.kind != "information" and least < FEW_CLUSTERS - ROUNDING:
         of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
-        warnings.warn(
+        warn(
             f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "
-            "are long, and hang on single ones.",
-            LangdiffWarning,
-            stacklevel=5,
+            "are long, and hang on single ones."
         )

@@ -1,7 +1,6 @@
 """Estimation of difficulties: checks of the arguments, the fit, and its labelled results."""
 
 import logging
-import warnings
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -10,9 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.renamed import IN_FIT, renamed
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, listing, warn
 from langdiff.regression.audit import Audit, NoiseTest
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, strata_of
 from langdiff.regression.design import Design, Groups, identify_design, make_design
@@ -47,6 +47,7 @@ Intents = Literal["fixed", "random"]
 log = logging.getLogger(__name__)
 
 
+@renamed(**IN_FIT)
 def fit(
     surprisals: Surprisals | LongTable | npt.NDArray[np.floating],
     *,
@@ -353,21 +354,19 @@ def _check_estimate(fitting: Fitting) -> None:
         found = found._replace(converged=False, message="the dispersion is out of range")
     if not (np.abs(fitting.difficulties) <= FARTHEST).all():
         found = found._replace(converged=False, covariance=None)
-        warnings.warn(
+        warn(
             f"model {model}: some difficulties are more than {FARTHEST:g} nats from the average, a "
             f"factor of {np.exp(FARTHEST):.0f}; they are not to be used, and have no standard errors. Most extreme is "
             f"{_most_extreme(fitting)}. Are all editions in one unit? Correct the bits, or leave them out.",
             ConvergenceWarning,
-            stacklevel=3,
         )
         found = found._replace(message=f"difficulties beyond {FARTHEST:g} nats")
     elif not found.converged:
-        warnings.warn(
+        warn(
             f"model {model} did not converge in {found.n_iterations} iterations: {found.message}"
             f"{gradient}. Raise max_iterations (now {most}), "
             "look for extreme surprisals, or use model='1' with fixed intents, which is solved exactly.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     fitting.estimate = found
 

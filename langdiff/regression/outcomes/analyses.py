@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.stats import t as student
 
+from langdiff.base.renamed import renamed
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
@@ -174,6 +175,7 @@ def _restricted_maximum(y: Floats, z: Floats, v: Floats) -> float:
     return float(found.x) if found.fun < losses[best] else float(grid[best])
 
 
+@renamed(cluster="clusters", k="n_folds")
 def cross_validate_outcomes(
     outcomes: Outcomes,
     models: OutcomeModel | Sequence[OutcomeModel] = ("rasch",),

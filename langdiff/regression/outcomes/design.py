@@ -1,6 +1,5 @@
 """Designs of items (groups, terms, interactions), and checks for tables whose estimates are infinite or not unique."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import matrix_again, matrix_of
 from langdiff.regression.kernel.connected import edition_components
@@ -66,7 +65,7 @@ def design_items(
     *,
     known: pd.DataFrame | None = None,
 ) -> ItemDesign:
-    """Return the design that arguments of `langdiff.fit_outcomes` ask for.
+    """Return the design of items given by arguments of `langdiff.fit_outcomes`.
 
     Parameters
     ----------
@@ -110,7 +109,7 @@ def design_items(
 
 
 def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
-    """Return an attribute of items that every one of them has.
+    """Return an attribute of items after checking that none is missing.
 
     Raises
     ------
@@ -133,7 +132,7 @@ def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
 
 
 def clusters_of(items: pd.DataFrame, clusters: str | None) -> tuple[Integers, str]:
-    """Return the cluster of each item, shape (I,), and what clusters are named by; each item its own by default.
+    """Return the cluster of each item, shape (I,), and the name of the attribute; each item its own by default.
 
     Raises
     ------
@@ -212,7 +211,7 @@ def rows_of(outcomes: Outcomes, design: ItemDesign, structure: Structure | None 
 def check_outcomes(
     outcomes: Outcomes, design: ItemDesign, rows: Rows, structure: Structure, *, allow_unlinked: bool
 ) -> None:
-    """Refuse tables whose estimates do not exist; warn if estimates rest on the distribution of items only.
+    """Check that the estimates exist; warn if they depend on the distribution of items only.
 
     Raises
     ------
@@ -235,7 +234,7 @@ def check_outcomes(
 
 
 def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
-    """Refuse tables that are too small, and items and systems without outcomes."""
+    """Check that the table is large enough and that no item or system lacks outcomes."""
     items, systems = rows.t.shape
     if items < 2 or systems < 2:
         raise DataError(f"{items} item(s) × {systems} system(s): at least two of each are needed.")
@@ -255,7 +254,7 @@ def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
 
 
 def _check_aliased(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
-    """Refuse systems and groups (or terms) that the observed cells cannot tell apart."""
+    """Check that the observed cells identify the effects of systems and groups (or terms)."""
     present = (rows.t > 0).astype(float)
     columns, names = _products(present, rows, design, outcomes.systems.index)
     scale = np.sqrt(np.maximum(np.diag(columns), 1e-300))
@@ -296,13 +295,11 @@ def _check_linked(outcomes: Outcomes, *, allow_unlinked: bool) -> None:
             f"{message} Run a system on items of both, fit each part, or trust the items of all parts to be draws of "
             "one population (model='rasch', allow_unlinked=True)."
         )
-    warnings.warn(
-        f"{message} They are compared as if all items came from one population.", LangdiffWarning, stacklevel=4
-    )
+    warn(f"{message} They are compared as if all items came from one population.")
 
 
 def _check_separated(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
-    """Refuse systems, groups, or combinations of terms on one side of which all is right or wrong."""
+    """Check that no system, group or combination of terms has only successes or only failures."""
     found: list[str] = []
     blocks = int(rows.block.max()) + 1
     for b in range(blocks):
@@ -332,7 +329,7 @@ def _extreme(s: float, t: float) -> str:
 
 
 def _check_terms(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
-    """Refuse a direction of the parameters along which no cell becomes less probable and some more so."""
+    """Check that the likelihood does not increase forever in some direction of the parameters."""
     kinds, place = np.unique(np.column_stack([rows.block, rows.x]), axis=0, return_inverse=True)
     count, systems = len(kinds), rows.s.shape[1]
     s, t = np.zeros((count, systems)), np.zeros((count, systems))
@@ -367,7 +364,7 @@ def _check_terms(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
 
 
 def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditional: bool) -> None:
-    """Refuse tables without any order of systems but one, and say who never beats whom."""
+    """Check that the conditional likelihood has a maximum; name systems that never beat others."""
     systems = outcomes.systems.index
     right, wrong = (rows.s > 0), (rows.s < rows.t)
     if not conditional:
@@ -380,11 +377,9 @@ def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditi
                 "different items, are needed."
             )
         if component.max() > 0:
-            warnings.warn(
+            warn(
                 _never(systems, component, right, wrong)
-                + (" The estimate of such a difference rests on the normal distribution of the items."),
-                LangdiffWarning,
-                stacklevel=4,
+                + (" The estimate of such a difference rests on the normal distribution of the items.")
             )
         return
     for b in range(int(rows.block.max()) + 1):
@@ -399,7 +394,7 @@ def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditi
 
 
 def each_beats_all(rows: Rows) -> bool:
-    """Return whether the conditional likelihood has a maximum: each system beats each other one, if through others."""
+    """Return whether the conditional likelihood has a maximum: each system beats all others, directly or indirectly."""
     return bool(_strong(rows.s > 0, rows.s < rows.t).max() == 0)
 
 

@@ -133,7 +133,7 @@ def expected_rates(fit: "OutcomeFit") -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class OutcomeSimulation:
-    """Outcomes and the truth behind them.
+    """Simulated outcomes with their true parameters.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Draws with names, whether they can be trusted, and what they say (from ArviZ 1 on an xarray DataTree)."""
+"""Named draws, diagnostics of convergence, and posterior summaries (from ArviZ 1 on an xarray DataTree)."""
 
 import warnings
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ def import_arviz() -> ModuleType:
 
 
 def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.InferenceData":
-    """Name what Stan drew.
+    """Label the draws of Stan with the names of editions, intents and parameters.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
 
 
 def sample_stats(draws: Draws) -> dict[str, Any]:
-    """Return what Stan says of its own work, under ArviZ's names."""
+    """Return Stan's statistics of its sampler, under ArviZ's names."""
     return {ours: draws[stans].astype(STAT_TYPES.get(ours, float)) for stans, ours in STATS.items() if stans in draws}
 
 
@@ -166,13 +166,13 @@ class Diagnosis:
 
     @property
     def _too_few(self) -> dict[str, float]:
-        """The effective sample sizes that are too small (or not known), by what they are of."""
+        """Effective sample sizes that are too small (or not known), by quantity."""
         sizes = {"the middle": self.ess_bulk, "the tails": self.ess_tail, "the standard deviation": self.ess_sd}
         return {of: size for of, size in sizes.items() if not size >= LEAST_ESS_PER_CHAIN * self.chains}  # NaN too
 
     @property
     def verdict(self) -> str:
-        """A line: what is wrong and what to do, or that nothing is."""
+        """One line: the problem and what to do, or that none was found."""
         wrong = []
         if self.chains < 2:
             wrong.append("a single chain cannot be compared with another: run at least two")
@@ -217,7 +217,7 @@ class Diagnosis:
 
 
 def diagnose(idata: "az.InferenceData") -> Diagnosis:
-    """Judge whether chains converged, by the difficulties and the dispersion, or by all but the items of outcomes.
+    """Diagnose convergence from the difficulties and the dispersion, or from all but the items of outcomes.
 
     Sizes of intents and difficulties of items are not judged: of thousands of quantities some exceed any limit by
     chance.

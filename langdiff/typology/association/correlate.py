@@ -1,6 +1,5 @@
 """Tests of predictors against difficulties (Mielke et al. 2019, section 5)."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +9,11 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
+from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.effect_sources import Sources
 from langdiff.typology.association.comparison import COLUMNS, compare_models
 from langdiff.typology.association.correlation import (
@@ -62,6 +62,7 @@ class Settings:
     n_resamples: int
 
 
+@renamed(unit='average="language" or average=None')
 def correlate(
     difficulties: Sources,
     predictors: PredictorTable,
@@ -309,11 +310,9 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
 def _warn_of_untested(planned: Mapping[str, Sequence[Test]], settings: Settings) -> None:
     without = [name for name, fitting in planned.items() if not fitting]
     if without:
-        warnings.warn(
+        warn(
             f"{len(without)} of {len(planned)} predictors fit none of the tests {listing(settings.tests, 9)} and are "
-            f"not tested: {listing(without)}. {RULE}",
-            LangdiffWarning,
-            stacklevel=3,
+            f"not tested: {listing(without)}. {RULE}"
         )
 
 

@@ -1,6 +1,5 @@
 """One table of predictors, editions × predictors, from texts and from what is known of their languages."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, listing, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
     Column,
@@ -226,11 +225,9 @@ def _text_columns(
             bar.advance(task)
     unspaced = [edition for edition, row in rows.items() if row and "word_types" not in row]
     if unspaced:
-        warnings.warn(
+        warn(
             f"{len(unspaced)} edition(s) do not separate words by spaces: {listing(unspaced)}; predictors made of "
-            "words are missing there. Segment those texts to have them.",
-            LangdiffWarning,
-            stacklevel=3,
+            "words are missing there. Segment those texts to have them."
         )
     sources = {"unigram": f"text, {entropy}", "compression": f"text, {compressor}"}
     return [
@@ -295,10 +292,8 @@ def _warn_of_gaps(multitext: Multitext) -> None:
     have = multitext.presence.sum()
     short = have[have < len(multitext)].sort_values()
     if len(short):
-        warnings.warn(
+        warn(
             f"{len(short)} of {len(have)} editions lack some of the {len(multitext):,} intents, most of all "
             f"{short.index[0]!r}, which has {short.iloc[0]:,}. Counts of different contents cannot be compared: "
-            "keep the intents that all editions have, or select editions first.",
-            LangdiffWarning,
-            stacklevel=3,
+            "keep the intents that all editions have, or select editions first."
         )
