@@ -297,7 +297,7 @@ def cross_validate(
     table = as_surprisals(surprisals)
     labels = one_clustering(table, clusters)
     observed = table.bits.notna().to_numpy()
-    fit(table, model="1")  # a table that cannot be fitted is refused here, in full, not fold by fold
+    fit(table, model="1", clusters=None, dispersion="common")  # a table that cannot be fitted is refused here, in full, not fold by fold
     rng = generator(seed)
     named = name_of_seed(seed, rng)
     folds = assign_folds(observed, n_folds, rng, None if labels is None else pd.factorize(labels)[0])

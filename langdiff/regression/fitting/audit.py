@@ -13,7 +13,7 @@ from langdiff.errors import ConfigError, DataError, warn
 from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
 from langdiff.regression.clustering import AnyClusters, independent_units
 from langdiff.regression.design import Design
-from langdiff.regression.fitting.errors import FEWEST_INTENTS
+from langdiff.regression.fitting.errors import BLOCK, FEWEST_INTENTS
 from langdiff.regression.fitting.fixed import Fitting
 from langdiff.regression.fitting.integrated import OwnDispersions, Random, dispersion_groups
 from langdiff.regression.fitting.sample import Uncertainty
@@ -83,7 +83,7 @@ def find_order(
     if not order.alike:
         return units, order
     intents = fitting.table.intents
-    labels = pd.Series(BLOCKS * np.arange(len(intents)) // len(intents) + 1, intents, name="block of rows")
+    labels = pd.Series(BLOCKS * np.arange(len(intents)) // len(intents) + 1, intents, name=BLOCK)
     if not _can_be_spared(fitting.design, fitting.z, labels):
         lacking = "Blocks of rows are not the units, as without one some editions could not be compared."
         return replace(units, notes=(lacking, *units.notes)), order

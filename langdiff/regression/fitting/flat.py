@@ -33,7 +33,6 @@ def flat_arguments(
     sizes: Sizes = "normal",
     size_formula: str | None = None,
     errors: ErrorsKind | None = None,
-    clusters: Any = "auto",
     strata: str | None = None,
     correction: Correction | None = None,
     n_resamples: int = 0,
@@ -51,8 +50,6 @@ def flat_arguments(
         See `langdiff.regression.Optimizer`.
     sizes, size_formula
         See `langdiff.Random`.
-    clusters
-        As `langdiff.fit` takes them; ``"none"`` is None, and two columns may be joined by a comma.
     strata, correction
         See `langdiff.Sandwich`.
     n_resamples : int
@@ -75,8 +72,9 @@ def flat_arguments(
         "optimizer": Optimizer(method, max_iterations),
         "intents": intents,
         "errors": errors,
-        "clusters": typed_clusters(clusters),
     }
+    if "clusters" in others:
+        arguments["clusters"] = typed_clusters(others["clusters"])
     if intents == "random":
         arguments["intents"] = Random(sizes, size_formula)
     elif sizes != "normal" or size_formula is not None:

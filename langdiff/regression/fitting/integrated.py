@@ -346,7 +346,8 @@ def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFr
     if not isinstance(dispersion, str | Mapping | pd.Series) or (isinstance(dispersion, str) and info is None):
         shown = dispersion if isinstance(dispersion, str) else type(dispersion).__name__
         raise ConfigError(
-            f"dispersion={shown!r} must be 'common', 'edition', a column of edition_info, or the group of each edition."
+            f"dispersion={shown!r} must be 'auto', 'common', 'edition', a column of edition_info, or the group of each "
+            "edition."
         )
     labels = labels_of(table.editions, dispersion, info, "dispersion")
     return labels.map(lambda label: label if isinstance(label, str | int) else str(label))
