@@ -77,7 +77,7 @@ class _Handler(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        if edition := getattr(record, "edition", None):  # of `langdiff.lm.jobs.failures`, as soon as it fails
+        if edition := getattr(record, "edition", None):  # of `langdiff.lm.jobs.workers`, as soon as it fails
             self._log.add("failure", lm=getattr(record, "lm", ""), edition=edition, error=record.getMessage())
             return
         self._log.add("warning" if record.levelno < logging.ERROR else "error", message=record.getMessage())

@@ -118,7 +118,9 @@ def _log_likelihood(sample: Mapping[str, Any], where: str) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if np.isnan(number):  # a failure of the model too, and not a missing translation
-        raise DataError(f"{where}: the response is {found!r:.40}, not a log-likelihood. Was text generated?")
+        raise DataError(
+            f"{where}: the response is {found!r:.40}, not a log-likelihood. Samples of generated text have none."
+        )
     return number
 
 
@@ -255,7 +257,9 @@ def read_log_likelihoods(
     check_unit(unit or "nats")
     if samples or all(map(holds_table, paths.values())):
         if intent_names is not None:
-            raise ConfigError("intent_names name lines of numbers; name the key or column of these files: intent=….")
+            raise ConfigError(
+                f"{option('intent_names')} name lines of numbers; name the key or column of these files: intent=…."
+            )
         read = read_samples if samples else read_scored_table
         table = _of_scored({edition: read(path, intent) for edition, path in paths.items()}, unit or "nats", lm)
     else:

@@ -66,7 +66,7 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
         (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
         (MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny"]', r"a language model is named twice"),
         (MINIMAL + '[lm]\nscoring = "free"', r"unknown way of scoring 'free'"),
-        (MINIMAL + '[lm]\nmodels = ["char-tiny-unpriced"]\nscoring = "unpriced"', r"says how to score, and so does"),
+        (MINIMAL + '[lm]\nmodels = ["char-tiny-unpriced"]\nscoring = "unpriced"', r"and scoring both say how to score"),
         (MINIMAL + "[lm]\nmax_replaced = 5", r"'lm\.max_replaced': input should be less than or equal to 1"),
         (
             MINIMAL + '[lm]\nmodels = ["bpe-smal"]',

@@ -98,7 +98,7 @@ def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other
     [
         ("<mteval></mteval>", r"ref.xml: holds no <srcset>, <refset> or <dataset>"),
         ("<mteval><refset refid=r></refset></mteval>", r"ref.xml': no document of a source or a reference"),
-        (mteval(refset("", *ONE)), r"ref.xml, line 5: a <refset> without refid"),
+        (mteval(refset("", *ONE)), r"ref.xml, line 5: a <refset> has no refid"),
         (mteval(refset("r", ("", [(1, "a")]))), r"line 6: a <doc> without docid"),
         (mteval(refset("r", ("A", [("", "a")]))), r"line 8: a <seg> without id"),
         (mteval(refset("r", ("A", [(1, "a"), (1, "b")]))), r"line 9: segment 'A/1' is there twice, first in line 8"),
