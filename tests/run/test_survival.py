@@ -379,7 +379,7 @@ def test_status_of_an_interrupted_run(langdiff, tmp_path, monkeypatch):
     assert begun["seconds_left"] == pytest.approx(3 * begun["seconds"])
     assert begun["bits_per_character"] > 0
     assert "interrupted" in langdiff("status", tmp_path).out
-    assert "no run is here" in langdiff("status", tmp_path / "jobs").err
+    assert "not a run directory" in langdiff("status", tmp_path / "jobs").err
 
 
 def test_the_time_left_is_that_of_all_jobs(langdiff, tmp_path, monkeypatch):

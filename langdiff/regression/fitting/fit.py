@@ -414,6 +414,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         single_cell_intents=int((observed.sum(axis=1) == 1).sum()),
         signature=_signature(fitting, uncertainty, audit.clusters, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
+        reference=None if uncertainty.reference is None else pd.DataFrame(uncertainty.reference, units, units),
         compared=compared,
         audit=audit,
         **fitting.records(audit.clusters.columns, uncertainty),
