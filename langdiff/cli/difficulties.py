@@ -169,7 +169,10 @@ def compare(
             f"ones do not compare. Leave --restricted out, or name models of {names_with('restrictable')}."
         )
     table = call.read("surprisals")
-    fits = {variant.name: ld.fit(table, model=variant, restricted=restricted) for variant in models}
+    fits = {
+        variant.name: ld.fit(table, model=variant, restricted=restricted, clusters=None, dispersion="common")
+        for variant in models
+    }
     frame = ld.compare(fits).drop(columns="model").rename_axis("model").reset_index()
     if out is not None:
         write_frame(frame, out)

@@ -457,7 +457,7 @@ def translationese(
     output = Output(plot=plot, as_json=as_json)
     output.check(call.offers)
     known = None if origins is None else _read_origins(origins, balanced)
-    fitting = {name: given[name] for name in ("model", "restricted", "clusters")}
+    fitting = {name: call.read(name) for name in ("model", "restricted", "clusters")}
     if balanced:
         multitext = ld.read_multitext(table, format=given["format"])
         training = {name: given[name] for name in TRAINING} | fitting
