@@ -197,7 +197,8 @@ def deletion_bias(
     rng = generator(seed, "deleted cells")
     called = name_of_seed(seed, rng)
     how: dict[str, Any] = {"model": model, "intents": intents}
-    whole = fit(table, **how)
+    usual: dict[str, Any] = {"restricted": False, "clusters": None, "dispersion": "common"}
+    whole = fit(table, **how, **usual)
     reference = _reference(whole, truth)
     z = np.log(table.bits.to_numpy())
     residual = z - np.log(whole.intent_size.to_numpy())[:, None] - whole.difficulty.to_numpy()
@@ -209,7 +210,7 @@ def deletion_bias(
                 bar.update(task, note=f"{mechanism}, {rate:g}")
                 for repeat in range(1, n_repeats + 1):
                     gone = draw_missing(z, residual, rate, mechanism, rng)
-                    rest = _fit_rest(table, gone, f"{mechanism} at rate {rate:g}", how)
+                    rest = _fit_rest(table, gone, f"{mechanism} at rate {rate:g}", how | usual)
                     difference = rest.difficulty - reference
                     columns = {"difference": difference, "std_error": rest.std_error}
                     frame = pd.DataFrame(columns).rename_axis("edition").reset_index()

@@ -180,7 +180,7 @@ def intent_stability(
         raise ConfigError(f"{option('n_repeats')} must be at least 1, got {n_repeats!r}.")
     rng = generator(seed, "subsets of intents")
     called = name_of_seed(seed, rng)
-    whole = fit(table, model=model)
+    whole = fit(table, model=model, dispersion="common", clusters=None)
     rows = []
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("fitting", total=n_repeats * len(chosen), note="")
@@ -208,6 +208,6 @@ def intent_stability(
 
 def _fit(table: Surprisals, size: int, model: PlainModel) -> DifficultyFit:
     try:
-        return fit(table, model=model)
+        return fit(table, model=model, dispersion="common", clusters=None)
     except DataError as error:
         raise DataError(f"a subset of {size:,} intents cannot be fitted: {error} Use larger sizes.") from error

@@ -16,6 +16,7 @@ from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
+from langdiff.regression.clustering import AnyClusters
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
 from langdiff.regression.variants import PlainModel
 from langdiff.tables.divisions import Folds, Parts
@@ -159,6 +160,7 @@ def replicate(
     n_seeds: int = 3,
     seed: int | np.random.Generator = 0,
     model: PlainModel = "2",
+    clusters: AnyClusters | None = "auto",
     compute: Compute | None = None,
 ) -> Replicates:
     """Train the language models of all editions several times, and report the spread between seeds.
@@ -181,6 +183,8 @@ def replicate(
     model : {"1", "2", "2L", "2C"}
         Regression model to fit to each seed's surprisals; see `langdiff.fit`. Model 3 needs a scale that cannot be
         estimated.
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
+        Intents that share errors, as `langdiff.fit` takes them.
     compute : langdiff.lm.Compute, optional
         Device, workers and cache; the cache has ``seed-SEED/EDITION/LM/`` or ``seed-SEED/fold-NUMBER/EDITION/LM/``.
 
@@ -234,5 +238,7 @@ def replicate(
             seed=number,
             compute=compute.inside(f"seed-{number}"),
         )
-    combined = combine_seeds(list(tables.values()), lambda table: fit(table, model=model), seeds=numbers)
+    combined = combine_seeds(
+        list(tables.values()), lambda table: fit(table, model=model, clusters=clusters), seeds=numbers
+    )
     return Replicates(surprisals=tables, combined=combined, model=model)
