@@ -96,6 +96,8 @@ class DifficultyFit(Result):
     compared : IntentsCompared or None
         Distance between fixed and random intents, in models 1 and 2 if cells are missing, up to a million cells;
         otherwise None.
+    own_variant : Variant or None
+        The model, where its class is not one of the package; it must be imported before a saved fit is read.
 
     Examples
     --------
@@ -140,6 +142,7 @@ class DifficultyFit(Result):
     sizes: SizeDistribution | None = None
     dispersions: Dispersions | None = None
     compared: IntentsCompared | None = None
+    own_variant: Variant | None = None
 
     @property
     def effects(self) -> Effects:
@@ -229,6 +232,8 @@ class DifficultyFit(Result):
     @property
     def variant(self) -> Variant:
         """The model as an object, with the numbers of its own that predictions depend on."""
+        if self.own_variant is not None:
+            return self.own_variant
         return find_variant(self.model, laplace_scale=self.laplace_scale)
 
     def contrast(

@@ -22,7 +22,7 @@ from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, USUAL_OPTIMIZE
 from langdiff.regression.records import ErrorsKind
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table, log_bits
-from langdiff.regression.variants import Model, find_variant, names_with, require
+from langdiff.regression.variants import Model, find_variant, names_with, own_variant, require
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable
 from langdiff.tables.surprisals import Surprisals
@@ -356,6 +356,7 @@ def _label(
         single_cell_intents=int((observed.sum(axis=1) == 1).sum()),
         signature=_signature(fitting, uncertainty, labels, stratum, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
+        own_variant=own_variant(settings.variant),
         **fitting.records(labels, uncertainty),
     )
 
