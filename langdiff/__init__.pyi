@@ -48,6 +48,8 @@ from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
 from .regression.check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .regression.check.held_out import standardized_residuals as standardized_residuals
+from .regression.check.language_models import LmComparison as LmComparison
+from .regression.check.language_models import compare_lms as compare_lms
 from .regression.components.outliers import flag_outliers as flag_outliers
 from .regression.components.reliability import generalizability as generalizability
 from .regression.components.short_forms import short_form as short_form

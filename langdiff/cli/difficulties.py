@@ -262,6 +262,17 @@ class Tables:
         return {path.stem: ld.read_surprisals(path, verify=self.verify) for path in self.surprisals}
 
 
+Command(
+    app,
+    "langdiff.compare_lms",
+    reads={"surprisals_by_lm": Tables, **MODEL},
+    examples=(
+        "langdiff compare-lms models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv",
+        "langdiff compare-lms A.csv B.csv --clusters book --plot differences.svg",
+    ),
+)(show)
+
+
 @Command(app, "langdiff.generalizability", name="reliability", reads={"surprisals": Tables}, without=("facets",))
 def reliability(
     call: Call,

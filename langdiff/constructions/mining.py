@@ -16,7 +16,7 @@ from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_targe
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import PHENOMENA, Target, write_nodes
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, warn
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 
 SEVERAL = 5  # sentences with a pattern in the tree, of which the enhanced graph may have none by chance
 DECISIONS = ("yes", "no", "edit")
@@ -90,7 +90,7 @@ class Candidates:
             If the number is not positive or the seed is not one.
         """
         if per_phenomenon < 1:
-            raise ConfigError(f"per_phenomenon must be at least 1, got {per_phenomenon}.")
+            raise ConfigError(f"{option('per_phenomenon')} must be at least 1, got {per_phenomenon}.")
         rng = generator(seed, "candidates")
         drawn: list[Candidate] = []
         for phenomenon in self.phenomena:

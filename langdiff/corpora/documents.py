@@ -15,7 +15,7 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.corpora.files import suffixes_of
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, listing, option
 
 COLUMNS = ("session", "document", "book", "chapter", "turn", "speaker")
 NAMES = ("documents", "segments")
@@ -105,7 +105,7 @@ def documents_tsv(intent_info: pd.DataFrame) -> dict[str, str]:
         bad = [value for value in lines[-1] if _UNWRITABLE.search(value)]
         if bad:
             raise DataError(
-                f"intent_info: {bad[0]!r} of intent {intent!r} holds a tab, a line break or another character that "
-                "cannot stand in a table. Rename it."
+                f"{option('intent_info')}: {bad[0]!r} of intent {intent!r} holds a tab, a line break or another "
+                "character that cannot stand in a table. Rename it."
             )
     return {f"{NAMES[0]}.tsv": "".join("\t".join(line) + "\n" for line in lines)}

@@ -72,14 +72,14 @@ def find_edition_info(
         ]
         if edition_columns and not tables:
             raise ConfigError(
-                f"edition_columns name columns of a table of editions ({listing(edition_columns)}), and there is none: "
-                f"no {FILE_NAME} beside the files. Give the table as edition_info."
+                f"{option('edition_columns')} name columns of a table of editions ({listing(edition_columns)}), and "
+                f"there is none: no {FILE_NAME} beside the files. Give the table as {option('edition_info')}."
             )
         return pd.concat(tables) if tables else pd.DataFrame(index=pd.Index([], dtype=object))
     if isinstance(edition_info, pd.DataFrame):
         twice = edition_info.index[edition_info.index.duplicated()]
         if len(twice):
-            raise DataError(f"edition_info has several rows for {listing(twice)}; give one.")
+            raise DataError(f"{option('edition_info')} has several rows for {listing(twice)}; give one.")
         names = _our_names([str(column) for column in edition_info], edition_columns or {}, "edition_info")
         what, table = "edition_info", _with_codes(edition_info.set_axis(names, axis=1), "edition_info")
         table = table.loc[table.index.isin(files)]
@@ -142,12 +142,12 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
     if unknown:
         warn(
             f"headers of {len(unknown)} edition(s) name a language by what is not a code of ISO 639: "
-            f"{listing(unknown)}. It is not used; give the language by edition_info."
+            f"{listing(unknown)}. It is not used; give the language by {option('edition_info')}."
         )
     if different:
         warn(
             f"headers of {len(different)} edition(s) name another language than their files' names: "
-            f"{listing(different)}. The header counts; if it is wrong, give the language by edition_info."
+            f"{listing(different)}. The header counts; if it is wrong, give the language by {option('edition_info')}."
         )
 
 
@@ -199,12 +199,12 @@ def languages_of(edition_info: EditionInfo | None, editions: pd.Index) -> dict[s
     """
     if isinstance(edition_info, pd.DataFrame):
         if "language" not in edition_info:
-            raise DataError(f"edition_info needs a column 'language', has {listing(edition_info.columns)}.")
+            raise DataError(f"{option('edition_info')} needs a column 'language', has {listing(edition_info.columns)}.")
         edition_info = edition_info["language"][edition_info.index.isin(editions)]
     given = {} if edition_info is None else {str(e): code for e, code in edition_info.items() if pd.notna(code)}
     unknown = [edition for edition in given if edition not in editions]
     if unknown:
-        raise DataError(f"edition_info: {len(unknown)} unknown edition(s): {listing(unknown)}.")
+        raise DataError(f"{option('edition_info')}: {len(unknown)} unknown edition(s): {listing(unknown)}.")
     return given
 
 
@@ -231,7 +231,9 @@ def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> st
     """
     taken = [column for column in _RESERVED if column in edition_info]
     if taken:
-        raise DataError(f"edition_info has column(s) {listing(taken)}, reserved in {FILE_NAME}. Rename them.")
+        raise DataError(
+            f"{option('edition_info')} has column(s) {listing(taken)}, reserved in {FILE_NAME}. Rename them."
+        )
     table = edition_info.drop(columns="path", errors="ignore")
     renamed: dict[Hashable, str] = {"language": "iso639_3", "language_name": "language"}
     stream = io.StringIO()
@@ -242,7 +244,9 @@ def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> st
     text = stream.getvalue()
     if unwritable := re.search(r"[\0\ud800-\udfff]", text):
         line = text.count("\n", 0, unwritable.start()) + 1
-        raise DataError(f"edition_info: a value holds {unwritable[0]!r} (line {line} of {FILE_NAME}); take it out.")
+        raise DataError(
+            f"{option('edition_info')}: a value holds {unwritable[0]!r} (line {line} of {FILE_NAME}); take it out."
+        )
     return text
 
 
@@ -287,7 +291,7 @@ def _our_names(header: Sequence[str], edition_columns: Mapping[str, str], what: 
     """Return the new names of columns: those given by the user, and those known from usual corpora."""
     without = [column for column in edition_columns if column not in header]
     if without:
-        raise DataError(f"edition_columns: {what} has no column {listing(without)}, but {listing(header)}.")
+        raise DataError(f"{option('edition_columns')}: {what} has no column {listing(without)}, but {listing(header)}.")
     given = {theirs: "iso639_3" if ours == "language" else ours for theirs, ours in edition_columns.items()}
     names = [given.get(column, column) for column in header]
     for ours, usual in _USUAL.items():

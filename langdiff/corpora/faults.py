@@ -57,7 +57,7 @@ class Faults:
 
     def __init__(self, on_error: OnError = "raise") -> None:
         if on_error not in get_args(OnError):
-            raise ConfigError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+            raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
         self.on_error = on_error
         self.found: list[Fault] = []
         self._edition: str | None = None

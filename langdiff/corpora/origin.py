@@ -5,7 +5,7 @@ import pandas as pd
 
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
-from langdiff.errors import DataError, listing, warn
+from langdiff.errors import DataError, listing, option, warn, words
 from langdiff.tables.multitext import Multitext
 
 UNKNOWN = ("", "und")  # ISO 639-2: undetermined
@@ -35,8 +35,9 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
     if original_language is None:
         if "original_language" not in multitext.intent_info:
             raise DataError(
-                "the multitext's intent_info has no column 'original_language'; give original_language, a Series of "
-                "language codes indexed by intent."
+                "no original language is known of the intents (intent_info has no column 'original_language'); give "
+                f"{option('original_language')}, {words(python='a Series of codes', command='a table of codes')} by "
+                "intent."
             )
         original_language = multitext.intent_info["original_language"]
     return align_origins(original_language, multitext.intents)
@@ -64,8 +65,8 @@ def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
     """
     if not isinstance(original_language, pd.Series):
         raise DataError(
-            f"original_language must be a Series indexed by intent, not {type(original_language).__name__}; "
-            "pd.Series(mapping) makes one."
+            f"{option('original_language')} must be a Series indexed by intent, not "
+            f"{type(original_language).__name__}; pd.Series(mapping) makes one."
         )
     known = original_language.index
     twice = known[known.duplicated()].unique()
@@ -153,8 +154,8 @@ def native_cells(
         warn(
             "no edition is in an original language, so that nothing is native: editions are in "
             f"{listing(codes.unique())}, intents from {listing(source.dropna().unique())}. If these are other codes "
-            "for the same languages, write the original languages in the codes of the editions, or in Python give "
-            "edition_info."
+            "for the same languages, write the original languages in the codes of the editions"
+            f"{words(python=', or give edition_info', command='')}."
         )
     own = pd.DataFrame({edition: source == codes[edition] for edition in multitext.editions})
     return multitext.presence & own.set_axis(multitext.editions, axis=1)

@@ -72,7 +72,7 @@ def checked_on_error(on_error: str) -> None:
         If it is neither ``"raise"`` nor ``"skip"``.
     """
     if on_error not in get_args(OnError):
-        raise ConfigError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+        raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
 
 
 def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:

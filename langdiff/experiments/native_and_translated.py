@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.corpora.edition_info import EditionInfo
-from langdiff.errors import ConfigError, DataError, listing, warn
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import (
     NATIVE,
@@ -205,7 +205,7 @@ def translationese(
     if len(whole):
         least = USUAL_MIN_NATIVE if min_native is None else min_native
         reason = f"they have fewer than {least:,} native intents" if languages is None else "they are not named"
-        remedy = "Lower min_native to 1" if languages is None else "Name these languages, too"
+        remedy = f"Lower {option('min_native')} to 1" if languages is None else "Name these languages, too"
         warn(
             f"{len(whole)} edition(s) with native intents are left whole, as {reason}: {counted(whole)}. This is a "
             "bias: if their native texts differ from their translations, part of that difference is attributed to the "

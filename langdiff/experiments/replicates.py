@@ -9,7 +9,7 @@ import pandas as pd
 from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe
@@ -219,7 +219,7 @@ def replicate(
     Replicates of char-tiny: 2 seeds × 2 editions
     """
     if n_seeds < 2:
-        raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
+        raise ConfigError(f"{option('n_seeds')} must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
     variant = find_variant(model)  # refused before models are trained
     if len(parts.editions) < 2:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.parity.tokenizers import Tokenizer, efficiencies, encoder_of, tokenize_texts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
@@ -270,5 +270,5 @@ def place_of(editions: pd.Index, reference: str) -> int:
         If there is no such edition.
     """
     if reference not in editions:
-        raise ConfigError(f"reference={reference!r}: there is no such edition; there are {listing(editions)}.")
+        raise ConfigError(f"{option('reference', reference)}: there is no such edition; there are {listing(editions)}.")
     return int(editions.get_indexer(pd.Index([reference]))[0])

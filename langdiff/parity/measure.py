@@ -11,7 +11,7 @@ from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing, warn
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.parity.counting import (
     Measured,
     TokenSource,
@@ -125,9 +125,9 @@ def measure_parity(
     reference_bytes_per_character  1.0  1.000
     """
     if model not in get_args(ParityModel):
-        raise ConfigError(f"model={model!r}: must be '1' or '2'.")
+        raise ConfigError(f"{option('model', model)}: must be '1' or '2'.")
     if n_resamples < 0 or n_resamples == 1:  # both ends of an interval would be the one sample
-        raise ConfigError(f"n_resamples={n_resamples}: must be 0 or at least 2 samples.")
+        raise ConfigError(f"{option('n_resamples', n_resamples)}: must be 0 or at least 2 samples.")
     check_alpha(alpha)
     rng = generator(seed, "samples of intents") if n_resamples else None
     named = name_of_seed(seed, rng) if rng is not None else None

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Integers
-from langdiff.errors import ConfigError, DataError, MissingExtraError
+from langdiff.errors import ConfigError, DataError, MissingExtraError, option
 
 USUAL_ALPHA = 2.5  # the order with which Zouhar et al. (2023) found the highest correlation with BLEU
 
@@ -56,7 +56,7 @@ def efficiencies(counts: Mapping[Hashable, int], bigrams: int, alpha: float) -> 
 def check_alpha(alpha: float) -> None:
     """Check that an order is positive and finite."""
     if not (np.isfinite(alpha) and alpha > 0):
-        raise ConfigError(f"alpha={alpha!r}: the order of the entropy is positive and finite, such as 2.5.")
+        raise ConfigError(f"{option('alpha', alpha)}: the order of the entropy is positive and finite, such as 2.5.")
 
 
 def diagnose_tokens(tokens: Iterable[Sequence[Hashable]], *, alpha: float = USUAL_ALPHA) -> pd.Series:

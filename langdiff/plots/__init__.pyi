@@ -13,6 +13,7 @@ from .curves import plot_rank_changes as plot_rank_changes
 from .curves import plot_size_correlations as plot_size_correlations
 from .difficulty import plot_difficulties as plot_difficulties
 from .difficulty import plot_line_follow as plot_line_follow
+from .difficulty import plot_lm_differences as plot_lm_differences
 from .difficulty import plot_two_models as plot_two_models
 from .discourse import plot_discourse_comparison as plot_discourse_comparison
 from .discourse import plot_discourse_relations as plot_discourse_relations

@@ -12,12 +12,27 @@ from scipy.stats import pearsonr
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.plots._axes import DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
+from langdiff.plots._axes import (
+    DASHED,
+    EASIER,
+    FAINT,
+    HARDER,
+    INK,
+    MARKERS,
+    SERIES,
+    axes_of,
+    finish,
+    row_axes,
+    size_of,
+    takes,
+    text_size,
+)
 from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
 
+APART = 0.6  # of the distance of rows, which the intervals of one edition take
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 
 
@@ -73,7 +88,7 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
 
 def _by_colour(estimates: Floats, effects: Effects) -> Iterator[tuple[Booleans, str]]:
     """Yield which effects are harder than the average and which are not, each with its colour in all pictures."""
-    harder: Booleans = estimates > 0 if effects.scale.quantity == "difficulty" else estimates < 0
+    harder: Booleans = estimates < 0 if effects.scale.quantity == "ability" else estimates > 0
     yield from ((part, colour) for part, colour in ((harder, HARDER), (~harder, EASIER)) if part.any())
 
 
@@ -88,7 +103,7 @@ def _add_top_axis(ax: Axes, effects: Effects) -> None:
     top = ax.secondary_xaxis("top", functions=(_percent, _nats) if nats else (np.exp, _log))
     average = f"the average {effects.unit_name}"
     if nats:
-        label = f"more bits than {average} (%)"
+        label = "difference (%)" if effects.scale.quantity == "difference" else f"more bits than {average} (%)"
     elif effects.scale.quantity == "difficulty":  # of items, for the average system
         label = "odds of failure"
     else:
@@ -112,6 +127,68 @@ def _nats(percent: npt.ArrayLike) -> npt.ArrayLike:
 def _log(odds: npt.ArrayLike) -> npt.ArrayLike:
     log_odds: Floats = np.log(np.maximum(np.asarray(odds, dtype=float), 1e-9))  # as above
     return log_odds
+
+
+@takes("comparison", "lms by_lm", "an LmComparison, as langdiff.compare_lms returns it")
+def plot_lm_differences(comparison: Any, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw differences of difficulties between language models with 95 % intervals, the largest on top.
+
+    Parameters
+    ----------
+    comparison : LmComparison
+        Result of `langdiff.compare_lms`. Each language model that the first is compared with has a colour and a marker;
+        where there is only one, the colour shows for which of the two an edition is harder.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    **style
+        Settings for ``Axes.errorbar``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on: nats below and percent above.
+
+    Raises
+    ------
+    DataError
+        If `comparison` is something else.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> bits = ld.simulate(50, 3, seed=1).surprisals.bits
+    >>> axes = plot_lm_differences(ld.compare_lms({"A": bits, "B": bits**0.98}))
+    >>> axes.get_xlabel()
+    'difficulty by A less that by B (nats), with 95 % interval'
+    """
+    first, *others = comparison.lms
+    names = comparison.by_lm[others[0]].estimate.sort_values(kind="stable").index
+    ax = row_axes(ax, names)
+    step = APART / len(others)
+    dot = float(np.clip(0.4 * size_of(ax)[1] / len(names) / len(others) ** 0.5, 2.2, 6))
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
+    for place, other in enumerate(others):
+        effects = comparison.by_lm[other]
+        rows = effects.to_frame().loc[names]
+        x, half = rows["difference"].to_numpy(), _half(rows, effects)
+        y = np.arange(len(names)) + step * ((len(others) - 1) / 2 - place)
+        parts: Any = [(np.ones(len(x), bool), SERIES[place % len(SERIES)])]
+        if len(others) == 1:
+            parts = [(part, colour) for part, colour in ((x > 0, HARDER), (x <= 0, EASIER)) if part.any()]
+        for part, colour in parts:
+            usual: dict[str, Any] = {"fmt": MARKERS[place % len(MARKERS)], "color": colour, "markersize": dot}
+            usual |= {"elinewidth": dot / 3, "markeredgewidth": 0, "label": f"against {other}"}
+            ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
+    top = ax.secondary_xaxis("top", functions=(_percent, _nats))
+    top.set_xlabel(f"harder for {first} (%)", fontsize=0.9 * text_size(ax))
+    top.tick_params(labelsize=text_size(ax))
+    top.spines["top"].set_visible(False)
+    other = others[0] if len(others) == 1 else "the other"
+    state = "" if comparison.converged else ", NOT CONVERGED"
+    title = f"{first} against {', '.join(others)}, model {comparison.model}{state}"
+    label = f"difficulty by {first} less that by {other} (nats), with 95 % interval"
+    several = len(others) > 1
+    return finish(ax, label, title=title, keep=["bottom"], legend=several, raised=3 * text_size(ax) if several else 0)
 
 
 def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | None = None) -> Axes:

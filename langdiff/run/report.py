@@ -167,16 +167,32 @@ def _draw_sections(run: RunResult) -> Iterable[Figure]:
 def _draw_difficulties(run: RunResult) -> Iterable[Figure]:
     from langdiff.plots import plot_difficulties
 
+    limits = _limits([fit.to_frame() for fit in run.fits.values()])
     for lm, fit in run.fits.items():
         yield draw(
             f"difficulties-{lm}",
             f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals.",
             "difficulties",
-            lambda ax, fit=fit: plot_difficulties(fit, ax),
+            lambda ax, fit=fit: _within(plot_difficulties(fit, ax), limits),
             rows=len(fit.difficulty),
             title=findings.spread(fit, lm),
             wide=lm == next(iter(run.fits)),
         )
+
+
+def _limits(tables: list[pd.DataFrame]) -> tuple[float, float] | None:
+    """Return ends of an axis on which the difficulties by all language models are drawn; None for no limits."""
+    ends = pd.concat([table[["difficulty", "low", "high"]] for table in tables]) if tables else pd.DataFrame()
+    low, high = float(np.nanmin(ends, initial=0.0)), float(np.nanmax(ends, initial=0.0))
+    margin = 0.04 * (high - low)
+    return (low - margin, high + margin) if margin > 0 else None
+
+
+def _within(ax: "Axes", limits: tuple[float, float] | None) -> "Axes":
+    """Set the limits of the x axis."""
+    if limits is not None:
+        ax.set_xlim(limits)
+    return ax
 
 
 def _draw_ranks(run: RunResult) -> Iterable[Figure]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing
+from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing, option
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.solver import configured
@@ -71,7 +71,7 @@ def name_problem(
     full = (have >= least).to_numpy()
     if not full.any():
         raise InfeasibleError(
-            f"min_intents={least:,}: the fullest edition, {have.idxmax()!r}, has {have.max():,} intents; "
+            f"{option('min_intents', least)}: the fullest edition, {have.idxmax()!r}, has {have.max():,} intents; "
             "at most that many can be asked for."
         )
     unknown = multitext.editions[multitext.edition_info["language"].isna()]
@@ -115,7 +115,8 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
             )
         if fullest < min_intents:
             raise InfeasibleError(
-                f"min_intents={min_intents:,}, but the required {kinds[name]} {name!r} has {fullest:,} intents. "
+                f"{option('min_intents', min_intents)}, but the required {kinds[name]} {name!r} has {fullest:,} "
+                "intents. "
                 "Ask for at most that many, or do not require it."
             )
     return kinds
@@ -137,7 +138,7 @@ def check_settings(
         if value is not None and not (isinstance(value, int | float | np.number) and value >= 1 and value % 1 == 0):
             raise ConfigError(f"{name} must be at least 1, and whole, got {value!r}.")
     if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
-        raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
+        raise ConfigError(f"{option('time_limit')} must be a positive number of seconds, got {time_limit!r}.")
     configured(solver, time_limit)
     return {name: None if value is None else int(value) for name, value in limits.items()}
 
@@ -172,15 +173,16 @@ def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline:
         if most < problem.min_intents:
             besides = f" besides {listing(names[: count - 1])}" if count > 1 else ""
             raise InfeasibleError(
-                f"min_intents={problem.min_intents:,}, but requiring {names[count - 1]!r}{besides} leaves at most "
+                f"{option('min_intents', problem.min_intents)}, but requiring {names[count - 1]!r}{besides} leaves at "
+                "most "
                 f"{most:,} shared intents. Ask for at most that many, or do not require it."
             )
     if problem.n_editions is not None:
         most, found = _most_intents(problem, problem.n_editions, solver, deadline)
         if most < problem.min_intents:
             raise InfeasibleError(
-                f"n_editions={problem.n_editions}, but so many that meet the other requirements share at most "
-                f"{most:,} intents, fewer than min_intents={problem.min_intents:,}. Ask for fewer."
+                f"{option('n_editions', problem.n_editions)}, but so many that meet the other requirements share at "
+                f"most {most:,} intents, fewer than {option('min_intents', problem.min_intents)}. Ask for fewer."
             )
     return found
 
@@ -190,17 +192,17 @@ def _check_counts(named: Named, counts: "np.ndarray[tuple[int], np.dtype[np.int6
     problem = named.problem
     if counts.max() > problem.max_per_language:
         raise InfeasibleError(
-            f"max_editions_per_language={problem.max_per_language}, but {counts.max()} editions in "
+            f"{option('max_editions_per_language', problem.max_per_language)}, but {counts.max()} editions in "
             f"{named.languages[int(counts.argmax())]!r} are required."
         )
     for name, limit in (("max_editions", problem.max_editions), ("n_editions", problem.n_editions)):
         if limit is not None and required > limit:
-            raise InfeasibleError(f"{name}={limit}, but at least {required} are required.")
+            raise InfeasibleError(f"{option(name, limit)}, but at least {required} are required.")
     most = int(np.minimum(np.bincount(problem.language), problem.max_per_language).sum())
     if problem.n_editions is not None and problem.n_editions > most:
         raise InfeasibleError(
-            f"n_editions={problem.n_editions}, but only {most} have {problem.min_intents:,} intents and are within the "
-            "limit on editions of a language."
+            f"{option('n_editions', problem.n_editions)}, but only {most} have {problem.min_intents:,} intents and are "
+            "within the limit on editions of a language."
         )
 
 

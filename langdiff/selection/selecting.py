@@ -9,7 +9,7 @@ import pandas as pd
 import pulp
 
 from langdiff.base.progress import progress_bar
-from langdiff.errors import ConfigError, SolverError, warn
+from langdiff.errors import ConfigError, SolverError, option, warn
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import Selection
 from langdiff.selection.search.exact import HALF, Search
@@ -142,7 +142,7 @@ def select(
     if method not in ("search", "direct"):
         raise ConfigError(f"method must be 'search' or 'direct', not {method!r}.")
     if n_editions is not None and max_editions is not None and n_editions > max_editions:
-        raise ConfigError(f"n_editions={n_editions} contradicts max_editions={max_editions}.")
+        raise ConfigError(f"{option('n_editions', n_editions)} contradicts {option('max_editions', max_editions)}.")
     named = name_problem(multitext, objective=objective, require=require, **limits)
     with progress_bar(progress=progress) as bar:
         kind = {"search": Search, "direct": Direct}[method]
@@ -151,7 +151,7 @@ def select(
             search.begin_with(check_feasible(named, solver, search.deadline))
         search.run()
     if search.best is None:
-        raise SolverError("no selection was found in time; raise time_limit or relax the requirements.")
+        raise SolverError(f"no selection was found in time; raise {option('time_limit')} or relax the requirements.")
     editions = named.editions[search.best.editions]
     if len(editions) < 2 and 1 not in (n_editions, max_editions):
         warn(_alone(multitext, editions[0], named.have))
@@ -189,6 +189,6 @@ def _alone(multitext: Multitext, edition: str, have: pd.Series) -> str:
         return f"{alone}: there is no other. Add editions."
     with_it = others[multitext.presence[edition].to_numpy()].sum()
     return (
-        f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for n_editions=2 or "
-        "more, or see whether editions name their intents alike."
+        f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for "
+        f"{option('n_editions', 2)} or more, or see whether editions name their intents alike."
     )

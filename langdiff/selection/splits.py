@@ -295,7 +295,7 @@ to 24 intents
     """
     check_multitext(multitext)
     if not isinstance(n_folds, int) or n_folds < 2:
-        raise ConfigError(f"n_folds must be a whole number from 2 up, got {n_folds!r}.")
+        raise ConfigError(f"{option('n_folds')} must be a whole number from 2 up, got {n_folds!r}.")
     if not isinstance(dev_share, int | float) or not 0 < dev_share < 1:
         raise ConfigError(f"dev_share is a share of intents, between 0 and 1; got {dev_share!r}.")
     if "fold" in multitext.intent_info:

@@ -255,7 +255,9 @@ def read_log_likelihoods(
     check_unit(unit or "nats")
     if samples or all(map(holds_table, paths.values())):
         if intent_names is not None:
-            raise ConfigError("intent_names name lines of numbers; name the key or column of these files: intent=….")
+            raise ConfigError(
+                f"{option('intent_names')} name lines of numbers; name the key or column of these files: intent=…."
+            )
         read = read_samples if samples else read_scored_table
         table = _of_scored({edition: read(path, intent) for edition, path in paths.items()}, unit or "nats", lm)
     else:

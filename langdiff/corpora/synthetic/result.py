@@ -15,7 +15,7 @@ from langdiff.corpora.synthetic.grammar import Grammar, RandomDecisions
 from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, SyntheticLanguage, draw_language
 from langdiff.corpora.synthetic.speech import Speaker, draw_lexicon
 from langdiff.corpora.versifications import VERSIFICATIONS, tables
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
@@ -180,7 +180,9 @@ def synthesize(
 
 def _check(n_intents: int, missing: float) -> None:
     if not isinstance(n_intents, (int, np.integer)) or not 1 <= n_intents <= _MOST_INTENTS:
-        raise ConfigError(f"n_intents must be a whole number from 1 to {_MOST_INTENTS:,}, got {n_intents!r}.")
+        raise ConfigError(
+            f"{option('n_intents')} must be a whole number from 1 to {_MOST_INTENTS:,}, got {n_intents!r}."
+        )
     if not 0 <= missing < 1:
         raise ConfigError(f"missing must be a probability below 1, got {missing!r}.")
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from langdiff.corpora.synthetic.grammar import Alternatives, Decide, Event, Grammar, Intent, NounPhrase
 from langdiff.corpora.synthetic.language import SCRIPTS, SyntheticLanguage
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 
 _ATTEMPTS = 2_000  # draws of a word before giving up
 Paradigm = list[str]  # forms of one stem
@@ -94,7 +94,8 @@ class _Coiner:
                 return forms
         raise ConfigError(
             f"language {self.language.name!r}: {len(self.taken)} word forms, and no new one found in {_ATTEMPTS:,} "
-            f"attempts at {syllables} syllable(s). Raise syllables={self.language.syllables}, or use fewer words."
+            f"attempts at {syllables} syllable(s). Raise {option('syllables', self.language.syllables)}, or use fewer "
+            "words."
         )
 
     def markers(self, outer: int, inner: int) -> list[Markers]:

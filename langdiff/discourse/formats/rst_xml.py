@@ -15,7 +15,7 @@ from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.discourse.formats.drafts import Draft, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, Node
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import DataError, FaultsError, warn
+from langdiff.errors import DataError, FaultsError, option, warn
 
 _DECLARED = re.compile(r"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -181,7 +181,10 @@ def _measure(events: _Events, element: _Element, collapse_unary: bool) -> None:
         if not element.nuclei:
             raise events.draft.fault(element.line, f"group {element.name!r} has no nucleus.")
         if len(element.nuclei) == 1 and element.nuclei[0].relation.lower() != SPAN and not collapse_unary:
-            what = f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or drop it (collapse_unary)."
+            what = (
+                f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or drop it "
+                f"({option('collapse_unary')})."
+            )
             raise events.draft.fault(element.line, what)
         element.core = _extent([nucleus.full for nucleus in element.nuclei])
     element.full = _extent([element.core, *(satellite.full for satellite in element.satellites)])

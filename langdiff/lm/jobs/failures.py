@@ -8,7 +8,16 @@ from contextlib import contextmanager
 import pandas as pd
 
 from langdiff.base.io import LockedError
-from langdiff.errors import ConfigError, EditionWarning, LangdiffError, OutputError, TrainingError, listing, warn
+from langdiff.errors import (
+    ConfigError,
+    EditionWarning,
+    LangdiffError,
+    OutputError,
+    TrainingError,
+    listing,
+    option,
+    warn,
+)
 from langdiff.lm.jobs.job import JobResult
 
 logger = logging.getLogger(__name__)
@@ -118,7 +127,7 @@ class Failures:
 def check_fraction(max_replaced: float) -> None:
     """Check that a limit on replaced characters is a fraction."""
     if not 0 <= max_replaced <= 1:
-        raise ConfigError(f"max_replaced is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
+        raise ConfigError(f"{option('max_replaced')} is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
 
 
 def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:

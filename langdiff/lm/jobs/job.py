@@ -16,7 +16,7 @@ from langdiff import __version__
 from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums, write_checksums
 from langdiff.base.io import locked, write_json
 from langdiff.base.signature import full_hash
-from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError
+from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError, option
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
     COMPUTE,
@@ -145,7 +145,8 @@ def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | N
     return (
         f"{len(high)} of {len(rates)} edition(s) have more than {max_replaced:.2%} of the characters to be scored "
         f"replaced, as too rare in training: {shown}. Their bits would be those of a stand-in. Add training text, "
-        "lower min_count if the recipe sets it, leave the editions out, or allow it by a higher max_replaced."
+        "lower min_count if the recipe sets it, leave the editions out, or allow it by a higher "
+        f"{option('max_replaced')}."
     )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.clustering import Clusters, one_clustering
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.result import DifficultyFit
@@ -21,7 +21,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     """Compare fits: their likelihoods, their numbers of parameters, and how far their difficulties differ.
 
     Log-likelihoods compare only on the same cells, so that fits of different tables are refused, such as those of two
-    language models, of which the worse may have the higher likelihood: compare their bits. Restricted and
+    language models, of which the worse may have the higher likelihood: see `langdiff.compare_lms`. Restricted and
     unrestricted likelihoods do not compare either, and that of model 3 is of cells and noise together. Nor does a
     higher one prove a model better, since every intent has a size of its own. `langdiff.cross_validate` is the fair
     comparison.
@@ -70,13 +70,13 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
             raise DataError(
                 f"fits {its_name!r} and {name!r} are of different tables (of {its_fit.lm}, bits {one}, and of "
                 f"{fit.lm}, bits {other}): likelihoods of different cells do not compare. Give fits of one table, or "
-                "compare the tables by their total bits or bits per intent."
+                "give the tables of several language models to compare_lms."
             )
         if fit.restricted != its_fit.restricted:
             by_restricted, by_full = (name, its_name) if fit.restricted else (its_name, name)
             raise DataError(
                 f"restricted and unrestricted likelihoods do not compare: fit {by_restricted!r} is restricted, fit "
-                f"{by_full!r} is not. Fit all with restricted=True, or all without."
+                f"{by_full!r} is not. Fit all with {option('restricted', True)}, or all without."
             )
     rows = {name: _row(fit, first) for name, fit in named.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fit")

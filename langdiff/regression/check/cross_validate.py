@@ -14,7 +14,7 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, option
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.fitting.fit import fit
@@ -293,7 +293,7 @@ def cross_validate(
     """
     variants = find_variants(models)
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
-        raise ConfigError(f"n_folds must be at least 2, got {n_folds!r}.")
+        raise ConfigError(f"{option('n_folds')} must be at least 2, got {n_folds!r}.")
     table = as_surprisals(surprisals)
     labels = one_clustering(table, clusters)
     observed = table.bits.notna().to_numpy()

@@ -11,7 +11,7 @@ from langdiff import __version__
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, words
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
@@ -311,7 +311,7 @@ def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
         )
     return (
         f"{len(unknown)} held-out edition(s) that the fit does not know: {listing(unknown)}. "
-        "Fit them too, or leave them out with Surprisals.sel(editions=...)."
+        f"Fit them too, or leave them out{words(python=' with Surprisals.sel(editions=...)', command='')}."
     )
 
 

@@ -17,7 +17,7 @@ from langdiff.base.renamed import renamed
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.table import as_surprisals
 from langdiff.tables.surprisals import Surprisals
@@ -131,7 +131,7 @@ def short_form(
     if not judge.intents.equals(surprisals.intents):
         raise DataError("the table to judge on has other intents than that to choose on, or another order of them.")
     if n_items not in range(2, len(surprisals.intents)):
-        raise ConfigError(f"n_items={n_items!r}: must be from 2 to {len(surprisals.intents) - 1}.")
+        raise ConfigError(f"{option('n_items', n_items)}: must be from 2 to {len(surprisals.intents) - 1}.")
     rng = generator(seed)
     editions = surprisals.editions
     if chosen_on is None:

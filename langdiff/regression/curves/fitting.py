@@ -15,19 +15,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import softmax
 
 from langdiff import __version__
 from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, warn
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, warn
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
-from langdiff.regression.fitting.errors import USUAL_CORRECTION
 from langdiff.regression.fitting.fixed import Fixed, Settings
-from langdiff.regression.kernel.clusters import adjusted
+from langdiff.regression.fitting.influence import influence_on_c, normalized_influence
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.variants import PlainModel, find_variant, own_numbers
@@ -75,9 +73,7 @@ def estimate_size(table: Surprisals, variant: Variant, cluster: Integers) -> Siz
         warn(f"{table.lm}, model {variant.name}: {found.message}.", ConvergenceWarning)
     difficulty = fitted.difficulties
     clusters = fitted.clusters(cluster[fitted.used])
-    of_c = np.zeros((cluster.max() + 1, len(difficulty)))
-    of_c[clusters.numbers] = adjusted(clusters, clusters.scores, USUAL_CORRECTION) @ clusters.root.T
-    influence = of_c - (of_c @ softmax(difficulty))[:, None]
+    influence = normalized_influence(influence_on_c(clusters, cluster, len(difficulty)), difficulty)
     level, of_level = _level(table.bits, difficulty, influence, cluster)
     return SizeEstimate(level + difficulty, of_level[:, None] + influence, found.converged)
 
@@ -221,7 +217,7 @@ def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
             "curves have sandwich errors, which do not exist at the kink of rounding=0; give a larger one."
         )
     if n_draws < FEWEST_DRAWS:
-        raise ConfigError(f"n_draws must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
+        raise ConfigError(f"{option('n_draws')} must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
     return variant
 
 

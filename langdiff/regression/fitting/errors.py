@@ -94,11 +94,14 @@ class Information(Errors):
     def check(self, settings: Settings, *, clustered: bool) -> None:
         """Check that there are no clusters and that the likelihood has an information; see `Errors.check`."""
         if clustered:
-            raise ConfigError("errors='information' takes intents to be independent; with clusters use 'sandwich'.")
+            raise ConfigError(
+                f"{option('errors', 'information')} takes intents to be independent; with {option('clusters')} use "
+                f"{option('errors', 'sandwich')}."
+            )
         if not settings.variant.has_information and settings.random is None:
             raise ConfigError(
-                f"errors='information' needs a smooth likelihood, which model {settings.variant.name!r} lacks; use "
-                "'sandwich'."
+                f"{option('errors', 'information')} needs a smooth likelihood, which model {settings.variant.name!r} "
+                f"lacks; use {option('errors', 'sandwich')}."
             )
 
     def covariance(self, sample: Sample) -> Uncertainty:
@@ -153,11 +156,14 @@ class Sandwich(Errors):
         """Check for kinks, for strata without clusters, and for corrections that need clusters; see `Errors.check`."""
         integrated = settings.random is not None or settings.own_dispersions
         if settings.variant.kinked and settings.random is None:
-            raise ConfigError("rounding=0 leaves a kink, at which there is no sandwich; use errors='jackknife'.")
+            raise ConfigError(
+                f"{option('rounding', 0)} leaves a kink, at which there is no sandwich; use "
+                f"{option('errors', 'jackknife')}."
+            )
         if self.correction in ("CR2", "CR3") and not clustered and integrated:
             raise ConfigError(
-                f"correction={self.correction!r} with random intents or dispersions of editions needs clusters; "
-                "without them there are 'CR0' and 'CR1'."
+                f"{option('correction', self.correction)} with random intents or dispersions of editions needs "
+                "clusters; without them there are 'CR0' and 'CR1'."
             )
         if self.strata is not None and not clustered:
             raise ConfigError(
@@ -177,7 +183,7 @@ class Sandwich(Errors):
             codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
         parts, editions = [fitting.clusters(code) for code in codes], len(fitting.estimate.c)
         try:
-            freedom = np.min([_freedom(sample, part) for part in parts[:2]], axis=0)
+            freedom = np.min([freedom_of_units(sample, part) for part in parts[:2]], axis=0)
             covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
             if not fitting.integrated:
@@ -224,7 +230,7 @@ def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Flo
     return covariances[0] if len(parts) == 1 else crossed_covariance(*covariances)
 
 
-def _freedom(sample: Sample, clusters: Clusters) -> Floats:
+def freedom_of_units(sample: Sample, clusters: Clusters) -> Floats:
     """Return degrees of freedom of the units and of their differences, shape (U, U)."""
     first, most = sample.design.first, len(clusters.numbers) - 1.0
     if not sample.fitting.settings.variant.concave:
@@ -266,7 +272,7 @@ class Bootstrap(Errors):
     def __post_init__(self) -> None:
         samples: object = self.n_resamples
         if not isinstance(samples, Integral) or samples < 2:
-            raise ConfigError(f"n_resamples must be at least 2, got {samples!r}.")
+            raise ConfigError(f"{option('n_resamples')} must be at least 2, got {samples!r}.")
 
     def check(self, settings: Settings, *, clustered: bool) -> None:  # noqa: ARG002
         """Check that a valid seed was given; see `Errors.check`."""
@@ -407,7 +413,7 @@ def find_errors(sample: Sample) -> Uncertainty:
     except LinAlgError:
         warn(
             "standard errors are not known: the information at the estimate is not positive definite. Try "
-            "errors='bootstrap'.",
+            f"{option('errors', 'bootstrap')}.",
             ConvergenceWarning,
         )
         correction = getattr(errors, "correction", None) or USUAL_CORRECTION
@@ -418,8 +424,8 @@ def find_errors(sample: Sample) -> Uncertainty:
         if not fitting.settings.variant.has_information:
             raise DataError(
                 f"model {fitting.settings.variant.name!r} has standard errors from how intents vary, and here some "
-                f"editions depend on one of {sample.n_clusters} intents{sample.named_joining}. Use model='2', or more "
-                "intents."
+                f"editions depend on one of {sample.n_clusters} intents{sample.named_joining}. Use "
+                f"{option('model', '2')}, or more intents."
             ) from error
         return _joined_by_one(sample)
     _warn_of_few(found)

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, listing, option
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.cells import RowInformation
 from langdiff.regression.kernel.clusters import Clusters, RowClusters, covariance_of_clusters
@@ -108,8 +108,14 @@ class Fitting(ABC):
         """Return scores and information by cluster of the used intents; the editions' difficulties come first."""
 
     @abstractmethod
+    def row_influence(self) -> Floats:
+        """Return the influence of each used intent on the editions' difficulties up to a constant, shape (I, J)."""
+
     def plain(self) -> Floats:
         """Return the sandwich CR0 of the editions' difficulties with intents as clusters, shape (J, J)."""
+        influence = self.row_influence()
+        covariance: Floats = influence.T @ influence
+        return covariance
 
     def joint(self, cluster: Integers) -> Clusters | None:  # noqa: ARG002 - of dispersions
         """Return scores and information by cluster for levels and log-dispersions; None with a common dispersion."""
@@ -183,6 +189,12 @@ class Fixed(Fitting):
         """Return scores and information by cluster; see `Fitting.clusters`."""
         return RowClusters(self._rows, cluster, self.design.basis)
 
+    def row_influence(self) -> Floats:
+        """Return the influence of each intent; see `Fitting.row_influence`."""
+        clusters = self.clusters(np.arange(len(self._shared)))
+        influence: Floats = clusters.scores @ clusters.root.T
+        return influence
+
     def plain(self) -> Floats:
         """Return the sandwich with intents as clusters; see `Fitting.plain`."""
         return covariance_of_clusters(self.clusters(np.arange(len(self._shared))), "CR0")
@@ -202,7 +214,7 @@ def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> N
     if settings.variant.unbounded_in_pairs and not settings.restricted and _is_unbounded(two_way):
         raise DataError(
             f"(nearly) all intents have two cells only: then the likelihood of model {settings.variant.name} has no "
-            "maximum. Use restricted=True, or model='2L'."
+            f"maximum. Use {option('restricted', True)}, or {option('model')} 2L."
         )
 
 

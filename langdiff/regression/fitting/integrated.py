@@ -115,10 +115,9 @@ class RandomSizes(Fitting):
         information = found.basis.T @ found.information_by(code) @ found.basis
         return _summed(found.scores @ found.basis, information, code, found.basis)
 
-    def plain(self) -> Floats:
-        """Return the sandwich with intents as clusters; see `Fitting.plain`."""
-        covariance: Floats = self.random.influence().T @ self.random.influence()
-        return covariance
+    def row_influence(self) -> Floats:
+        """Return the influence of each intent; see `Fitting.row_influence`."""
+        return self.random.influence()
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:  # noqa: ARG002
         """Return the distribution of sizes, in bits of an average edition, and the comparison with fixed intents."""
@@ -144,7 +143,7 @@ def _terms_of_sizes(formula: str | None, table: Surprisals) -> pd.DataFrame | No
         return None
     if table.intent_info is None:
         given = words(python="the formula of Random", command=option("size_formula"))
-        raise ConfigError(f"{given} needs a table with intent_info, the attributes of its intents.")
+        raise ConfigError(f"{given} needs a table with {option('intent_info')}, the attributes of its intents.")
     terms = columns_of_formula(formula, table.intent_info.apply(_numbers_of_text), "intent")
     if 2 * terms.shape[1] > len(terms):
         given = words(python=f"Random(formula={formula!r})", command=option("size_formula", formula))
@@ -256,12 +255,11 @@ class OwnDispersions(Fitting):
         of_levels.root = _to_expected(self.unequal) @ of_levels.root
         return of_levels
 
-    def plain(self) -> Floats:
-        """Return the sandwich with intents as clusters; see `Fitting.plain`."""
+    def row_influence(self) -> Floats:
+        """Return the influence of each intent; see `Fitting.row_influence`."""
         found = self.unequal
-        influence = _to_expected(found) @ found.jacobian @ pseudo_inverse(found.information) @ found.scores.T
-        covariance: Floats = influence @ influence.T
-        return covariance
+        influence: Floats = found.scores @ pseudo_inverse(found.information) @ found.jacobian.T @ _to_expected(found).T
+        return influence
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:
         """Return the dispersions with tests of their equality, and the distribution of random sizes."""
@@ -325,7 +323,7 @@ def _check_levels(settings: Settings, design: Design, group: Integers) -> None:
     if design.terms is not None or differ.any():
         raise ConfigError(
             "in model '1' editions that share a difficulty must share a dispersion, and a formula needs a common one: "
-            "expected bits depend on the dispersion. Use model='2', or dispersions by the same groups."
+            f"expected bits depend on the dispersion. Use {option('model', '2')}, or dispersions by the same groups."
         )
 
 
@@ -342,7 +340,8 @@ def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFr
     if not isinstance(dispersion, str | Mapping | pd.Series) or (isinstance(dispersion, str) and info is None):
         shown = dispersion if isinstance(dispersion, str) else type(dispersion).__name__
         raise ConfigError(
-            f"dispersion={shown!r} must be 'common', 'edition', a column of edition_info, or the group of each edition."
+            f"{option('dispersion', shown)} must be 'common', 'edition', a column of {option('edition_info')}, or "
+            "the group of each edition."
         )
     labels = labels_of(table.editions, dispersion, info, "dispersion")
     return labels.map(lambda label: label if isinstance(label, str | int) else str(label))

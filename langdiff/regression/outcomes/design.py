@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing, warn
+from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import matrix_again, matrix_of
 from langdiff.regression.kernel.connected import edition_components
@@ -86,7 +86,9 @@ def design_items(
         If an item has no group, all have the same one, or a group is not among the known ones.
     """
     if by is not None and interaction is not None and by != interaction:
-        raise ConfigError(f"by={by!r} and interaction={interaction!r} are two groupings; give one of them.")
+        raise ConfigError(
+            f"{option('by', by)} and {option('interaction', interaction)} are two groupings; give one of them."
+        )
     if by is not None and formula is not None:
         raise ConfigError("give by or a formula, not both; a formula may name the groups as a term.")
     codes, groups = None, None
@@ -120,13 +122,14 @@ def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
     """
     if name not in items:
         there = f"there are {listing(items.columns)}" if items.shape[1] else "the table has none"
-        raise ConfigError(f"{what}={name!r} is not an attribute of the items: {there}. Add it by with_items.")
+        adding = words(python="by with_items", command="as a column of the table of items")
+        raise ConfigError(f"{option(what, name)} is not an attribute of the items: {there}. Add it {adding}.")
     column = items[name]
     missing = column.index[column.isna()]
     if len(missing):
         raise DataError(
             f"{len(missing):,} of {len(items):,} items have no {name}: {listing(missing)}. Give each one, or leave "
-            "these items out with sel(items=...)."
+            f"these items out{words(python=' with sel(items=...)', command='')}."
         )
     return column
 
@@ -244,9 +247,8 @@ def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
     ):
         if not filled.all():
             empty = names[np.flatnonzero(~filled)]
-            raise DataError(
-                f"{len(empty):,} {what}(s) without any outcome: {listing(empty)}. Leave them out with sel({what}s=...)."
-            )
+            how = words(python=f" with sel({what}s=...)", command="")
+            raise DataError(f"{len(empty):,} {what}(s) without any outcome: {listing(empty)}. Leave them out{how}.")
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
     if structure.conditional and not ((total > 0) & (total < trials)).any():
         raise DataError("every item is all right or all wrong: none says which system is abler.")
@@ -293,7 +295,7 @@ def _check_linked(outcomes: Outcomes, *, allow_unlinked: bool) -> None:
     if not allow_unlinked:
         raise DataError(
             f"{message} Run a system on items of both, fit each part, or trust the items of all parts to be draws of "
-            "one population (model='rasch', allow_unlinked=True)."
+            f"one population ({option('model', 'rasch')}, {option('allow_unlinked', True)})."
         )
     warn(f"{message} They are compared as if all items came from one population.")
 
@@ -389,7 +391,7 @@ def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditi
             at = "" if not design.interacting or design.groups is None else f" in {design.groups[b]}"
             raise DataError(
                 _never(systems, component, right[inside], wrong[inside], at)
-                + " The conditional likelihood has no maximum; leave a system out, or use model='rasch'."
+                + f" The conditional likelihood has no maximum; leave a system out, or use {option('model', 'rasch')}."
             )
 
 

@@ -10,7 +10,7 @@ from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, warn
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.regression.outcomes.design import check_outcomes, clusters_of, design_items, rows_of
@@ -198,18 +198,22 @@ def _check_options(
         raise ConfigError(f"unknown errors {errors!r}; use one of {', '.join(get_args(OutcomeErrors))}.")
     if structure.conditional and (by is not None or formula is not None):
         raise ConfigError(
-            "the conditional model takes no difficulties of items to explain: by and formula need model='rasch'."
+            "the conditional model takes no difficulties of items to explain: by and formula need "
+            f"{option('model', 'rasch')}."
         )
     if structure.loadings == "free" and outcomes.successes.shape[1] < 3:
         raise ConfigError("slopes need at least 3 systems: with two, items tell their order only.")
     if errors == "auto":
         errors = "sandwich" if clusters is not None or several else "information"
     if errors == "information" and clusters is not None:
-        raise ConfigError("errors='information' takes items to be independent; leave clusters out, or use 'sandwich'.")
+        raise ConfigError(
+            f"{option('errors', 'information')} takes items to be independent; leave {option('clusters')} out, or use "
+            f"{option('errors', 'sandwich')}."
+        )
     if errors == "bootstrap":
         generator(seed, "samples of clusters")
         if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
-            raise ConfigError(f"n_resamples must be a whole number, at least 2, got {n_resamples!r}.")
+            raise ConfigError(f"{option('n_resamples')} must be a whole number, at least 2, got {n_resamples!r}.")
     return _Options(name, structure, errors, clusters, n_resamples, seed)
 
 
@@ -222,8 +226,8 @@ def _check_found(found: Estimate, structure: Structure) -> None:
         )
     if structure.loadings == "free" and point.spread == 0:
         raise DataError(
-            "no variation between items beyond chance, so that it cannot be told who suffers more from hard items; use "
-            "model='rasch'."
+            "no variation between items beyond chance, so that it cannot be told who suffers more from hard items; "
+            f"use {option('model', 'rasch')}."
         )
     if not found.optimum.converged:
         warn(

@@ -14,7 +14,7 @@ from scipy.stats import f as f_ratio
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import SolverError, warn
+from langdiff.errors import SolverError, option, warn
 from langdiff.regression.outcomes.design import ItemDesign, each_beats_all
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.evaluation import Point, evaluate
@@ -163,7 +163,7 @@ class LikelihoodsCompared:
         )
         if self.p_value >= DOUBTFUL:
             return found
-        return f"{found}: items seem to be missing by their difficulty; trust model='conditional'"
+        return f"{found}: items seem to be missing by their difficulty; trust {option('model', 'conditional')}"
 
 
 def part_of(parameters: pd.DataFrame, parameter: str) -> pd.DataFrame:
@@ -304,7 +304,7 @@ def bootstrap_covariance(
     if len(draws) < max(2, n_resamples // 2):
         raise SolverError(
             f"only {len(draws)} of {n_resamples} samples of {clusters} clusters could be fitted; in the others a "
-            "system or group is all right or all wrong. Use errors='sandwich', or larger groups."
+            f"system or group is all right or all wrong. Use {option('errors', 'sandwich')}, or larger groups."
         )
     if len(draws) < (1 - MOST_FAILED) * n_resamples:
         warn(

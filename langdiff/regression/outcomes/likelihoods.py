@@ -15,7 +15,7 @@ from scipy.special import bernoulli, expit, gammaln
 
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel
 
 RASCH, BETA_BINOMIAL, SLOPES, CONDITIONAL = get_args(OutcomeModel)
@@ -285,7 +285,8 @@ class Likelihood(ABC):
         """
         if self.trials_depend and t.max() <= 1:
             raise DataError(
-                "all cells have one trial, which says nothing of how trials of a cell agree; use model='rasch'."
+                "all cells have one trial, which says nothing of how trials of a cell agree; use "
+                f"{option('model', 'rasch')}."
             )
 
     @property

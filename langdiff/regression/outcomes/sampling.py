@@ -13,7 +13,7 @@ from langdiff.base.renamed import IN_SAMPLER, renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, warn
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.outcomes import SampledModel
 from langdiff.regression.outcomes.design import ItemDesign, check_size, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import centring
@@ -283,7 +283,9 @@ def _prepare(
     if structure.conditional:
         raise ConfigError(f"unknown model {chosen!r}; use one of {listing(('auto', *get_args(SampledModel)))}.")
     if cell_noise and structure.likelihood.trials_depend:
-        raise ConfigError(f"a {chosen} cell has noise already; leave cell_noise out, or use model='rasch'.")
+        raise ConfigError(
+            f"a {chosen} cell has noise already; leave {option('cell_noise')} out, or use {option('model', 'rasch')}."
+        )
     if cell_noise and not several:
         raise DataError("all cells have one trial, which says nothing of noise that trials of a cell share.")
     design = design_items(outcomes.items, by, formula, None)

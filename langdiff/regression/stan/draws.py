@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.errors import DataError, MissingExtraError
+from langdiff.errors import DataError, MissingExtraError, option
 from langdiff.regression.stan.engines import Draws
 from langdiff.regression.stan.posterior import Posterior
 
@@ -179,18 +179,18 @@ class Diagnosis:
         elif not self.r_hat <= LARGEST_R_HAT:  # NaN too
             wrong.append(
                 f"R-hat of {self.worst} is {self.r_hat:.5f}, above {LARGEST_R_HAT}: the chains do not agree. Draw more "
-                "(iter_sampling), and if it stays, look for rows that fit badly"
+                f"({option('iter_sampling')}), and if it stays, look for rows that fit badly"
             )
         if self.divergences:
             wrong.append(
                 f"{self.divergences} of {self.chains * self.draws} transitions diverged: the draws miss part of the "
-                "posterior. Raise target_accept, give priors, or leave out rows that fit badly"
+                f"posterior. Raise {option('target_accept')}, give priors, or leave out rows that fit badly"
             )
         if self._too_few:
             sizes = ", ".join(f"{size:,.0f} of {of}" for of, size in self._too_few.items())
             wrong.append(
                 f"effective draws are few, {sizes}, where {LEAST_ESS_PER_CHAIN} per chain are needed: draw more "
-                "(iter_sampling)"
+                f"({option('iter_sampling')})"
             )
         return "; ".join(wrong) + "." if wrong else "no sign of trouble."
 

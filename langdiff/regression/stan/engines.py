@@ -26,7 +26,7 @@ from platformdirs import user_cache_path
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, MissingExtraError, SolverError
+from langdiff.errors import ConfigError, MissingExtraError, SolverError, option
 
 # quantity, or Stan's own such as "divergent__", to an array of shape (chains, draws, *shape of the quantity)
 Draws = dict[str, Floats]
@@ -104,7 +104,7 @@ def import_cmdstanpy() -> ModuleType:
     import cmdstanpy
 
     if why := why_no_cmdstan():
-        raise ConfigError(f"{why}, or use engine='pystan'.")
+        raise ConfigError(f"{why}, or use {option('engine', 'pystan')}.")
     module: ModuleType = cmdstanpy
     return module
 

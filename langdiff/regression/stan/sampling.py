@@ -10,7 +10,7 @@ import pandas as pd
 from langdiff.base.renamed import IN_MODEL, IN_SAMPLER, renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.errors import ConfigError, ConvergenceWarning, listing, warn
+from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
 from langdiff.regression.stan.draws import diagnose, label
 from langdiff.regression.stan.engines import (
     DIGITS,
@@ -103,7 +103,7 @@ class Sampler:
             if given is not None and given < at_least:
                 raise ConfigError(f"{name} must be at least {at_least}, got {given!r}.")
         if not 0 < self.target_accept < 1:
-            raise ConfigError(f"target_accept must be between 0 and 1, got {self.target_accept!r}.")
+            raise ConfigError(f"{option('target_accept')} must be between 0 and 1, got {self.target_accept!r}.")
 
 
 @renamed(**IN_MODEL, **IN_SAMPLER)
@@ -344,7 +344,7 @@ def approximate(
     if algorithm not in get_args(Algorithm):
         raise ConfigError(f"unknown algorithm {algorithm!r}; use one of {listing(get_args(Algorithm))}.")
     if n_draws < 1:
-        raise ConfigError(f"n_draws must be at least 1, got {n_draws!r}.")
+        raise ConfigError(f"{option('n_draws')} must be at least 1, got {n_draws!r}.")
     posterior = prepare(
         surprisals,
         variant=find_variant(model),

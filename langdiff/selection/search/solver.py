@@ -9,7 +9,7 @@ import numpy as np
 import pulp
 
 from langdiff.base.types import Booleans, Integers
-from langdiff.errors import ConfigError, SolverError
+from langdiff.errors import ConfigError, SolverError, words
 from langdiff.selection.search.problem import Problem, Remainder, collapse
 
 
@@ -93,7 +93,10 @@ def configured(solver: "pulp.LpSolver | str | None", seconds: float | None) -> p
         known = ", ".join(pulp.listSolvers(onlyAvailable=True))
         raise ConfigError(f"unknown solver {solver!r}; PuLP finds here: {known}.") from error
     if not named.available():
-        raise SolverError(f"PuLP cannot find the solver {solver!r}; install it, or use solver=None (HiGHS).")
+        raise SolverError(
+            f"PuLP cannot find the solver {solver!r}; install it, or "
+            f"{words(python='use solver=None', command='leave --solver out')} (HiGHS)."
+        )
     return named
 
 

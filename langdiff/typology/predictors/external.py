@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError, MissingExtraError, listing, warn
+from langdiff.errors import ConfigError, DataError, MissingExtraError, listing, option, warn
 from langdiff.treebanks import measure_treebanks
 from langdiff.typology.genealogy.glottolog import files_by_edition
 from langdiff.typology.predictors.lexicon import Syncretism, morphological_counting_complexity, read_unimorph
@@ -261,7 +261,7 @@ def check_codes(codes: Codes) -> None:
         If no edition has an ISO 639-3 code.
     """
     without = [edition for edition, code in codes.items() if code is None]
-    advice = "Set edition_info['language'], or a column iso639_3 in edition_info."
+    advice = f"Give a column 'language' or 'iso639_3' in {option('edition_info')}."
     if len(without) == len(codes):
         raise DataError(
             f"no edition has an ISO 639-3 code, such as {listing(without)}; nothing can be joined. {advice}"

@@ -9,7 +9,7 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, listing, warn
+from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
     Column,
@@ -208,7 +208,9 @@ def _check_used(features: list[str], has_wals: bool, syncretism: Syncretism, has
     if has_wals and not features:
         raise ConfigError("no features are named: name those to look up in WALS, or leave wals out.")
     if not has_lexicons and syncretism != "count":
-        raise ConfigError(f"syncretism={syncretism!r} is for lexicons, and none are given: give them, or leave it out.")
+        raise ConfigError(
+            f"{option('syncretism', syncretism)} is for lexicons, and none are given: give them, or leave it out."
+        )
 
 
 def _text_columns(
