@@ -23,7 +23,7 @@ from .corpora.frame import read_frame as read_frame
 from .corpora.synthetic.result import synthesize as synthesize
 from .corpora.tokenizer import detokenize as detokenize
 from .corpora.tokenizer import tokenize as tokenize
-from .experiments.balance import balance_by_origin as balance_by_origin
+from .experiments.balanced_training import balance_by_origin as balance_by_origin
 from .experiments.balanced_training import run_balanced as run_balanced
 from .experiments.bpe_sweep import sweep_merges as sweep_merges
 from .experiments.curves import difficulty_curve as difficulty_curve
@@ -77,8 +77,8 @@ from .regression.simulation.draw import simulate as simulate
 from .regression.stan.draws import diagnose as diagnose
 from .regression.stan.sampling import sample as sample
 from .run.runner import run_experiment as run_experiment
-from .selection.front import pareto_front as pareto_front
 from .selection.result import Selection as Selection
+from .selection.selecting import pareto_front as pareto_front
 from .selection.selecting import select as select
 from .selection.splits import split as split
 from .selection.splits import split_into_folds as split_into_folds
@@ -92,6 +92,7 @@ from .tables.log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .tables.multitext import Multitext as Multitext
 from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
+from .tables.pairs import Pairs as Pairs
 from .tables.provenance import Provenance as Provenance
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals

@@ -11,7 +11,7 @@ NAMES = """
 langdiff:
     AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn
     Effects Folds HuggingFaceLM Jackknife LmComparison Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes
-    Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
+    Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
     TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
     compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood

@@ -67,7 +67,7 @@ def run(
     if dask is None:
         _run(settings, out, as_json)
         return
-    from langdiff.lm.jobs.dask_jobs import dask_executor
+    from langdiff.lm.jobs.workers import dask_executor
 
     with suppress(ImportError):  # which `dask_executor` explains
         import distributed  # noqa: F401 sets the level of its logger to INFO

@@ -31,6 +31,7 @@ from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
+from langdiff.tables.pairs import rank_set
 
 APART = 0.6  # of the distance of rows, which the intervals of one edition take
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
@@ -38,6 +39,10 @@ NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, 
 
 def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw difficulties with 95 % intervals, hardest on top.
+
+    Where the joint covariance is known, the rank set follows each name, a thin line shows the interval that holds for
+    all editions together, and a bracket joins the editions that are not shown to differ from the first; see
+    `langdiff.Pairs`.
 
     Parameters
     ----------
@@ -70,32 +75,53 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     rows = effects.to_frame().iloc[::-1]
     if rows.empty:
         raise DataError("nothing to draw: there are no effects.")
-    ax = row_axes(ax, rows.index)
+    sets, known = None, "rank_low" in rows
+    if known:
+        sets = [f"  {rank_set(*ends)}" for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
+    ax = row_axes(ax, rows.index, notes=sets or ())
     dot = float(np.clip(0.4 * size_of(ax)[1] / len(rows), 2.2, 6))
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
     half = _half(rows, effects)
+    together = effects.against_mean().loc[rows.index].to_numpy() if known else None
     for part, colour in _by_colour(x, effects):
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
         usual["markeredgewidth"] = 0
+        if together is not None:
+            ax.hlines(y[part], together[part, 0], together[part, 1], colors=colour, linewidths=dot / 8, zorder=1)
         ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
+    if known:
+        _add_bracket(ax, effects, rows.index)
     _add_top_axis(ax, effects)
-    interval = "" if half is None else ", with 95 % interval"
+    interval = "" if half is None else ", with 95 % interval" + (" (thin: of all together)" if known else "")
     state = "" if effects.converged else ", NOT CONVERGED"
     label = f"{effects.scale.quantity} ({effects.scale.unit}){interval}"
     return finish(ax, label, title=effects.title + state, keep=["bottom"])
 
 
 def _by_colour(estimates: Floats, effects: Effects) -> Iterator[tuple[Booleans, str]]:
-    """Yield which effects are harder than the average and which are not, each with its colour in all pictures."""
+    """Yield indicators of effects above and below the average, with their colours in all pictures."""
     harder: Booleans = estimates < 0 if effects.scale.quantity == "ability" else estimates > 0
     yield from ((part, colour) for part, colour in ((harder, HARDER), (~harder, EASIER)) if part.any())
 
 
 def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
-    """Return half the width of each interval; None if no standard error is known."""
+    """Return half the width of each interval; None without standard errors."""
     half: Floats = (rows["high"] - rows[effects.scale.quantity]).to_numpy()
     return None if np.isnan(half).all() else half
+
+
+def _add_bracket(ax: Axes, effects: Effects, names: pd.Index) -> None:
+    """Join the rows of editions that are not shown to differ from the first, at the right edge of the axes."""
+    frame = effects.pairs().frame.drop(columns="std_error").reset_index()
+    first = frame[frame["one"] == names[-1]]
+    alike = [names[-1], *first.loc[first["verdict"] != "differ", "other"]]
+    rows = np.flatnonzero(names.isin(alike))
+    if len(rows) > 1:
+        place = ax.get_yaxis_transform()
+        style: dict[str, Any] = {"transform": place, "colors": INK, "linewidths": 0.9}
+        ax.vlines(0.992, rows.min(), rows.max(), **style)
+        ax.hlines(rows, 0.98, 0.992, **style)
 
 
 def _add_top_axis(ax: Axes, effects: Effects) -> None:
@@ -273,7 +299,7 @@ def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:
     estimates = [effects.estimate for effects in sources]
     table = pd.concat(estimates, axis=1, join="inner", keys=range(len(sources)))
     if len(table) < 2:
-        raise DataError(f"{len(table)} edition(s) in all {len(sources)} sources; at least two are needed.")
+        raise DataError(f"all {len(sources)} sources share {len(table)} edition(s); at least two are needed.")
     # each source is relative to the average of its own editions; those drawn are to be relative to theirs
     return pd.DataFrame(scales[0].center(table.to_numpy()), index=table.index), scales[0]
 
@@ -315,7 +341,7 @@ def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> 
     """
     named = effects_by_source(sources)
     if len(named) < 2:
-        raise DataError(f"{len(named)} source(s); at least two are needed to follow a line from one to the next.")
+        raise DataError(f"at least two sources are needed to join by lines; got {len(named)}.")
     table, scale = side_by_side([effects for _, effects in named])
     ax = axes_of(ax, 1.8 + 1.6 * len(named), max(3.2, 0.2 * len(table)))
     x = np.arange(len(named))

@@ -429,7 +429,18 @@ def find_errors(sample: Sample) -> Uncertainty:
             ) from error
         return _joined_by_one(sample)
     _warn_of_few(found)
-    return found
+    return found if errors.kind == "information" else found._replace(reference=_reference(sample))
+
+
+def _reference(sample: Sample) -> Floats | None:
+    """Return a covariance of full rank however few the clusters: the information's, or CR0 over intents without it."""
+    settings, covariance = sample.fitting.settings, sample.fitting.estimate.covariance
+    informed = settings.variant.has_information or settings.variant.kinked or settings.random is not None
+    try:
+        found = sample.of_units(covariance if informed and covariance is not None else sample.fitting.plain())
+    except (DataError, LinAlgError):
+        return None
+    return found if np.isfinite(found).all() else None
 
 
 def _joined_by_one(sample: Sample) -> Uncertainty:
@@ -450,7 +461,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
         "information, which takes the model to be right, and intervals of such comparisons have one degree of "
         "freedom."
     )
-    return found._replace(freedom=np.where(apart, 1.0, found.freedom))
+    return found._replace(freedom=np.where(apart, 1.0, found.freedom), reference=found.covariance)
 
 
 def _warn_of_few(found: Uncertainty) -> None:
