@@ -208,7 +208,10 @@ def _decode(hint: Any, stored: Any, name: str) -> Any:
 def _decode_union(arguments: tuple[Any, ...], stored: Any, name: str) -> Any:
     if stored is None and type(None) in arguments:
         return None
-    for kind in arguments:
+    kinds = [kind for kind in arguments if kind is not type(None)]
+    if len(kinds) == 1:
+        return _decode(kinds[0], stored, name)
+    for kind in kinds:
         try:
             return _decode(kind, stored, name)
         except (AttributeError, KeyError, TypeError, ValueError):

@@ -22,6 +22,7 @@ from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.curves.fitting import check_settings
 from langdiff.regression.variants import PlainModel
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
@@ -192,7 +193,7 @@ def difficulty_curve(
     match: Match = "intents",
     n_seeds: int = 1,
     seed: int | np.random.Generator = 0,
-    model: PlainModel = "2",
+    model: PlainModel | Variant = "2",
     clusters: OneClustering | None = None,
     n_draws: int = 1000,
     max_replaced: float = 0.05,
@@ -222,7 +223,7 @@ def difficulty_curve(
         spread between them.
     seed : int or numpy.random.Generator
         The first seed, from which the others are made, and that of the draws.
-    model : {"1", "2", "2L", "2C"}
+    model : {"1", "2", "2L", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : str, mapping or Series, optional
         Test intents that share errors, such as ``"document"``; see `langdiff.fit`.
@@ -287,7 +288,7 @@ def curve_where_possible(
     match: Match,
     n_seeds: int,
     seed: int | np.random.Generator,
-    model: PlainModel,
+    model: PlainModel | Variant,
     clusters: OneClustering | None,
     max_replaced: float,
     compute: Compute,

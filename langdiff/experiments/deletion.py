@@ -18,7 +18,8 @@ from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.simulation.draw import Mechanism, draw_missing
 from langdiff.regression.table import as_surprisals, identify_table
-from langdiff.regression.variants import PlainModel
+from langdiff.regression.variants import PlainModel, find_variant, own_numbers
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.surprisals import Surprisals
 
@@ -120,7 +121,7 @@ def deletion_bias(
     mechanisms: Sequence[Mechanism] | Mechanism = ("MCAR", "MAR", "MNAR"),
     truth: EffectsLike | None = None,
     n_repeats: int = 20,
-    model: PlainModel = "2",
+    model: PlainModel | Variant = "2",
     intents: Intents = "fixed",
     seed: int | np.random.Generator = 0,
     progress: bool | None = None,
@@ -146,8 +147,8 @@ def deletion_bias(
         against the truth.
     n_repeats : int
         Number of random deletions for each mechanism and rate.
-    model : {"1", "2", "2L", "2C"}
-        Regression model to fit; see `langdiff.fit`. Model 3 needs a scale that cannot be estimated.
+    model : {"1", "2", "2L", "2C"} or Variant
+        Regression model to fit; see `langdiff.fit`. Model 3, which needs a scale, is an object.
     intents : {"fixed", "random"}
         Whether each intent has a size of its own, or sizes have a distribution.
     seed : int or numpy.random.Generator
@@ -196,7 +197,8 @@ def deletion_bias(
         )
     rng = generator(seed, "deleted cells")
     called = name_of_seed(seed, rng)
-    how: dict[str, Any] = {"model": model, "intents": intents}
+    variant = find_variant(model)
+    how: dict[str, Any] = {"model": variant, "intents": intents}
     usual: dict[str, Any] = {"restricted": False, "clusters": None, "dispersion": "common"}
     whole = fit(table, **how, **usual)
     reference = _reference(whole, truth)
@@ -222,7 +224,9 @@ def deletion_bias(
         "rates": ",".join(f"{rate:g}" for rate in rates),
         "repeats": n_repeats,
         "reference": "truth" if truth is not None else None,
-        **how,
+        "model": variant.name,
+        "intents": intents,
+        **own_numbers([variant]),
         "seed": called,
         **identify_table(table),
         "version": __version__,

@@ -17,7 +17,8 @@ from langdiff.errors import ConfigError, DataError, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.table import as_surprisals, identify_table
-from langdiff.regression.variants import PlainModel
+from langdiff.regression.variants import PlainModel, find_variant, own_numbers
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
 HALVINGS = 4  # the default sizes are halves, quarters, … of the table
@@ -116,7 +117,7 @@ def intent_stability(
     *,
     n_intents: Sequence[int] | None = None,
     n_repeats: int = 20,
-    model: PlainModel = "2",
+    model: PlainModel | Variant = "2",
     seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> IntentStability:
@@ -134,8 +135,8 @@ def intent_stability(
         of it.
     n_repeats : int
         Number of random orders.
-    model : {"1", "2", "2L", "2C"}
-        Regression model to fit; see `langdiff.fit`. Model 3 needs a scale that cannot be estimated.
+    model : {"1", "2", "2L", "2C"} or Variant
+        Regression model to fit; see `langdiff.fit`. Model 3, which needs a scale, is an object.
     seed : int or numpy.random.Generator
         Seed of the orders.
     progress : bool, optional
@@ -180,7 +181,8 @@ def intent_stability(
         raise ConfigError(f"{option('n_repeats')} must be at least 1, got {n_repeats!r}.")
     rng = generator(seed, "subsets of intents")
     called = name_of_seed(seed, rng)
-    whole = fit(table, model=model, dispersion="common", clusters=None)
+    variant = find_variant(model)
+    whole = fit(table, model=variant, dispersion="common", clusters=None)
     rows = []
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("fitting", total=n_repeats * len(chosen), note="")
@@ -188,7 +190,7 @@ def intent_stability(
             order = rng.permutation(total)
             for size in chosen:
                 part = table.bits.iloc[np.sort(order[:size])]
-                found = _fit(Surprisals(bits=part, lm=table.lm), size, model)
+                found = _fit(Surprisals(bits=part, lm=table.lm), size, variant)
                 columns = {"difficulty": found.difficulty, "std_error": found.std_error}
                 frame = pd.DataFrame(columns).rename_axis("edition").reset_index()
                 rows.append(frame.assign(repeat=repeat, size=size))
@@ -196,7 +198,8 @@ def intent_stability(
     parts = {
         "sizes": ",".join(map(str, chosen)),
         "repeats": n_repeats,
-        "model": model,
+        "model": variant.name,
+        **own_numbers([variant]),
         "seed": called,
         **identify_table(table),
         "version": __version__,
@@ -206,7 +209,7 @@ def intent_stability(
     return IntentStability(results=results, whole=whole, signature=join_signature(parts))
 
 
-def _fit(table: Surprisals, size: int, model: PlainModel) -> DifficultyFit:
+def _fit(table: Surprisals, size: int, model: Variant) -> DifficultyFit:
     try:
         return fit(table, model=model, dispersion="common", clusters=None)
     except DataError as error:

@@ -1,8 +1,7 @@
 """The spread of difficulties between seeds: language models trained several times."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import get_args
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ import pandas as pd
 from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
-from langdiff.errors import ConfigError, listing, option
+from langdiff.errors import ConfigError, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe
@@ -18,7 +17,8 @@ from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
 from langdiff.regression.clustering import AnyClusters
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
-from langdiff.regression.variants import PlainModel
+from langdiff.regression.variants import PlainModel, find_variant, own_numbers
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.effects import Effects
 from langdiff.tables.surprisals import Surprisals
@@ -45,11 +45,14 @@ class Replicates(Result):
         Difficulties of the mean over seeds and of each seed, and their spread.
     model : str
         Regression model that was fitted.
+    numbers : mapping from str to str
+        Numbers of the model's own that are not the usual ones, such as the scale of model 3.
     """
 
     surprisals: Mapping[int, Surprisals]
     combined: SeedEffects
     model: str
+    numbers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def effects(self) -> Effects:
@@ -137,7 +140,8 @@ class Replicates(Result):
 
     def _notes(self) -> Iterator[str]:
         yield f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd)."
-        yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}]"
+        numbers = "".join(f"|{name}:{value}" for name, value in self.numbers.items())
+        yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}{numbers}]"
 
     def summary(self) -> str:
         """Format the table, with the spread between seeds."""
@@ -159,7 +163,7 @@ def replicate(
     max_replaced: float = 0.05,
     n_seeds: int = 3,
     seed: int | np.random.Generator = 0,
-    model: PlainModel = "2",
+    model: PlainModel | Variant = "2",
     clusters: AnyClusters | None = "auto",
     compute: Compute | None = None,
 ) -> Replicates:
@@ -180,9 +184,9 @@ def replicate(
     seed : int or numpy.random.Generator
         Seed from which the seeds of the models are made. With the same number, the first seeds are the same
         whatever `n_seeds` is.
-    model : {"1", "2", "2L", "2C"}
-        Regression model to fit to each seed's surprisals; see `langdiff.fit`. Model 3 needs a scale that cannot be
-        estimated.
+    model : {"1", "2", "2L", "2C"} or Variant
+        Regression model to fit to each seed's surprisals; see `langdiff.fit`. Model 3, which needs a scale,
+        is an object.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Intents that share errors, as `langdiff.fit` takes them.
     compute : langdiff.lm.Compute, optional
@@ -221,8 +225,7 @@ def replicate(
     if n_seeds < 2:
         raise ConfigError(f"{option('n_seeds')} must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
-    if model not in get_args(PlainModel):  # refused before models are trained
-        raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")
+    variant = find_variant(model)  # refused before models are trained
     if len(parts.editions) < 2:
         raise ConfigError(
             "replicates compare the difficulties of at least two editions, but there is only one; add an edition."
@@ -239,6 +242,7 @@ def replicate(
             compute=compute.inside(f"seed-{number}"),
         )
     combined = combine_seeds(
-        list(tables.values()), lambda table: fit(table, model=model, clusters=clusters), seeds=numbers
+        list(tables.values()), lambda table: fit(table, model=variant, clusters=clusters), seeds=numbers
     )
-    return Replicates(surprisals=tables, combined=combined, model=model)
+    numbers_of_model = own_numbers([variant])
+    return Replicates(surprisals=tables, combined=combined, model=variant.name, numbers=numbers_of_model)

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -76,7 +76,8 @@ def _is(value: object, kind: Kind) -> bool:
         return isinstance(value, kind)
     for name in kind.split():
         found = inspect.getattr_static(value, name.removesuffix("()"), None)
-        if found is None or (inspect.isroutine(found) and not name.endswith("()")):
+        method = inspect.isroutine(found) and not isinstance(found, cached_property)  # which has __get__ alone, too
+        if found is None or (method and not name.endswith("()")):
             return False
     return True
 

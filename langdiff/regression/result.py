@@ -105,6 +105,8 @@ class DifficultyFit(Result):
     reference : DataFrame, shape (J, J), or None
         Covariance of full rank that comparisons of all pairs draw from: that of the information, or CR0 over intents
         where there is none. None with errors from the information, whose `covariance` has full rank.
+    own_variant : Variant or None
+        The model, where its class is not one of the package; it must be imported before a saved fit is read.
 
     Examples
     --------
@@ -151,6 +153,7 @@ class DifficultyFit(Result):
     compared: IntentsCompared | None = None
     audit: Audit | None = None
     reference: pd.DataFrame | None = None
+    own_variant: Variant | None = None
 
     @cached_property
     def effects(self) -> Effects:
@@ -245,6 +248,8 @@ class DifficultyFit(Result):
     @property
     def variant(self) -> Variant:
         """The model as an object, with the numbers of its own that predictions depend on."""
+        if self.own_variant is not None:
+            return self.own_variant
         return find_variant(self.model, laplace_scale=self.laplace_scale)
 
     def contrast(

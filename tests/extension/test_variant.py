@@ -4,14 +4,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.integrate import trapezoid
 from scipy.special import gammaln
+from scipy.stats import norm
 from scipy.stats import t as student_t
 
 import langdiff as ld
-from langdiff.errors import ConfigError
-from langdiff.regression import Variant
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression import Blunders, Laplace, Variant
+from langdiff.regression.curves.fitting import fit_curve
 from langdiff.regression.kernel.cells import CellLikelihood, chain, chain_twice, scale_of_cells, standardized
 from langdiff.regression.kernel.two_way import solve_two_way
 
@@ -139,3 +143,90 @@ def test_a_model_without_a_density_says_what_to_define(truth):
 
     with pytest.raises(ConfigError, match="model '2T' cannot be simulated: define deviations"):
         ld.simulate(20, 3, model=Bare(), seed=1)
+
+
+def test_residuals_are_those_of_the_definition_and_have_its_quantiles(truth):
+    fit = ld.fit(truth.surprisals, model=Student())
+    assert fit.variant == Student()
+    residuals = ld.standardized_residuals(fit, truth.surprisals)
+    z, m = np.log(truth.surprisals.bits.to_numpy()), np.log(fit.intent_size.to_numpy())[:, None]
+    cells = (~np.isnan(z)).sum(axis=1, keepdims=True)
+    v = np.log1p(fit.dispersion / np.exp(m))
+    used = cells[:, 0] > 1
+    n, free = cells[used].sum(), used.sum() + fit.free_difficulties - 1
+    left = np.where(cells > 1, 1 - 1 / cells, np.nan) * n / (n - free)
+    expected = (z - m - fit.difficulty.to_numpy() - 0.5 * (fit.sigma**2 - v)) / np.sqrt(v * left)
+    assert_allclose(residuals.to_numpy(), expected, rtol=1e-9)
+    axes = ld.plots.plot_residuals(fit, residuals)
+    assert any("Student" in ax.get_xlabel() for ax in np.ravel(axes))
+
+
+def test_new_intents_are_predicted_with_its_density(truth):
+    bits = truth.surprisals.bits.dropna()
+    fit = ld.fit(ld.Surprisals(bits=bits.iloc[:150]), model=Student())
+    held_out = bits.iloc[150:156]
+    most_likely, integrated = (
+        ld.held_out_log_likelihood(fit, ld.Surprisals(bits=held_out), n=n).per_intent for n in ("map", "posterior")
+    )
+    log_size = np.log(fit.intent_size)
+    prior = norm(log_size.mean(), log_size.std())
+
+    def log_density(m, z):
+        v = np.log1p(fit.dispersion / np.exp(m))
+        return student_t.logpdf(z, NU, m + fit.difficulty + 0.5 * (fit.sigma**2 - v), np.sqrt(v)).sum()
+
+    for intent, z in np.log(held_out).iterrows():
+        grid = np.linspace(z.min() - 2, z.max() + 2, 2_001)
+        values = np.array([log_density(m, z) for m in grid])
+        assert most_likely[intent] == pytest.approx(values.max(), abs=1e-3)
+        assert integrated[intent] == pytest.approx(np.log(trapezoid(np.exp(values) * prior.pdf(grid), grid)), abs=1e-3)
+
+
+def test_it_is_cross_validated_and_predicts_its_own_tables_best(truth):
+    found = ld.cross_validate(truth.surprisals, [Student(), "2"], n_folds=3, seed=1)
+    assert found.to_frame().index.tolist() == ["2T", "2"]
+    assert "2T" in found.signature
+    assert ld.goodness(truth.surprisals, Student(), n_subsets=2).to_frame()["model"].tolist() == ["2T"]
+
+
+def test_a_saved_fit_finds_its_class(truth, tmp_path, monkeypatch):
+    fit = ld.fit(truth.surprisals, model=Student())
+    fit.save(tmp_path / "fit.json")
+    assert ld.read(tmp_path / "fit.json").variant == Student()
+    monkeypatch.delitem(Variant.kinds, "2T")
+    with pytest.raises(DataError, match="model '2T', of which no class is known here: import it first"):
+        ld.read(tmp_path / "fit.json")
+
+
+def test_studies_of_many_fits_take_it(truth, monkeypatch):
+    tables = [ld.simulate(150, 3, model=Student(), seed=seed).surprisals for seed in range(3)]
+    whole = ld.fit(tables[0], model=Student())
+    curve = fit_curve({10: tables[0], 20: tables[1]}, model=Student())
+    assert curve.model == "2T"
+    assert "|model:2T|" in curve.signature
+    differences = curve.log_bits[10] - curve.log_bits[10].mean()
+    assert_allclose(differences, whole.difficulty - whole.difficulty.mean(), atol=1e-6)
+
+    given = iter(tables)
+    monkeypatch.setattr("langdiff.experiments.replicates.compute_where_possible", lambda *_, **__: (next(given), {}))
+    found = ld.replicate(multitext_parts(), n_seeds=2, model=Student())
+    assert_allclose(found.difficulty.iloc[:, 0], whole.difficulty)
+    assert found.summary().endswith("|model:2T]")
+
+    stable = ld.experiments.intent_stability(tables[0], n_intents=[100], n_repeats=1, model=Student())
+    assert_allclose(stable.whole.difficulty, whole.difficulty)
+    bias = ld.experiments.deletion_bias(tables[0], rates=[0.1], mechanisms="MCAR", n_repeats=1, model=Student())
+    assert "|model:2T|" in bias.signature
+
+
+def test_numbers_of_a_model_are_in_signatures():
+    tables = {size: ld.simulate(100, 3, seed=size).surprisals for size in (1, 2)}
+    assert "|model:3|laplace_scale:0.02|" in fit_curve(tables, model=Blunders(scale=0.02)).signature
+    with pytest.raises(ConfigError, match="rounding=0"):
+        fit_curve(tables, model=Laplace(rounding=0))
+
+
+def multitext_parts():
+    texts = ld.read_frame(pd.DataFrame({name: ["a b", "c d", "e f"] for name in ("e1", "e2", "e3")}))
+    train, dev, test = (texts.sel(intents=texts.intents[[place]]) for place in range(3))
+    return ld.Parts(train=train, dev=dev, test=test)

@@ -11,7 +11,7 @@ Clusters drawn with replacement :math:`w_g` times give :math:`\ln B_j + \sum_g (
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from langdiff import __version__
 from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, warn
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
@@ -28,7 +28,8 @@ from langdiff.regression.fitting.fixed import Fixed, Settings
 from langdiff.regression.fitting.influence import influence_on_c, normalized_influence
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals, log_bits
-from langdiff.regression.variants import PlainModel, find_variant
+from langdiff.regression.variants import PlainModel, find_variant, own_numbers
+from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
 FEWEST_DRAWS = 100
@@ -42,15 +43,15 @@ class SizeEstimate(NamedTuple):
     converged: bool
 
 
-def estimate_size(table: Surprisals, model: PlainModel, cluster: Integers) -> SizeEstimate:
+def estimate_size(table: Surprisals, variant: Variant, cluster: Integers) -> SizeEstimate:
     """Fit a model to the table of one size.
 
     Parameters
     ----------
     table : Surprisals, shape (I, J)
         Bits by language models trained on one amount of text.
-    model : {"1", "2", "2L", "2C"}
-        Regression model; see `langdiff.fit`.
+    variant : Variant
+        Regression model.
     cluster : ndarray of int, shape (I,)
         Cluster of each intent, from 0 to G - 1.
 
@@ -66,10 +67,10 @@ def estimate_size(table: Surprisals, model: PlainModel, cluster: Integers) -> Si
     """
     design = make_design(table.editions, None, None, None)
     z = log_bits(table, design)
-    fitted = Fixed(z, design, Settings(find_variant(model)), table)
+    fitted = Fixed(z, design, Settings(variant), table)
     found = fitted.estimate
     if not found.converged:
-        warn(f"{table.lm}, model {model}: {found.message}.", ConvergenceWarning)
+        warn(f"{table.lm}, model {variant.name}: {found.message}.", ConvergenceWarning)
     difficulty = fitted.difficulties
     clusters = fitted.clusters(cluster[fitted.used])
     influence = normalized_influence(influence_on_c(clusters, cluster, len(difficulty)), difficulty)
@@ -93,7 +94,7 @@ def _level(bits: pd.DataFrame, difficulty: Floats, influence: Floats, cluster: I
 def fit_curve(
     tables: Mapping[int, Surprisals | Sequence[Surprisals]],
     *,
-    model: PlainModel = "2",
+    model: PlainModel | Variant = "2",
     clusters: OneClustering | None = None,
     n_draws: int = 1000,
     seed: int | np.random.Generator = 0,
@@ -108,7 +109,7 @@ def fit_curve(
         Surprisals by language models trained on each size; several if there are several seeds, in the same order at
         every size. All have the same intents, editions and missing cells. Sizes may be numbers of intents, of bytes, or
         of whatever training data are counted in.
-    model : {"1", "2", "2L", "2C"}
+    model : {"1", "2", "2L", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : str, mapping or Series, optional
         Test intents that share errors: a column of `Surprisals.intent_info`, such as ``"document"``, or the cluster of
@@ -154,7 +155,7 @@ def fit_curve(
     DifficultyCurve of unknown: 3 editions × 3 sizes (10 to 1,000), 60 test intents, model 2
     """
     number = seed_number(seed, "samples of intents")
-    check_settings(model, n_draws)
+    variant = check_settings(model, n_draws)
     by_size = _checked(tables)
     sizes, first = list(by_size), next(iter(by_size.values()))[0]
     labels = one_clustering(first, clusters)
@@ -166,16 +167,16 @@ def fit_curve(
     converged = True
     for k, several in enumerate(by_size.values()):
         mean = several[0] if seeds == 1 else mean_over_seeds(several)
-        found = estimate_size(mean, model, cluster)
+        found = estimate_size(mean, variant, cluster)
         log_bits[:, k], influence[:, :, k] = found.log_bits, found.influence
         converged &= found.converged
         for r, table in enumerate(several):
-            by_seed[r, :, k] = found.log_bits if seeds == 1 else estimate_size(table, model, cluster).log_bits
+            by_seed[r, :, k] = found.log_bits if seeds == 1 else estimate_size(table, variant, cluster).log_bits
     return DifficultyCurve(
         log_bits=pd.DataFrame(log_bits, first.editions.rename("edition"), pd.Index(sizes, name="size")),
         influence=influence,
         by_seed=by_seed,
-        model=model,
+        model=variant.name,
         lm=first.lm,
         clusters=None if labels is None else str(labels.name),
         n_intents=len(first.intents),
@@ -188,7 +189,8 @@ def fit_curve(
             {
                 "curve": ",".join(map(str, sizes)),
                 "match": match,
-                "model": model,
+                "model": variant.name,
+                **own_numbers([variant]),
                 "lm": first.lm,
                 "seeds": seeds,
                 "clusters": None if labels is None else name_of_clusters(labels),
@@ -201,18 +203,22 @@ def fit_curve(
     )
 
 
-def check_settings(model: str, n_draws: int) -> None:
-    """Check that curves can be fitted with the model and the number of draws.
+def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
+    """Return the model of a curve, after checks of it and of the number of draws.
 
     Raises
     ------
     ConfigError
         If they cannot.
     """
-    if model not in get_args(PlainModel):
-        raise ConfigError(f"curves are fitted with one of {listing(get_args(PlainModel))}, not {model!r}.")
+    variant = find_variant(model)
+    if variant.kinked:
+        raise ConfigError(
+            "curves have sandwich errors, which do not exist at the kink of rounding=0; give a larger one."
+        )
     if n_draws < FEWEST_DRAWS:
         raise ConfigError(f"{option('n_draws')} must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
+    return variant
 
 
 def _checked(tables: Mapping[int, Surprisals | Sequence[Surprisals]]) -> dict[int, list[Surprisals]]:

@@ -37,7 +37,7 @@ from langdiff.regression.records import ErrorsKind, IntentsCompared
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table, log_bits
 from langdiff.regression.units import IndependentUnits
-from langdiff.regression.variants import Model, find_variant, names_with, require
+from langdiff.regression.variants import Model, find_variant, names_with, own_variant, require
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable
 from langdiff.tables.surprisals import Surprisals
@@ -417,6 +417,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         reference=None if uncertainty.reference is None else pd.DataFrame(uncertainty.reference, units, units),
         compared=compared,
         audit=audit,
+        own_variant=own_variant(settings.variant),
         **fitting.records(audit.clusters.columns, uncertainty),
     )
 

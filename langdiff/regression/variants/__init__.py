@@ -100,6 +100,11 @@ def own_numbers(variants: "Iterable[Variant]") -> dict[str, str]:
     return {name: value for variant in variants if not variant.is_usual for name, value in variant.signature().items()}
 
 
+def own_variant(variant: "Variant") -> "Variant | None":
+    """Return a model whose class is not one of the package, which its name alone does not tell; None otherwise."""
+    return None if type(variant) in classes() else variant
+
+
 def require(variant: "Variant", offer: str, what: str) -> None:
     """Check that a model has an option.
 

@@ -3,14 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, RowInformation, second_order
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
 from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
@@ -23,6 +23,14 @@ TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard error
 LEAST_VARIANCE = 1e-100  # of an intent of 10^100 bits
 
 Start = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class VariantRecord:
+    """The name and the numbers of a model, as files hold them."""
+
+    name: str
+    numbers: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +93,35 @@ class Variant(ABC):
     usual_sigma: ClassVar[float] = 1.3  # of a unit of an intent; gives spreads alike to those of 0.2 at 100 units
     distribution: ClassVar[str] = "normal"
     without: ClassVar[Mapping[str, str]] = {}
+    kinds: ClassVar[dict[str, type["Variant"]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Register the class under its name, by which saved fits find it."""
+        super().__init_subclass__(**options)
+        if "name" in vars(cls):
+            Variant.kinds[cls.name] = cls
+
+    def to_record(self) -> VariantRecord:
+        """Return the name and the numbers of the model, as a saved fit holds them."""
+        return VariantRecord(self.name, {field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def from_record(cls, record: VariantRecord) -> "Variant":
+        """Return the model that a saved fit holds.
+
+        Parameters
+        ----------
+        record : VariantRecord
+            Name and numbers of the model.
+
+        Raises
+        ------
+        DataError
+            If its class is not known here.
+        """
+        if record.name not in cls.kinds:
+            raise DataError(f"the fit is of model {record.name!r}, of which no class is known here: import it first.")
+        return cls.kinds[record.name](**record.numbers)
 
     @abstractmethod
     def cells(self) -> CellModel:
