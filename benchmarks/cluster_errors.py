@@ -16,7 +16,8 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.stats import norm, t
 
-from langdiff.regression.kernel.cells import RowInformation, scale_of_cells
+from langdiff.regression.kernel.cells import scale_of_cells
+from langdiff.regression.kernel.likelihood import RowInformation
 from langdiff.regression.kernel.clusters import RowClusters, covariance_of_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.lbfgs import Optimum

@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
-from langdiff.regression.kernel.cells import RowInformation
+from langdiff.regression.kernel.likelihood import RowInformation
 
 Kind = Literal["CR0", "CR1", "CR2", "CR3"]
 POWER = {"CR2": 0.5, "CR3": 1.0}  # of 1 / (1 − x)
@@ -57,8 +57,12 @@ class Clusters(Protocol):
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters, shape (n, r, r)."""
 
-    def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return the product of C_g and a vector of each cluster in a block, (n, r) → (n, r)."""
+    @property
+    def axes(self) -> Floats:
+        """A, shape (Q, r), with C_g = Aᵀ K_g A for the matrices K_g by which `times` multiplies."""
+
+    def times(self, which: Integers, vectors: Floats) -> Floats:
+        """Return the product of K_g and a vector of each of some clusters, (n, Q) → (n, Q)."""
 
     def shares_along(self, directions: Floats) -> Floats:
         """Return xᵀ C_g x for each direction x, (n, r) → (G, n)."""
@@ -110,11 +114,21 @@ class RowClusters:
             first = blocks[-1].stop
         return blocks
 
-    def _of(self, which: slice) -> tuple[Floats, Floats, Integers]:
+    @property
+    def axes(self) -> Floats:
+        """The root: K_g is the information of cluster g; see `Clusters`."""
+        return self.root
+
+    def _of(self, which: Integers) -> tuple[Floats, Floats, Integers]:
         """Return the weights and mixed derivatives of the rows of some clusters, and the first row of each cluster."""
-        starts = self._starts[which.start : which.stop + 1]
-        rows = slice(int(starts[0]), int(starts[-1]))
-        return self._rows.weight[rows], self._rows.mixed[rows], starts - starts[0]
+        first, size = self._starts[which], self._starts[which + 1] - self._starts[which]
+        starts = np.append(0, np.cumsum(size))
+        rows: slice | Integers
+        if which[-1] - which[0] == len(which) - 1:
+            rows = slice(int(first[0]), int(first[0] + starts[-1]))  # no copy
+        else:
+            rows = np.arange(starts[-1]) + np.repeat(first - starts[:-1], size)
+        return self._rows.weight[rows], self._rows.mixed[rows], starts
 
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters; see `Clusters`."""
@@ -128,22 +142,20 @@ class RowClusters:
         result: Floats = shares
         return result
 
-    def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return the product of C_g and a vector of each cluster in a block; see `Clusters`."""
+    def times(self, which: Integers, vectors: Floats) -> Floats:
+        """Return the product of B_g and a vector of each of some clusters; see `Clusters`."""
         weight, mixed, starts = self._of(which)
-        of_rows = vectors @ self.root.T
-        if len(weight) > len(vectors):
-            of_rows = np.repeat(of_rows, np.diff(starts), axis=0)
-        products = weight * of_rows - mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
-        result: Floats = _sums(products, starts) @ self.root
-        return result
+        of_rows = vectors if len(weight) == len(vectors) else np.repeat(vectors, np.diff(starts), axis=0)
+        products = weight * of_rows
+        products -= mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
+        return _sums(products, starts)
 
     def shares_along(self, directions: Floats) -> Floats:
         """Return xᵀ C_g x for each direction x; see `Clusters`."""
         along = directions @ self.root.T
         shares = np.empty((len(self.numbers), len(along)))
         for block in self.blocks():
-            weight, mixed, starts = self._of(block)
+            weight, mixed, starts = self._of(np.arange(block.start, block.stop))
             shares[block] = _sums(weight @ (along**2).T - (mixed @ along.T) ** 2, starts)
         return shares
 
@@ -175,8 +187,13 @@ class SummedClusters:
         shares: Floats = self._shares[which]
         return shares
 
-    def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return the product of C_g and a vector of each cluster in a block; see `Clusters`."""
+    @property
+    def axes(self) -> Floats:
+        """The identity: K_g is C_g itself; see `Clusters`."""
+        return np.eye(self.root.shape[1])
+
+    def times(self, which: Integers, vectors: Floats) -> Floats:
+        """Return the product of C_g and a vector of each of some clusters; see `Clusters`."""
         result: Floats = np.einsum("gpq,gq->gp", self._shares[which], vectors)
         return result
 
@@ -184,6 +201,13 @@ class SummedClusters:
         """Return xᵀ C_g x for each direction x; see `Clusters`."""
         along: Floats = np.einsum("np,gpq,nq->gn", directions, self._shares, directions, optimize=True)
         return along
+
+
+def sums_by_cluster(rows: Floats, cluster: Integers) -> Floats:
+    """Sum rows by cluster, each numbered from 0 to G − 1, (I, P) → (G, P)."""
+    count = np.bincount(cluster)
+    ordered = rows if (np.diff(cluster) >= 0).all() else rows[np.argsort(cluster, kind="stable")]
+    return _sums(ordered, np.append(0, np.cumsum(count)))
 
 
 def _sums(rows: Floats, starts: Integers) -> Floats:
@@ -252,15 +276,25 @@ def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
 
 
 def _series(clusters: Clusters, block: slice, vectors: Floats, power: float) -> tuple[Floats, np.ndarray]:
-    """Return the sums of the series of f, and an indicator of clusters for which it has not converged."""
-    total, term, slow = vectors.copy(), vectors, np.zeros(len(vectors), dtype=bool)
+    """Return the sums of the series of f, and an indicator of clusters for which it has not converged.
+
+    With C = AᵀKA the terms are Aᵀs for s_k proportional to K A Aᵀ s_{k−1}: one product with a matrix each, and a last
+    one for the sum. Clusters whose terms have become small are left out of those that follow.
+    """
+    across, square = clusters.axes @ clusters.axes.T, np.einsum("gr,gr->g", vectors, vectors)
+    sums, left = np.zeros((len(vectors), len(across))), np.arange(len(vectors))
+    x = vectors @ clusters.axes.T
     for k in range(1, MOST_TERMS + 1):
-        term = clusters.times(block, term) * ((k - 1 + power) / k)
-        total += term
-        slow = np.linalg.norm(term, axis=1) > SERIES_TOLERANCE * np.linalg.norm(total, axis=1)
-        if not slow.any():
+        term = clusters.times(block.start + left, x) * ((k - 1 + power) / k)
+        sums[left] += term
+        x = term @ across
+        slow = np.einsum("gp,gp->g", term, x) > SERIES_TOLERANCE**2 * square[left]
+        left, x = left[slow], x[slow]
+        if not len(left):
             break
-    return total, slow
+    slow = np.zeros(len(vectors), dtype=bool)
+    slow[left] = True
+    return vectors + sums @ clusters.axes, slow
 
 
 def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]:

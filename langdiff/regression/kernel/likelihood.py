@@ -21,6 +21,7 @@ variances too small and, in incomplete tables, biases c towards editions in spar
 first order.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,7 +31,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logsumexp
 from scipy.stats import chi2
 
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.two_way import TwoWay, blocks, eliminated_information
 
 FAR_VARIANCES = np.geomspace(0.5, 100, 64)  # where the second mode of an intent lies, if it has one
@@ -64,6 +65,24 @@ class Scales(NamedTuple):
     mu: Floats
     c: Floats
     k: float
+
+
+class RowInformation(NamedTuple):
+    """Scores and information of rows, all of shape (I, J) and 0 in missing cells.
+
+    `score` is the derivative of the log-likelihood in c, whose columns sum to 0 at the optimum. The
+    information of row i is diag(`weight[i]`) − `mixed[i]` `mixed[i]`ᵀ.
+    """
+
+    score: Floats
+    weight: Floats
+    mixed: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Information of all rows, shape (J, J)."""
+        total: Floats = np.diag(self.weight.sum(axis=0)) - self.mixed.T @ self.mixed
+        return total
 
 
 class _Row(NamedTuple):
@@ -196,22 +215,47 @@ class ScaleFreeLikelihood:
             If the log-likelihood is not concave in some μ there.
         """
         table = self.two_way
+        w = 1 / np.logaddexp(0.0, -mu)
+        schur: Floats = np.diag(np.full(len(c), w.sum()) if table.mask is None else w @ table.mask)
+        for _, _, mixed in self._by_blocks(mu, c):
+            schur -= mixed.T @ mixed
+        return schur
+
+    def row_information(self, mu: Floats, c: Floats) -> RowInformation:
+        """Return the scores and the observed information of all rows; see `information`."""
+        table, w = self.two_way, 1 / np.logaddexp(0.0, -mu)
+        shape = table.residual.shape
+        weight = w[:, None] * (np.ones(shape) if table.mask is None else table.mask)
+        score, all_mixed = np.empty(shape), np.empty(shape)
+        for rows, r, mixed in self._by_blocks(mu, c):
+            np.multiply(r, weight[rows], out=score[rows])
+            all_mixed[rows] = mixed
+        return RowInformation(score, weight, all_mixed)
+
+    def _by_blocks(self, mu: Floats, c: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield rows, their residuals (any number in missing cells), and information on μ and c over the root of H."""
+        table = self.two_way
         row, a, b = self._rows(mu, c)
         w, p = 1 / row.v, row.p
-        slope = 1 + 0.5 * p
         curvature = self._curvature(row)
         if not (curvature > 0).all():
             raise np.linalg.LinAlgError("the log-likelihood is not concave in an intent size")
-        weight = np.full(len(c), w.sum()) if table.mask is None else w @ table.mask
-        schur: Floats = np.diag(weight)
         root = np.sqrt(curvature)
+        constant, factor = (1 + 0.5 * p) * w / root, p * w**2 / root
         for rows in blocks(table.residual):
-            r = table.residual[rows] - a[rows, None] - b
-            mixed = ((slope * w)[rows, None] - (p * w**2)[rows, None] * r) / root[rows, None]
+            r = table.residual[rows] - a[rows, None]
+            r -= b
+            mixed = constant[rows, None] - factor[rows, None] * r
             if table.mask is not None:
                 mixed *= table.mask[rows]
-            schur -= mixed.T @ mixed
-        return schur
+            yield rows, r, mixed
+
+    def scores(self, mu: Floats, c: Floats, rows: Integers) -> Floats:
+        """Return the derivatives of the log-likelihood of some rows in c, shape (R, J)."""
+        table, v = self.two_way, np.logaddexp(0.0, -mu[rows])
+        x = table.residual[rows] + table.intent_effect[rows, None] + (table.edition_effect - c)
+        scores: Floats = (x - (mu[rows] - 0.5 * v)[:, None]) / v[:, None]
+        return scores if table.mask is None else scores * table.mask[rows]
 
     def start(self) -> tuple[Floats, Floats]:
         """Return starting values of μ and c: the means of model 1 with the most likely scale."""

@@ -17,7 +17,8 @@ def satterthwaite(clusters, contrasts):
         u = adjusted(clusters, np.broadcast_to(direction, clusters.scores.shape), "CR2")
         y = np.empty_like(u)
         for block in clusters.blocks():
-            y[block] = clusters.times(block, u[block])
+            which = np.arange(block.start, block.stop)
+            y[block] = clusters.times(which, u[block] @ clusters.axes.T) @ clusters.axes
         own, square = np.einsum("gr,gr->g", u, y), np.einsum("gr,gr->g", y, y)
         sum_of_squares = np.sum(own * (own - 2 * square)) + np.sum((y.T @ y) ** 2)
         freedom[place] = np.sum(own - square) ** 2 / sum_of_squares

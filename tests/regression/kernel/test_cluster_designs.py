@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import DataError
-from langdiff.regression.kernel.cells import RowInformation
+from langdiff.regression.kernel.likelihood import RowInformation
 from langdiff.regression.kernel.clusters import (
     RowClusters,
     covariance_of_clusters,
