@@ -28,7 +28,7 @@ from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
 from langdiff.regression.fitting.errors import USUAL_CORRECTION
 from langdiff.regression.fitting.fixed import Fixed, Settings
-from langdiff.regression.kernel.clusters import adjusted
+from langdiff.regression.kernel.clusters import adjusted_influences
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.variants import PlainModel, find_variant
@@ -76,7 +76,7 @@ def estimate_size(table: Surprisals, model: PlainModel, cluster: Integers) -> Si
     difficulty = fitted.difficulties
     clusters = fitted.clusters(cluster[fitted.used])
     of_c = np.zeros((cluster.max() + 1, len(difficulty)))
-    of_c[clusters.numbers] = adjusted(clusters, clusters.scores, USUAL_CORRECTION) @ clusters.root.T
+    of_c[clusters.numbers] = adjusted_influences(clusters, USUAL_CORRECTION)
     influence = of_c - (of_c @ softmax(difficulty))[:, None]
     level, of_level = _level(table.bits, difficulty, influence, cluster)
     return SizeEstimate(level + difficulty, of_level[:, None] + influence, found.converged)

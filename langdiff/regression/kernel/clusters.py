@@ -32,6 +32,8 @@ NO_INFORMATION = 1e-12  # of the largest eigenvalue: the constant, of which mode
 WHOLE = 1 - 1e-9  # a share from which a cluster has all the information on some difference
 MOST_TERMS = 30  # of the series: enough for shares up to a third
 SERIES_TOLERANCE = 1e-12  # of the sum
+GROWTH = 10.0  # of the ratio of one term to the last from term to term, at most, for the next to be foreseen
+LEAST = np.finfo(float).tiny  # instead of 0, where a cluster has no score
 FEW_CLUSTERS = 50  # up to which eigenvalues are taken at once: some of so few are too large for the series
 CELLS_AT_A_TIME = 2**18
 
@@ -44,8 +46,8 @@ class Clusters(Protocol):
         """W, shape (P, r): the inverse of the information is W Wᵀ."""
 
     @property
-    def scores(self) -> Floats:
-        """Wᵀ S_g, shape (G, r)."""
+    def influences(self) -> Floats:
+        """A Wᵀ S_g, shape (G, Q): influences of the clusters without an adjustment, in the coordinates of `times`."""
 
     @property
     def numbers(self) -> Integers:
@@ -63,6 +65,9 @@ class Clusters(Protocol):
 
     def times(self, which: Integers, vectors: Floats) -> Floats:
         """Return the product of K_g and a vector of each of some clusters, (n, Q) → (n, Q)."""
+
+    def of_parameters(self, influences: Floats) -> Floats:
+        """Return W v from A v, (n, Q) → (n, P)."""
 
     def shares_along(self, directions: Floats) -> Floats:
         """Return xᵀ C_g x for each direction x, (n, r) → (G, n)."""
@@ -102,7 +107,7 @@ class RowClusters:
         else:
             self.root = basis @ inverse_root(basis.T @ total @ basis)
         self._weights = _sums(rows.weight, self._starts)
-        self.scores = _sums(rows.score, self._starts) @ self.root
+        self.influences = _sums(rows.score, self._starts) @ (self.root @ self.root.T)
 
     def blocks(self) -> list[slice]:
         """Return slices of clusters that are computed together; see `Clusters`."""
@@ -150,6 +155,10 @@ class RowClusters:
         products -= mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
         return _sums(products, starts)
 
+    def of_parameters(self, influences: Floats) -> Floats:
+        """Return the influences themselves; see `Clusters`."""
+        return influences
+
     def shares_along(self, directions: Floats) -> Floats:
         """Return xᵀ C_g x for each direction x; see `Clusters`."""
         along = directions @ self.root.T
@@ -175,7 +184,7 @@ class SummedClusters:
         self.numbers = np.arange(len(scores))
         _check_number(self.numbers)
         self.root = inverse_root(information.sum(axis=0))
-        self.scores = scores @ self.root
+        self.influences = scores @ self.root
         self._shares = self.root.T @ information @ self.root
 
     def blocks(self) -> list[slice]:
@@ -195,6 +204,11 @@ class SummedClusters:
     def times(self, which: Integers, vectors: Floats) -> Floats:
         """Return the product of C_g and a vector of each of some clusters; see `Clusters`."""
         result: Floats = np.einsum("gpq,gq->gp", self._shares[which], vectors)
+        return result
+
+    def of_parameters(self, influences: Floats) -> Floats:
+        """Return influences on the parameters; see `Clusters`."""
+        result: Floats = influences @ self.root.T
         return result
 
     def shares_along(self, directions: Floats) -> Floats:
@@ -251,50 +265,66 @@ def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
     With one row per cluster this is the plain sandwich. A cluster without which editions could not be compared has no
     error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such clusters first.
     """
-    root = clusters.root @ adjusted(clusters, clusters.scores, kind).T
-    n_clusters = len(clusters.numbers)
-    covariance: Floats = root @ root.T * (n_clusters / (n_clusters - 1) if kind == "CR1" else 1.0)
+    influences, n_clusters = adjusted_influences(clusters, kind), len(clusters.numbers)
+    covariance: Floats = influences.T @ influences * (n_clusters / (n_clusters - 1) if kind == "CR1" else 1.0)
     return covariance
 
 
+def adjusted_influences(clusters: Clusters, kind: Kind) -> Floats:
+    """Return the influence W f(C_g) Wᵀ S_g of each cluster on the parameters, shape (G, P)."""
+    return clusters.of_parameters(adjusted(clusters, clusters.influences, kind))
+
+
 def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
-    """Return the product of f(C_g) and a vector of each cluster, (G, r) → (G, r)."""
+    """Return A f(C_g) v for a vector A v of each cluster, (G, Q) → (G, Q); see `Clusters.axes`."""
     if kind not in POWER:
         return vectors
-    n_clusters, rank = vectors.shape
-    result, slow = np.empty_like(vectors), np.ones(n_clusters, dtype=bool)
-    if n_clusters > FEW_CLUSTERS:
+    power, rank = POWER[kind], clusters.axes.shape[1]
+    result, slow = np.empty_like(vectors), np.ones(len(vectors), dtype=bool)
+    if len(vectors) > FEW_CLUSTERS:
         for block in clusters.blocks():
-            result[block], slow[block] = _series(clusters, block, vectors[block], POWER[kind])
+            result[block], slow[block] = _series(clusters, block, vectors[block], power)
     for g in np.array_split(np.flatnonzero(slow), 1 + slow.sum() * rank**2 // CELLS_AT_A_TIME):
         if not len(g):
             continue
-        values, axes = shares_by_axis(clusters, g)
-        along = np.einsum("gpr,gp->gr", axes, vectors[g]) * (1 - values) ** -POWER[kind]
-        result[g] = np.einsum("gpr,gr->gp", axes, along)
+        # f(C) v = v + Σ_k a_k (f(λ_k) − 1)/λ_k a_kᵀ C v, for eigenvectors a_k; at λ = 0 the ratio is the power
+        values, along = shares_by_axis(clusters, g)
+        none = np.abs(values) < NO_INFORMATION
+        ratio = np.where(none, power, np.expm1(-power * np.log1p(-values)) / np.where(none, 1.0, values))
+        parts = ratio * np.einsum("gpr,gp->gr", along, clusters.times(g, vectors[g]) @ clusters.axes)
+        result[g] = vectors[g] + np.einsum("gpr,gr->gp", along, parts) @ clusters.axes.T
     return result
 
 
 def _series(clusters: Clusters, block: slice, vectors: Floats, power: float) -> tuple[Floats, np.ndarray]:
     """Return the sums of the series of f, and an indicator of clusters for which it has not converged.
 
-    With C = AᵀKA the terms are Aᵀs for s_k proportional to K A Aᵀ s_{k−1}: one product with a matrix each, and a last
-    one for the sum. Clusters whose terms have become small are left out of those that follow.
+    With C = AᵀKA each term, A C v = A Aᵀ K (A v), follows from the last by one product with a matrix. Clusters whose
+    next term is foreseen to be small are left out of those that follow.
     """
-    across, square = clusters.axes @ clusters.axes.T, np.einsum("gr,gr->g", vectors, vectors)
-    sums, left = np.zeros((len(vectors), len(across))), np.arange(len(vectors))
-    x = vectors @ clusters.axes.T
+    across, total, left = clusters.axes @ clusters.axes.T, vectors.copy(), np.arange(len(vectors))
+    term, before = vectors, np.ones(len(vectors))
+    least = before  # of the squared length of v: (vᵀ C v)² / vᵀ C² v
     for k in range(1, MOST_TERMS + 1):
-        term = clusters.times(block.start + left, x) * ((k - 1 + power) / k)
-        sums[left] += term
-        x = term @ across
-        slow = np.einsum("gp,gp->g", term, x) > SERIES_TOLERANCE**2 * square[left]
-        left, x = left[slow], x[slow]
+        product = clusters.times(block.start + left, term) * ((k - 1 + power) / k)
+        next_term = product @ across
+        square = np.einsum("gp,gp->g", product, next_term)  # of the length of the term
+        if k == 1:
+            before = least = np.einsum("gp,gp->g", product, term) ** 2 / np.maximum(square, LEAST)
+        term, growth = next_term, square / np.maximum(before, LEAST)
+        slow = square * np.minimum(1, GROWTH**2 * growth) > SERIES_TOLERANCE**2 * least
+        if len(left) == len(total):
+            total += term
+        else:
+            total[left] += term
+        before = square
+        if not slow.all():
+            left, term, before, least = left[slow], term[slow], before[slow], least[slow]
         if not len(left):
             break
-    slow = np.zeros(len(vectors), dtype=bool)
-    slow[left] = True
-    return vectors + sums @ clusters.axes, slow
+    unfinished = np.zeros(len(vectors), dtype=bool)
+    unfinished[left] = True
+    return total, unfinished
 
 
 def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]:
@@ -351,15 +381,13 @@ def nested_covariance(clusters: Clusters, group: Integers, kind: Kind = "CR2") -
         Adjustment of the scores; see `langdiff.regression.kernel.clusters`. CR1 is CR0 here, as n/(n − 1)
         is there already.
     """
-    scores = adjusted(clusters, clusters.scores, kind)
+    influences = adjusted_influences(clusters, kind)
     _, code, size = np.unique(group, return_inverse=True, return_counts=True)
-    mean = np.zeros((len(size), scores.shape[1]))
-    np.add.at(mean, code, scores)
-    mean /= size[:, None]
+    mean = sums_by_cluster(influences, code) / size[:, None]
     mean[size == 1] = 0.0
     factor = size / np.maximum(size - 1, 1)
-    root = clusters.root @ ((scores - mean[code]) * np.sqrt(factor[code])[:, None]).T
-    covariance: Floats = root @ root.T
+    within = (influences - mean[code]) * np.sqrt(factor[code])[:, None]
+    covariance: Floats = within.T @ within
     return covariance
 
 

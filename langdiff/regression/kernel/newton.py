@@ -171,11 +171,13 @@ def _may_gain(likelihood: ScaleFreeLikelihood, optimum: Optimum, moved: Floats) 
     than Σ_S Δ_i for every set if Δ_i > ½ h_i Σ h for each. As the gain is not exactly quadratic, many times that is
     asked for.
     """
-    table, profile = likelihood.two_way, likelihood.profile(moved, optimum.c)
-    rows = np.flatnonzero(np.abs(profile.mu - optimum.mu) > SAME_MODE)  # others have one mode
-    loss = (profile.values - likelihood.intent_values(optimum.mu, optimum.c))[rows]
-    before, after = (likelihood.scores(mu, optimum.c, rows) for mu in (optimum.mu, profile.mu))
-    change = table.gather((after - before).T)
+    table = likelihood.two_way
+    rows = np.flatnonzero(moved != optimum.mu)
+    part, near = likelihood.of_rows(rows), optimum.mu[rows]
+    profile = part.profile(moved[rows], optimum.c)
+    other = np.abs(profile.mu - near) > SAME_MODE  # the others have one mode
+    loss = (profile.values - part.intent_values(near, optimum.c))[other]
+    change = table.gather((part.scores(profile.mu, optimum.c) - part.scores(near, optimum.c))[other].T)
     try:
         information = likelihood.expected_information(optimum.mu, optimum.c)
         factor = cho_factor(table.gather(table.gather(information).T))
