@@ -1,18 +1,28 @@
 """Errors and warnings of the package: one root class, each also the builtin a caller expects.
 
 Options are named in messages in the words of the reader: Python, the command line or an experiment file. A message is
-written once: ``f"pass {option('errors', 'replace')}"`` reads ``errors="replace"`` in Python, ``--errors replace`` in a
+written once: ``f"pass {option('errors', 'replace')}"`` reads ``errors='replace'`` in Python, ``--errors replace`` in a
 command that has the option, and ``errors = "replace"`` while an experiment is read or run.
 """
 
+import json
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+import sys
+import sysconfig
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Literal, NamedTuple
+from pathlib import Path
+from types import FrameType
+from typing import Final, Literal, NamedTuple
 
 SHOWN = 10  # faults that a message lists one by one; of more, it has one line per file
 MAX_FILES = 30  # files that a message lists
+_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+_STANDARD = (f"{Path(os.__file__).parent}{os.sep}", "<frozen ")
+_INSTALLED = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("purelib", "platlib"))
 _FIGURES = re.compile(r"\([^()]*[0-9][^()]*\)|[0-9][0-9.,]*")  # in brackets with what they are of, or bare
 
 
@@ -139,26 +149,7 @@ class ConfigError(LangdiffError, ValueError):
 
 
 class UnknownColumnError(ConfigError):
-    """What is known of intents has no column of the name given.
-
-    Attributes
-    ----------
-    fault : str
-        The message without what to do in Python, which commands and runs replace by what can be done there.
-    known : tuple of str
-        Columns that there are.
-
-    Examples
-    --------
-    >>> error = UnknownColumnError("clusters='book': no such column", "pass a Series.")
-    >>> str(error), error.fault
-    ("clusters='book': no such column; pass a Series.", "clusters='book': no such column")
-    """
-
-    def __init__(self, fault: str, in_python: str = "", known: Iterable[str] = ()) -> None:
-        super().__init__(f"{fault}; {in_python}" if in_python else fault)
-        self.fault = fault
-        self.known = tuple(known)
+    """What is known of intents has no column of the name given."""
 
 
 class InfeasibleError(LangdiffError, ValueError):
@@ -253,6 +244,50 @@ class EditionWarning(LangdiffWarning):
         return f"{models}{len(editions)} editions, {listing(editions)}{figures}: {caution}"
 
 
+def warn(text: str | Warning, category: type[Warning] = LangdiffWarning) -> None:
+    """Issue a warning at the line outside of the package that called it, however deep the present function lies.
+
+    Parameters
+    ----------
+    text : str or Warning
+        The message, or the warning itself, whose class counts instead of `category`.
+    category : type of Warning
+        Class of the warning.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn("only 3 clusters.")
+    >>> caught[0].category.__name__, caught[0].filename
+    ('LangdiffWarning', '<doctest ...>')
+    """
+    frame = _caller(sys._getframe(1))
+    module, registry = frame.f_globals.get("__name__"), frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
+
+
+def _caller(frame: FrameType) -> FrameType:
+    """Return the first frame outside of the package; the outermost where there is none.
+
+    Frames of the standard library, such as decorators, are skipped, and so are those of other installed packages
+    through which the package calls itself, such as a table that applies a function.
+    """
+    found: FrameType | None = None
+    place: FrameType | None = frame
+    while place is not None:
+        frame, file = place, place.f_code.co_filename
+        installed = file.startswith(_INSTALLED)  # which may lie below the standard library
+        if file.startswith(_PACKAGE):
+            found = None
+        elif installed or not file.startswith(_STANDARD):
+            found = found or place
+            if not installed:
+                break
+        place = place.f_back
+    return found or frame
+
+
 def without_figures(text: str) -> str:
     """Return a message with its figures taken out, which is the same for all messages of its kind.
 
@@ -278,39 +313,48 @@ def listing(names: Iterable[object], most: int = 5) -> str:
 
 
 Reader = Literal["python", "command", "experiment"]
-Say = Callable[[str, str | None], str]
+Say = Callable[[str, object], str]
+_NO_VALUE: Final = object()
 
 
-def _in_python(name: str, value: str | None) -> str:
-    return name if value is None else f'{name}="{value}"'
+def _in_python(name: str, value: object) -> str:
+    return name if value is _NO_VALUE else f"{name}={value!r}"
 
 
-def _in_experiment(name: str, value: str | None) -> str:
-    return name if value is None else f'{name} = "{value}"'
+def _in_experiment(name: str, value: object) -> str:
+    return name if value is _NO_VALUE else f"{name} = {json.dumps(value, ensure_ascii=False, default=str)}"
 
 
 _READER: ContextVar[tuple[Reader, Say]] = ContextVar("reader", default=("python", _in_python))
 
 
-def option(name: str, value: str | None = None) -> str:
-    """Name an option, with the value that it should get.
+def option(name: str, value: object = _NO_VALUE) -> str:
+    """Name an option, with the value that it has or should get.
 
     Parameters
     ----------
     name : str
         Name of the argument in Python.
-    value : str, optional
-        Value to give it; by default only the option is named.
+    value : str, number, bool or list of these, optional
+        Value of the option; by default only the option is named.
+
+    Returns
+    -------
+    str
+        The option in the words of the reader; a command that lacks it is told the name in Python.
 
     Examples
     --------
-    >>> option("errors", "replace"), option("vref")
-    ('errors="replace"', 'vref')
+    >>> option("errors", "replace"), option("restricted", True), option("vref")
+    ("errors='replace'", 'restricted=True', 'vref')
     >>> with in_experiment():
-    ...     option("errors", "replace")
-    'errors = "replace"'
+    ...     option("errors", "replace"), option("restricted", True), option("vref")
+    ('errors = "replace"', 'restricted = true', 'vref')
+    >>> with in_command({"errors": ("--errors", ""), "restricted": ("--restricted", "--no-restricted")}):
+    ...     option("errors", "replace"), option("restricted", True), option("restricted", False), option("vref")
+    ('--errors replace', '--restricted', '--no-restricted', 'vref')
     """
-    return _READER.get()[1](name, value)
+    return _READER.get()[1](name, getattr(value, "item", lambda: value)())  # numbers of NumPy are shown as Python's
 
 
 def words(*, python: str, command: str, experiment: str | None = None) -> str:
@@ -319,8 +363,26 @@ def words(*, python: str, command: str, experiment: str | None = None) -> str:
 
 
 @contextmanager
-def in_command(say: Say) -> Iterator[None]:
-    """Let messages made inside the block speak of a command's options, which `say` names."""
+def in_command(options: Mapping[str, tuple[str, str]]) -> Iterator[None]:
+    """Let messages made inside the block name the options of a command.
+
+    Parameters
+    ----------
+    options : mapping from str to (str, str)
+        The option of each argument, and what switches it off where there is such an option, or ``""``.
+    """
+
+    def say(name: str, value: object) -> str:
+        found = options.get(name) or options.get(name.removesuffix("s"))  # of several values, one at a time
+        if found is None:
+            return _in_python(name, value)
+        on, off = found
+        if value is _NO_VALUE or value is True:
+            return on
+        if value is False or value is None:
+            return off or f"no {on}"
+        return " ".join(f"{on} {each}" for each in (value if isinstance(value, list | tuple) else [value]))
+
     token = _READER.set(("command", say))
     try:
         yield

@@ -1,11 +1,14 @@
-"""Every public function and method says what it takes, gives and refuses, with an example that runs."""
+"""Every public function and method documents its parameters, results and errors, with an example that runs."""
 
+import ast
 import importlib
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
+import langdiff
 from tests.test_public_names import PUBLIC, SUBMODULES
 
 NOTHING_TO_REFUSE = {"align_conjunctions", "merge_interlocked", "nesting", "tokenize", "detokenize"}  # any text
@@ -15,6 +18,11 @@ NOTHING_TO_REFUSE |= {"plot_difficulty_curves", "plot_rank_changes", "plot_size_
 NOTHING_TO_REFUSE |= {"plot_within_languages"}  # a result of ours
 NOTHING_TO_REFUSE |= {"profile_treebank"}  # a treebank and settings, which were checked when they were made
 UNDERLINED = re.compile(r"^([A-Z][a-z]+(?: [A-Z][a-z]+)?)\n-{3,}$", re.M)
+PLAIN = ["base", "corpora", "datasets", "lm", "parity", "selection", "tables"]  # packages with plain first sentences
+UNCLEAR = ["what it", "what is", "those that", "so many", "beside", "besides", "is no", "are no"]
+UNCLEAR += ["of which alone", "which see"]
+NOT_VERBS = ["say", "take", "make", "go", "tell", "give"]  # words with which no summary of a function begins
+NOT_VERBS += ["the", "a", "an", "what", "which", "whether", "how", "all", "if", "where"]
 RIDDLE = re.compile(r"^(Which|What|Where|Of|Its|As|If)\b.{0,25}$")
 
 
@@ -94,3 +102,23 @@ def test_every_parameter_of_a_method_is_explained(thing, key):
 @pytest.mark.parametrize("thing", CLASSES)
 def test_a_public_class_has_a_summary(thing):
     assert _sections(thing)["Summary"].strip()
+
+
+def _unclear(package):
+    """Yield the first sentences in a package that have an unclear phrase or, of functions, begin with a wrong word."""
+    phrases = re.compile(rf"\b({'|'.join(UNCLEAR)})\b", re.I)
+    opening = re.compile(rf"({'|'.join(NOT_VERBS)})\b", re.I)
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for path in sorted((Path(langdiff.__file__).parent / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, kinds) and (text := ast.get_docstring(node)):
+                sentence = " ".join(text.split("\n\n")[0].split())
+                values = {ast.unparse(each) for each in getattr(node, "decorator_list", [])}  # properties are nouns
+                names_a_value = not isinstance(node, kinds[2:]) or bool(values & {"property", "cached_property"})
+                if phrases.search(sentence) or (not names_a_value and opening.match(sentence)):
+                    yield f"{path.name}:{getattr(node, 'lineno', 1)} {sentence}"
+
+
+@pytest.mark.parametrize("package", PLAIN)
+def test_first_sentences_are_plain(package):
+    assert list(_unclear(package)) == []

@@ -24,8 +24,7 @@ from langdiff.cli.runs import app as runs
 from langdiff.cli.taggers import app as taggers
 from langdiff.cli.training import app as training
 from langdiff.cli.trees import discourse, treebanks
-from langdiff.cli.wording import as_options, in_options, options_of, saying
-from langdiff.errors import LangdiffError, in_command
+from langdiff.errors import LangdiffError
 
 RENAMED = {"flag-cells": "flag-outliers", "floors": "baselines"}  # commands as they were called before
 
@@ -39,17 +38,12 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        # the command's name is known only once this has begun
-        with in_command(lambda name, value: saying(_options(ctx))(name, value)):
-            return self._invoke(ctx)
-
-    def _invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except LangdiffError as error:
             if ctx.obj:  # --debug
                 raise
-            typer.echo(escape_controls(f"langdiff: {_as_said(ctx, in_options(error, _options(ctx)))}"), err=True)
+            typer.echo(escape_controls(f"langdiff: {error}"), err=True)
         except KeyboardInterrupt:
             typer.echo(
                 "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",
@@ -93,22 +87,7 @@ def _globally(
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[_LogLines(debug)])
     if not debug:
         show = functools.cache(_print_warning)  # each text once
-        warnings.showwarning = lambda message, *_: show(_as_said(context, as_options(str(message), _options(context))))
-
-
-def _options(context: Any) -> dict[str, str]:
-    """Return the options of the command that was called."""
-    name = context.invoked_subcommand
-    return {} if name is None else options_of(context.command.commands.get(name))
-
-
-def _as_said(context: Any, message: str) -> str:
-    """Return what is said of an experiment in the keys of its file."""
-    if context.invoked_subcommand != "run":
-        return message
-    from langdiff.run.experiment_file import as_keys
-
-    return as_keys(message)
+        warnings.showwarning = lambda message, *_: show(str(message))
 
 
 def _print_warning(message: str) -> None:

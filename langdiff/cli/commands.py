@@ -19,7 +19,7 @@ from typer.main import get_command
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
-from langdiff.errors import ConfigError, option
+from langdiff.errors import ConfigError, in_command, option
 
 Body = Callable[..., None]
 Reader = str | type | Callable[[Any, "Call"], Any]
@@ -336,11 +336,24 @@ class Late(TyperCommand):
         for name in (word.split("=")[0] for word in args):
             if name not in own and (now := [other for other in RENAMED.get(name, ()) if other in own]):
                 ctx.fail(f"{name} is called {now[0]} now.")
-        return super().parse_args(ctx, args)
+        with in_command(self.named):
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
-        return self._made.invoke(ctx)
+        with in_command(self.named):
+            return self._made.invoke(ctx)
+
+    @cached_property
+    def named(self) -> dict[str, tuple[str, str]]:
+        """What switches an argument on and off on the command line, by its name in Python and that of the option."""
+        found: dict[str, tuple[str, str]] = {}
+        for one in self.params:
+            long = [name for name in one.opts if name.startswith("--")]
+            if long and one.name:
+                found[one.name] = named = long[0], next(iter(one.secondary_opts), "")
+                found.setdefault(long[0].removeprefix("--").replace("-", "_"), named)
+        return found
 
 
 def show(call: Call, output: Output) -> None:

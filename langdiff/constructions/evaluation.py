@@ -1,6 +1,5 @@
 """Judging the analyses of parsers by gold targets, and what parsers have not analysed."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
@@ -12,7 +11,7 @@ from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import Parses
 from langdiff.constructions.rules import Rules, default_rules, is_found, lexical_words
 from langdiff.constructions.scores import ConstructionScores
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option, words
+from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 
 Missing = Literal["raise", "skip", "wrong"]
 SUSPICIOUS = 5  # targets; rules that find none of so many may be for another scheme
@@ -66,11 +65,9 @@ def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], miss
         raise DataError(
             f"{said}. Give its output for them, too, {skip}count their targets as wrong ({option('missing', 'wrong')})."
         )
-    warnings.warn(
+    warn(
         f"{said}. These treebanks are left out for all parsers: the scores are of {len(kept):,} of "
-        f"{len(gold.sentences):,} sentences.",
-        LangdiffWarning,
-        stacklevel=3,
+        f"{len(gold.sentences):,} sentences."
     )
     return gold.sel(items=kept)
 
@@ -91,11 +88,9 @@ def warn_of_missing_parses(gold: GoldTargets, system: Parses) -> None:
         each = "; ".join(
             f"{bank}: {len(own):,} of {len(banks[bank]):,} ({listing(own)})" for bank, own in lacking.items() if own
         )
-        warnings.warn(
+        warn(
             f"parser {system.name!r} has no parse of {total:,} of {len(gold.sentences):,} sentences, whose targets "
-            f"count as wrong. {each}.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"count as wrong. {each}."
         )
 
 
@@ -268,11 +263,9 @@ def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rule
     missed = sum(row["outcome"] == "not found" and row["polarity"] == 1 for row in judged)
     if missed < SUSPICIOUS or any(row["outcome"] == "found" for row in judged) or not any(system.blocks.values()):
         return
-    warnings.warn(
+    warn(
         f"rules {rules.name!r} ({rules.source}) find no target at all in the output of parser {system.name!r}; are "
-        "they written for lines of this shape, with these labels?",
-        LangdiffWarning,
-        stacklevel=3,
+        "they written for lines of this shape, with these labels?"
     )
 
 
@@ -282,34 +275,26 @@ def warn_about(gold: GoldTargets, system: Parses, rules: Rules) -> None:
     if unknown:
         first = unknown[0]
         where = f", the first in line {system.lines[first]}" if first in system.lines else ""
-        warnings.warn(
+        warn(
             f"parser {system.name!r}: {len(unknown):,} blocks are not for items of {gold.name!r} and are not used: "
-            f"{listing(unknown)}{where}.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"{listing(unknown)}{where}."
         )
     own = {item: tokens for item, tokens in gold.sentences.items() if item in system.blocks}
     if len(own) > 1 and not any(system.blocks[item] for item in own):
-        warnings.warn(
+        warn(
             f"parser {system.name!r}: all blocks are without dependencies, so that negative targets are right and all "
-            "others wrong. Is this the output of a parser?",
-            LangdiffWarning,
-            stacklevel=3,
+            "others wrong. Is this the output of a parser?"
         )
     if outside := {item: last for item, tokens in own.items() if (last := system.last_position(item)) >= len(tokens)}:
         first, last = next(iter(outside.items()))
-        warnings.warn(
+        warn(
             f"parser {system.name!r}: dependencies of {len(outside):,} sentences name words that these do not have, "
             f"the first {first!r}: word {last} (from 0) of {len(own[first])}. If the parser divides sentences in "
-            f"another way, give its words: {words(python='tokens', command='--tokens NAME=FILE')}.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"another way, give its words: {words(python='tokens', command='--tokens NAME=FILE')}."
         )
     if not rules.shipped and (lexical := lexical_words(rules, gold, system)):
         lines = "; ".join(f"line {line}: {', '.join(named)}" for line, named in list(lexical.items())[:5])
-        warnings.warn(
+        warn(
             f"rules {rules.name!r} ({rules.source}) name words of the sentences, which are not labels of parser "
-            f"{system.name!r}: {lines}. Rules are about labels only.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"{system.name!r}: {lines}. Rules are about labels only."
         )

@@ -1,7 +1,6 @@
 """Gold targets: reading, checking and saving the files of targets and of sentences."""
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from langdiff.base.io import as_path, read_lines, write_text
 from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
 from langdiff.constructions.target import PHENOMENA, Target, is_type, read_nodes, write_nodes
-from langdiff.errors import DataError, Fault, FaultsError, LangdiffWarning
+from langdiff.errors import DataError, Fault, FaultsError, warn
 
 CELLS = 6
 TREEBANK = "# treebank ="  # before the sentences of a treebank
@@ -250,16 +249,16 @@ def collect_targets(
     if not found:
         raise DataError(f"{source}: there are no targets.")
     if different:
-        warn_of_words(source, different, stacklevel=4)
+        warn_of_words(source, different)
     used = {target.item for target in found.values()}
     kept = {item: words for item, words in sentences.items() if item in used}
     return GoldTargets(name=name, origin=origin, sentences=kept, targets=tuple(found.values()))
 
 
-def warn_of_words(source: str, different: list[str], *, stacklevel: int) -> None:
+def warn_of_words(source: str, different: list[str]) -> None:
     """Warn of words that are not those of the sentence."""
     message = f"{len(different)} words are not those of the sentence: {'; '.join(different[:5])}."
-    warnings.warn(f"{source}: {message} Are positions counted from 0?", LangdiffWarning, stacklevel=stacklevel)
+    warn(f"{source}: {message} Are positions counted from 0?")
 
 
 def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[str, tuple[str, ...]]:

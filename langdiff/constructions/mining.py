@@ -1,7 +1,6 @@
 """Candidates of phenomena in treebanks: counting, drawing at random, and files for people to vet."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_targe
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import PHENOMENA, Target, write_nodes
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 
 SEVERAL = 5  # sentences with a pattern in the tree, of which the enhanced graph may have none by chance
 DECISIONS = ("yes", "no", "edit")
@@ -91,7 +90,7 @@ class Candidates:
             If the number is not positive or the seed is not one.
         """
         if per_phenomenon < 1:
-            raise ConfigError(f"per_phenomenon must be at least 1, got {per_phenomenon}.")
+            raise ConfigError(f"{option('per_phenomenon')} must be at least 1, got {per_phenomenon}.")
         rng = generator(seed, "candidates")
         drawn: list[Candidate] = []
         for phenomenon in self.phenomena:
@@ -210,7 +209,7 @@ def mine_candidates(
                 sentences[graph.item] = graph.forms
             edges.count(graph, {candidate.phenomenon for candidate in own})
         for what in edges.lacking():
-            warnings.warn(f"{file}: {what}", LangdiffWarning, stacklevel=2)
+            warn(f"{file}: {what}")
     if not seen:
         raise DataError("the files have no sentences.")
     order = list(dict.fromkeys(query.phenomenon for query in asked))
@@ -354,7 +353,7 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     if not targets:
         raise DataError(f"{path}: no candidate was accepted; write yes in the first column of targets.")
     if different:
-        warn_of_words(str(path), different, stacklevel=3)
+        warn_of_words(str(path), different)
     rows = [
         (code, "" not in own, any(own_one in ("yes", "edit") for own_one in own))
         for (code, _), own in decisions.items()

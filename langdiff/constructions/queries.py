@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,7 +12,7 @@ from typing import Any
 from langdiff.base.io import as_path, read_lines
 from langdiff.constructions.graphs import Graph, Word
 from langdiff.constructions.target import PHENOMENA, Node, Target, is_type
-from langdiff.errors import DataError, LangdiffWarning
+from langdiff.errors import DataError, warn
 
 RELATIONS = [
     "acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop",
@@ -198,7 +197,7 @@ def _warn_of_names(source: str, text: str, phenomenon: str, table: dict[str, Any
         for doubt in doubtful_names(condition):
             line = text[: max(text.find(condition), 0)].count("\n") + 1
             message = f"{source}, line {line}, {phenomenon}: {condition!r}: {doubt}"
-            warnings.warn(message, LangdiffWarning, stacklevel=3)
+            warn(message)
 
 
 def _query(phenomenon: str, table: dict[str, Any]) -> Query:

@@ -1,4 +1,4 @@
-"""Counts of corpora: their sizes (Mielke et al. 2019, Table 1), and what reading CoStEP kept and lost (appendix D)."""
+"""Statistics of corpora: sizes (Mielke et al. 2019, Table 1), and the turns of CoStEP kept and lost (appendix D)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from langdiff.tables.multitext import Multitext
 
 
 def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:
-    """Read all texts of several corpora and count.
+    """Read all texts of several corpora and return the size of each.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def corpus_sizes(corpora: Mapping[str, Multitext]) -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CostepStatistics(Result):
-    """What `langdiff.corpora.costep_statistics` found.
+    """Statistics of CoStEP, as `langdiff.corpora.costep_statistics` returns them.
 
     `langdiff.plots.plot_languages_per_intent` draws its `languages_per_intent`, `plot_intents_per_edition` its
     multitext.
@@ -68,11 +68,11 @@ class CostepStatistics(Result):
 
     @property
     def lost_intents(self) -> int:
-        """Intents of the turns that do not fit, counted in the language with most paragraphs."""
+        """Intents of the turns whose languages differ in paragraphs, counted in the language with most."""
         return int(self.turns.loc[~self.turns["fits"], "intents"].sum())
 
     def loss(self) -> str:
-        """Return a sentence on what is left out."""
+        """Return a sentence on the turns left out."""
         found = int(self.turns["intents"].sum())
         turns = int((~self.turns["fits"]).sum())
         return (
@@ -81,11 +81,11 @@ class CostepStatistics(Result):
         )
 
     def accounting(self) -> pd.DataFrame:
-        """Count the intents whose native text is found; see `langdiff.corpora.origin.origin_accounting`."""
+        """Count the intents with a native text; see `langdiff.corpora.origin.origin_accounting`."""
         return origin_accounting(self.multitext)
 
     def languages_per_intent(self) -> pd.Series:
-        """Count intents by number of languages; see `langdiff.corpora.origin.languages_per_intent`."""
+        """Return the numbers of intents by number of languages; see `langdiff.corpora.origin.languages_per_intent`."""
         return languages_per_intent(self.multitext)
 
     def to_frame(self) -> pd.DataFrame:
@@ -100,12 +100,12 @@ class CostepStatistics(Result):
         yield f"In all languages: {complete:,} intents ({100 * complete / len(multitext):.1f} %)"
 
     def summary(self) -> str:
-        """Format all figures."""
+        """Return all figures as text."""
         accounting = self.accounting().round(1).to_string()
         return "\n".join([*self._lines(), "", accounting, "", self._table().to_string()])
 
     plot = Drawn("plot_native_share", lambda statistics: statistics.to_frame())
 
     def __repr__(self) -> str:
-        """Return its size and what was lost."""
+        """Return the size of the corpus and the share of the turns left out, in one line."""
         return f"CostepStatistics of {self.days:,} day(s): {self.multitext!r}. {self.loss()}"

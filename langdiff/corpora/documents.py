@@ -1,4 +1,4 @@
-"""The table beside line-aligned text that says to which document each intent belongs.
+"""Tables of documents: the document of each intent of line-aligned text, in a file next to the texts.
 
 ``documents.tsv`` (or ``segments.tsv``; plain or compressed) has a line of tab-separated names, then one line per
 intent. Of its columns, those named ``session``, ``document``, ``book``, ``chapter``, ``turn`` and ``speaker`` are
@@ -15,7 +15,7 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.corpora.files import suffixes_of
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, listing, option
 
 COLUMNS = ("session", "document", "book", "chapter", "turn", "speaker")
 NAMES = ("documents", "segments")
@@ -24,7 +24,7 @@ _UNWRITABLE = re.compile("[\t\n\r\0\ud800-\udfff]")
 
 
 def find_documents(files: Iterable[File]) -> File | None:
-    """Return the table of documents in the folder of one of the files, if there is one."""
+    """Return the path of the table of documents in the folder of one of the files; None without one."""
     for folder in dict.fromkeys(file.parent for file in files):
         for name in NAMES:
             for suffix in SUFFIXES:
@@ -34,7 +34,7 @@ def find_documents(files: Iterable[File]) -> File | None:
 
 
 def read_documents(file: File | None, intents: Sequence[str]) -> pd.DataFrame:
-    """Read what a table of documents says of the intents.
+    """Read the attributes of intents from a table of documents.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def read_documents(file: File | None, intents: Sequence[str]) -> pd.DataFrame:
 
 
 def _with_unique_names(table: pd.DataFrame) -> pd.DataFrame:
-    """Name documents and turns after what they are in, where a session and a chapter are given."""
+    """Return the attributes with names of documents and turns that include their session and chapter."""
     if not {"session", "chapter"} <= set(table) or "document" in table:
         return table
     document = table["session"] + "." + table["chapter"]
@@ -88,7 +88,7 @@ def _with_unique_names(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def documents_tsv(intent_info: pd.DataFrame) -> dict[str, str]:
-    """Return name and content of the table that `read_documents` reads; nothing if no column belongs into it.
+    """Return name and content of the table that `read_documents` reads; an empty mapping if no attribute belongs in it.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def documents_tsv(intent_info: pd.DataFrame) -> dict[str, str]:
         bad = [value for value in lines[-1] if _UNWRITABLE.search(value)]
         if bad:
             raise DataError(
-                f"intent_info: {bad[0]!r} of intent {intent!r} holds a tab, a line break or another character that "
-                "cannot stand in a table. Rename it."
+                f"{option('intent_info')}: {bad[0]!r} of intent {intent!r} holds a tab, a line break or another "
+                "character that cannot stand in a table. Rename it."
             )
     return {f"{NAMES[0]}.tsv": "".join("\t".join(line) + "\n" for line in lines)}

@@ -1,4 +1,4 @@
-"""Corpora that can be downloaded, and their download."""
+"""Download of published corpora."""
 
 import gzip
 import logging
@@ -22,7 +22,7 @@ from langdiff.errors import ConfigError, DataError, OutputError
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSource:
-    """What is known of a published corpus.
+    """Address, checksum, licence and format of a published corpus.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ def fetch(
     progress: bool | None = None,
     sources: Mapping[str, CorpusSource] = SOURCES,
 ) -> Path:
-    """Download a corpus and unpack it, unless that has been done.
+    """Download and unpack a corpus, unless it is there already.
 
     A download that is interrupted is kept, and the next call resumes it if the server can. The SHA-256 of the archive
     is checked; where the publisher gives none, that of the first download is kept beside the corpus, and later ones
@@ -187,7 +187,7 @@ def fetch(
 
 
 def _download(source: CorpusSource, root: Path, name: str, progress: bool | None) -> Path:
-    """Return the archive, complete and checked."""
+    """Return the path of the archive, downloaded and checked."""
     import pooch  # type: ignore[import-untyped]
     from requests.exceptions import RequestException
 
@@ -219,7 +219,7 @@ def _download(source: CorpusSource, root: Path, name: str, progress: bool | None
 
 
 class _Resuming:
-    """Downloads into a partial file and resumes it, if the server still has the same file."""
+    """Downloader that resumes a partial file if the server still has the same file."""
 
     def __init__(self, part: Path, name: str, progress: bool | None) -> None:
         self.part = part
@@ -228,7 +228,7 @@ class _Resuming:
         self._progress = progress
 
     def __call__(self, url: str, output_file: str, _: Any) -> None:
-        """Download to `output_file`, as Pooch asks."""
+        """Download to `output_file`, as Pooch requires."""
         import requests
 
         headers = {"Accept-Encoding": "identity"}  # ranges are of the file as it is
@@ -267,7 +267,7 @@ class _Resuming:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Unpack beside the target and rename, so that a directory of that name is always complete."""
+    """Unpack into a temporary folder and rename it, so that a folder with the final name is always complete."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as temporary:
         inner = Path(temporary, "corpus")
         try:

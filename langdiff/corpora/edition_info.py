@@ -1,9 +1,8 @@
-"""What is known of editions: from a CSV file or frame, from headers of files, from names."""
+"""Attributes of editions, from a CSV file or frame, from headers of files and from names."""
 
 import csv
 import io
 import re
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from langdiff.base.cells import check_names, guard
 from langdiff.base.io import read_table
 from langdiff.corpora.files import language_of
 from langdiff.corpora.iso639 import contradict, iso639_3
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 
 FILE_NAME = "metadata.csv"
 EditionInfo = pd.DataFrame | pd.Series | Mapping[str, str]  # where only languages are needed; see `languages_of`
@@ -33,7 +32,7 @@ def find_edition_info(
     edition_info: str | Path | pd.DataFrame | None,
     edition_columns: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return what a CSV file or a frame says of the editions.
+    """Return the attributes of editions from a CSV file or a frame.
 
     Parameters
     ----------
@@ -73,14 +72,14 @@ def find_edition_info(
         ]
         if edition_columns and not tables:
             raise ConfigError(
-                f"edition_columns name columns of a table of editions ({listing(edition_columns)}), and there is none: "
-                f"no {FILE_NAME} beside the files. Give the table as edition_info."
+                f"{option('edition_columns')} name columns of a table of editions ({listing(edition_columns)}), and "
+                f"there is none: no {FILE_NAME} beside the files. Give the table as {option('edition_info')}."
             )
         return pd.concat(tables) if tables else pd.DataFrame(index=pd.Index([], dtype=object))
     if isinstance(edition_info, pd.DataFrame):
         twice = edition_info.index[edition_info.index.duplicated()]
         if len(twice):
-            raise DataError(f"edition_info has several rows for {listing(twice)}; give one.")
+            raise DataError(f"{option('edition_info')} has several rows for {listing(twice)}; give one.")
         names = _our_names([str(column) for column in edition_info], edition_columns or {}, "edition_info")
         what, table = "edition_info", _with_codes(edition_info.set_axis(names, axis=1), "edition_info")
         table = table.loc[table.index.isin(files)]
@@ -96,7 +95,7 @@ def find_edition_info(
 def edition_info_of(
     editions: Iterable[str], known: pd.DataFrame, headers: Mapping[str, Mapping[str, str]]
 ) -> pd.DataFrame:
-    """Join what is known of editions, what headers say and what names say; where they differ, the first one counts.
+    """Join attributes of editions from the user, from headers and from names, in this order of precedence.
 
     Parameters
     ----------
@@ -127,7 +126,7 @@ def edition_info_of(
 
 
 def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | None) -> None:
-    """Leave out languages of headers that are not codes, and warn where a header contradicts the edition's name."""
+    """Remove languages of headers that are not codes, and warn where a header contradicts the edition's name."""
     different, unknown = [], []
     for edition, header in headers.items():
         if (given := header.pop("language", None)) in (None, *UNDETERMINED):
@@ -141,23 +140,19 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
         if named and contradict(code, named) and (known is None or pd.isna(known[edition])):
             different.append(f"{edition} ({code})")
     if unknown:
-        warnings.warn(
+        warn(
             f"headers of {len(unknown)} edition(s) name a language by what is not a code of ISO 639: "
-            f"{listing(unknown)}. It is not used; give the language by edition_info.",
-            LangdiffWarning,
-            stacklevel=5,
+            f"{listing(unknown)}. It is not used; give the language by {option('edition_info')}."
         )
     if different:
-        warnings.warn(
+        warn(
             f"headers of {len(different)} edition(s) name another language than their files' names: "
-            f"{listing(different)}. The header counts; if it is wrong, give the language by edition_info.",
-            LangdiffWarning,
-            stacklevel=5,
+            f"{listing(different)}. The header counts; if it is wrong, give the language by {option('edition_info')}."
         )
 
 
 def with_language(info: pd.DataFrame) -> pd.DataFrame:
-    """Put the column ``language`` first and fill it, where it is missing, from the editions' names.
+    """Return the table with the column ``language`` first, filled from the editions' names where it is missing.
 
     Parameters
     ----------
@@ -177,7 +172,7 @@ def with_language(info: pd.DataFrame) -> pd.DataFrame:
 
 
 def languages_of(edition_info: EditionInfo | None, editions: pd.Index) -> dict[str, str]:
-    """Return the languages that a caller gives for some editions.
+    """Return the languages given by the user for some editions.
 
     Parameters
     ----------
@@ -204,17 +199,17 @@ def languages_of(edition_info: EditionInfo | None, editions: pd.Index) -> dict[s
     """
     if isinstance(edition_info, pd.DataFrame):
         if "language" not in edition_info:
-            raise DataError(f"edition_info needs a column 'language', has {listing(edition_info.columns)}.")
+            raise DataError(f"{option('edition_info')} needs a column 'language', has {listing(edition_info.columns)}.")
         edition_info = edition_info["language"][edition_info.index.isin(editions)]
     given = {} if edition_info is None else {str(e): code for e, code in edition_info.items() if pd.notna(code)}
     unknown = [edition for edition in given if edition not in editions]
     if unknown:
-        raise DataError(f"edition_info: {len(unknown)} unknown edition(s): {listing(unknown)}.")
+        raise DataError(f"{option('edition_info')}: {len(unknown)} unknown edition(s): {listing(unknown)}.")
     return given
 
 
 def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> str:
-    """Format the CSV file that `find_edition_info` reads.
+    """Return the CSV text that `find_edition_info` reads.
 
     Parameters
     ----------
@@ -236,7 +231,9 @@ def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> st
     """
     taken = [column for column in _RESERVED if column in edition_info]
     if taken:
-        raise DataError(f"edition_info has column(s) {listing(taken)}, reserved in {FILE_NAME}. Rename them.")
+        raise DataError(
+            f"{option('edition_info')} has column(s) {listing(taken)}, reserved in {FILE_NAME}. Rename them."
+        )
     table = edition_info.drop(columns="path", errors="ignore")
     renamed: dict[Hashable, str] = {"language": "iso639_3", "language_name": "language"}
     stream = io.StringIO()
@@ -247,7 +244,9 @@ def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> st
     text = stream.getvalue()
     if unwritable := re.search(r"[\0\ud800-\udfff]", text):
         line = text.count("\n", 0, unwritable.start()) + 1
-        raise DataError(f"edition_info: a value holds {unwritable[0]!r} (line {line} of {FILE_NAME}); take it out.")
+        raise DataError(
+            f"{option('edition_info')}: a value holds {unwritable[0]!r} (line {line} of {FILE_NAME}); take it out."
+        )
     return text
 
 
@@ -279,7 +278,7 @@ def _read(path: Path, files: Mapping[str, File], edition_columns: Mapping[str, s
 
 
 def _with_codes(table: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Call the column of codes ``language``, and one of that name beside it ``language_name``."""
+    """Rename the column of codes to ``language``, and an existing ``language`` column to ``language_name``."""
     if "iso639_3" not in table:
         return table
     if {"language", "language_name"} <= set(table):
@@ -289,10 +288,10 @@ def _with_codes(table: pd.DataFrame, what: str) -> pd.DataFrame:
 
 
 def _our_names(header: Sequence[str], edition_columns: Mapping[str, str], what: str) -> list[str]:
-    """Return our names of columns: those given, and those of the usual corpora; other columns keep theirs."""
+    """Return the new names of columns: those given by the user, and those known from usual corpora."""
     without = [column for column in edition_columns if column not in header]
     if without:
-        raise DataError(f"edition_columns: {what} has no column {listing(without)}, but {listing(header)}.")
+        raise DataError(f"{option('edition_columns')}: {what} has no column {listing(without)}, but {listing(header)}.")
     given = {theirs: "iso639_3" if ours == "language" else ours for theirs, ours in edition_columns.items()}
     names = [given.get(column, column) for column in header]
     for ours, usual in _USUAL.items():

@@ -1,7 +1,6 @@
-"""What is wrong with the files of a corpus, collected while they are read."""
+"""Faults in the files of a corpus, collected during reading."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +17,10 @@ from langdiff.errors import (
     DataError,
     Fault,
     FaultsError,
-    LangdiffWarning,
     list_faults,
     option,
     summary_of,
+    warn,
     words,
 )
 from langdiff.tables.multitext import FAULT_COLUMNS, Multitext
@@ -32,7 +31,7 @@ MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the
 
 
 class Faults:
-    """The faults found so far, in the order of the files.
+    """Faults found so far, in the order of the files.
 
     Parameters
     ----------
@@ -58,20 +57,20 @@ class Faults:
 
     def __init__(self, on_error: OnError = "raise") -> None:
         if on_error not in get_args(OnError):
-            raise ConfigError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+            raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
         self.on_error = on_error
         self.found: list[Fault] = []
         self._edition: str | None = None
         self._counts: Counter[tuple[str | None, str]] = Counter()
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Return whether there are any faults."""
         return bool(self.found)
 
     def add(
         self, file: File | str, line: int | None, fault: str, *, intent: str | None = None, level: str = "text"
     ) -> None:
-        """Note a fault because of which a part of the file cannot be used, by default one text at most.
+        """Add a fault that makes a part of the file unusable, by default at most one text.
 
         Parameters
         ----------
@@ -106,7 +105,7 @@ class Faults:
 
     @contextmanager
     def of(self, edition: str | None, file: File | str) -> Iterator[None]:
-        """Note the edition with the faults found inside, and turn a `DataError` into a fault of the whole file.
+        """Add the edition to the faults found in the block, and turn a `DataError` into a fault of the whole file.
 
         Parameters
         ----------
@@ -125,7 +124,7 @@ class Faults:
             self._edition = None
 
     def check(self) -> None:
-        """Raise an error if there are faults, whatever `on_error` says, because nothing else is left.
+        """Raise an error if there are faults, regardless of `on_error`, because no texts are left.
 
         Raises
         ------
@@ -147,7 +146,7 @@ class Faults:
             self.check()
 
     def applied(self, multitext: Multitext) -> Multitext:
-        """Return a multitext, of which what is faulty is left out, with the list of the faults.
+        """Return a multitext without the faulty texts and with the list of the faults.
 
         Raises
         ------
@@ -175,11 +174,11 @@ class Faults:
             f"Left out: {names_left_out(left_out)}",
         ]
         # at the call of the public function
-        warnings.warn("\n  ".join(lines), LangdiffWarning, stacklevel=3)
+        warn("\n  ".join(lines))
         return replace(multitext, skipped=self.to_frame(), left_out=left_out)
 
     def left_out(self) -> pd.DataFrame:
-        """Return what is left out, whole files first; see `langdiff.Multitext`, whose attribute it becomes."""
+        """Return the texts left out, whole files first, for the attribute `left_out` of `langdiff.Multitext`."""
         wholly = {(fault.file, fault.edition): [fault] for fault in self.found if fault.level == "file"}
         partly: dict[tuple[str, str | None, str], list[Fault]] = {}
         for fault in self.found:
@@ -194,13 +193,13 @@ class Faults:
         return table.fillna({"edition": float("nan")})
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per fault; see `langdiff.Multitext`, whose attribute `skipped` it becomes."""
+        """Return one row per fault, for the attribute `skipped` of `langdiff.Multitext`."""
         table = pd.DataFrame([fault._asdict() for fault in self.found], columns=list(FAULT_COLUMNS), dtype=object)
         return table.fillna({"edition": float("nan"), "intent": float("nan")}).astype({"line": "Int64"})
 
 
 def _texts(faults: list[Fault], level: str) -> str:
-    """Count what is left out because of some faults, and name the first."""
+    """Return the number of texts left out because of some faults, and the name of the first, as text."""
     intents = list(dict.fromkeys(fault.intent for fault in faults if fault.intent is not None))
     number = len(intents) + sum(fault.intent is None for fault in faults)
     named = f" ({', '.join(intents[:NAMED])}{', …' if len(intents) > NAMED else ''})" if intents else ""
@@ -208,7 +207,7 @@ def _texts(faults: list[Fault], level: str) -> str:
 
 
 def _fault_of(message: str, file: str) -> Fault:
-    """Take apart a message that begins with the file and perhaps its line, as those of this package do."""
+    """Return file, line and text of a message that begins with a file and possibly a line."""
     match = re.match(rf"{re.escape(file)}(?:, line ([0-9]+))?: ", message)
     if match is None:
         return Fault(file, None, message)
@@ -216,7 +215,7 @@ def _fault_of(message: str, file: str) -> Fault:
 
 
 class Place(NamedTuple):
-    """A line of a file; as a str, it is named as in messages.
+    """Line of a file; as a str, it is the file and line as messages name them.
 
     Examples
     --------
@@ -228,12 +227,12 @@ class Place(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        """Name file and line."""
+        """Return file and line."""
         return f"{self.file}, line {self.line}"
 
 
 class Damage:
-    r"""Lines of a file that are not text, until it is known which intent they belong to.
+    r"""Lines of a file that cannot be decoded, kept until the intent that they belong to is known.
 
     `langdiff.base.io.read_lines` marks them when its argument `on_fault` is `note`.
 
@@ -260,11 +259,11 @@ class Damage:
         self._lines: list[tuple[int, str]] = []
 
     def note(self, line: int, what: str) -> None:
-        """Remember a line and what is wrong with it."""
+        """Record a line and its fault."""
         self._lines.append((line, what))
 
     def is_in(self, text: str, place: Place, intent: str | None) -> bool:
-        """Whether a text has damage, so that it cannot be used; if so, note it in the faults, with the intent.
+        """Return whether a text contains damage; if so, add it to the faults with its intent.
 
         Parameters
         ----------
@@ -284,7 +283,7 @@ class Damage:
         return True
 
     def close(self) -> None:
-        """Note the lines that are in no text."""
+        """Add the lines that belong to no text to the faults."""
         lines, self._lines = self._lines, []
         for line, what in lines:
             self._faults.add(self._file, line, what)

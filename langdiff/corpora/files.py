@@ -1,4 +1,4 @@
-"""The files that a path, directory, glob or zip archive stands for, and what their names say."""
+"""Files of a path, directory, glob or zip archive, and the editions and languages in their names."""
 
 import glob
 import logging
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def suffixes_of(*plain: str) -> tuple[str, ...]:
-    """Return the endings of file names, plain and compressed.
+    """Return the endings of file names, both plain and compressed.
 
     Examples
     --------
@@ -34,7 +34,7 @@ NO_TEXTS = (*suffixes_of(".csv", ".tsv", ".json"), ".toml", ".md", ".html", ".pd
 
 
 def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | None) -> dict[str, File]:
-    """Find the file of every edition.
+    """Return the file of every edition.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str], *
 
 
 def keep(found: dict[str, T], editions: Iterable[str] | None) -> dict[str, T]:
-    """Return the editions asked for, in the order asked for; by default all.
+    """Return the requested editions in the requested order; by default all.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def keep(found: dict[str, T], editions: Iterable[str] | None) -> dict[str, T]:
 
 
 def edition_of(file: File, suffixes: Sequence[str]) -> str:
-    """Return the file's name without its suffix.
+    """Return the edition's name: the file's name without its suffix.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _visible(folder: Path, suffixes: Sequence[str]) -> list[Path]:
 
 
 def _texts_beside(folder: Path, files: Sequence[Path]) -> list[str]:
-    """Return the names of the other files of a folder, without those that are not meant as texts."""
+    """Return the names of the other files in a folder, as far as they may hold texts."""
     names = [file.name for file in _visible(folder, ("",)) if file not in files]
     return sorted(name for name in names if not name.lower().endswith(NO_TEXTS) and not name.startswith(DOCUMENTS))
 

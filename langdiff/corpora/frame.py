@@ -1,4 +1,4 @@
-"""A multitext from a pandas frame."""
+"""Construction of a multitext from a pandas frame."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def read_frame(
     intent_info: pd.DataFrame | None = None,
     on_error: OnError = "raise",
 ) -> Multitext:
-    """Make a multitext of texts held in a pandas frame.
+    """Return a multitext of the texts in a pandas frame.
 
     A text that is None, NaN, empty or white space is missing.
 
@@ -91,7 +91,7 @@ def read_frame(
 
 
 def _long(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell, the columns of dtype object."""
+    """Return one row per cell, with columns of dtype object."""
     given = [column for column in _LONG if column in frame.columns]
     if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
         raise DataError("the frame has several levels of columns or rows; give one, such as frame.reset_index().")
@@ -123,7 +123,7 @@ def _is_name(cell: Any) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a str can be written: in Python it may have lone surrogates, as ``errors="surrogateescape"`` leaves."""
+    """Return whether a str can be encoded; a str may have lone surrogates, as ``errors="surrogateescape"`` leaves."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -132,7 +132,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _without_faults(texts: pd.DataFrame, faults: Faults, *, is_long: bool) -> pd.DataFrame:
-    """Return the cells that have names, as str, once each and without faulty texts; note what is faulty."""
+    """Return the named cells as str, once each and without faulty texts; add the faulty ones to the faults."""
     is_name = texts[["intent", "edition"]].map(_is_name).astype(bool)
     named = is_name.all(axis=1)
     names = texts.loc[named, ["intent", "edition"]].map(str)
@@ -162,7 +162,7 @@ def _name(name: Any) -> str | None:
 
 
 def _rows(info: pd.DataFrame | None, what: str, names: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of `info` that are about the names, in their order."""
+    """Return the rows of `info` for the names, in their order."""
     if info is None:
         return pd.DataFrame(index=list(names))
     info = info.set_axis(info.index.map(str))

@@ -1,4 +1,4 @@
-"""Language codes: which there are in ISO 639-3, and those of other parts of the standard that mean the same."""
+"""Language codes of ISO 639-3, and their equivalents in other parts of the standard."""
 
 from functools import cache
 from pathlib import Path
@@ -35,7 +35,7 @@ MACROLANGUAGES = frozenset(_GROUPS.split())  # codes of ISO 639-3 for groups of 
 
 
 def iso639_3(code: object) -> str | None:
-    """Return the code of ISO 639-3 for one of ISO 639-3, 639-1 or 639-2, None for anything else.
+    """Return the ISO 639-3 code for a code of ISO 639-3, 639-1 or 639-2; None for anything else.
 
     Codes from ``qaa`` to ``qtz``, which the standard leaves to its users, count as languages; ``und``, ``mis``, ``mul``
     and ``zxx``, which are not languages, do not.
@@ -54,7 +54,7 @@ def iso639_3(code: object) -> str | None:
 
 
 def contradict(one: str, other: str) -> bool:
-    """Whether two codes of ISO 639-3 must be different languages: neither is a group of languages.
+    """Return whether two ISO 639-3 codes denote different languages, neither being a group of languages.
 
     Examples
     --------

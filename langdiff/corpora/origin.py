@@ -1,20 +1,18 @@
-"""Which cells of a multitext are in the language in which the intent was first said, and how many."""
-
-import warnings
+"""Native cells of a multitext, whose text is in the original language of its intent, and their numbers."""
 
 import numpy as np
 import pandas as pd
 
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, option, warn, words
 from langdiff.tables.multitext import Multitext
 
 UNKNOWN = ("", "und")  # ISO 639-2: undetermined
 
 
 def original_language_of(multitext: Multitext, original_language: pd.Series | None = None) -> pd.Series:
-    """Return the original language of every intent, NaN where it is not known.
+    """Return the original language of every intent, NaN where unknown.
 
     Parameters
     ----------
@@ -37,15 +35,16 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
     if original_language is None:
         if "original_language" not in multitext.intent_info:
             raise DataError(
-                "the multitext's intent_info has no column 'original_language'; give original_language, a Series of "
-                "language codes indexed by intent."
+                "no original language is known of the intents (intent_info has no column 'original_language'); give "
+                f"{option('original_language')}, {words(python='a Series of codes', command='a table of codes')} by "
+                "intent."
             )
         original_language = multitext.intent_info["original_language"]
     return align_origins(original_language, multitext.intents)
 
 
 def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
-    """Return the original languages of these intents, NaN where they are ``""`` or ``"und"``.
+    """Return the original languages of some intents, NaN where they are ``""`` or ``"und"``.
 
     Parameters
     ----------
@@ -66,8 +65,8 @@ def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
     """
     if not isinstance(original_language, pd.Series):
         raise DataError(
-            f"original_language must be a Series indexed by intent, not {type(original_language).__name__}; "
-            "pd.Series(mapping) makes one."
+            f"{option('original_language')} must be a Series indexed by intent, not "
+            f"{type(original_language).__name__}; pd.Series(mapping) makes one."
         )
     known = original_language.index
     twice = known[known.duplicated()].unique()
@@ -84,7 +83,7 @@ def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
 
 
 def codes_of_editions(multitext: Multitext, source: pd.Series, edition_info: EditionInfo | None = None) -> pd.Series:
-    """Return the code by which the original languages call the language of each edition.
+    """Return the code of each edition's language as the original languages write it.
 
     It is the edition's name, its ``language`` in the multitext's `edition_info` or the code that begins its name, the
     first of these that is among the original languages; if none is, the edition's language or name.
@@ -119,7 +118,7 @@ def native_cells(
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Mark the cells that are present and in the original language of their intent.
+    """Return an indicator of the cells that are present and in the original language of their intent.
 
     Parameters
     ----------
@@ -152,13 +151,11 @@ def native_cells(
     source = original_language_of(multitext, original_language)
     codes = codes_of_editions(multitext, source, edition_info)
     if source.notna().any() and not source.isin(codes).any():
-        warnings.warn(
+        warn(
             "no edition is in an original language, so that nothing is native: editions are in "
             f"{listing(codes.unique())}, intents from {listing(source.dropna().unique())}. If these are other codes "
-            "for the same languages, write the original languages in the codes of the editions, or in Python give "
-            "edition_info.",
-            LangdiffWarning,
-            stacklevel=3,
+            "for the same languages, write the original languages in the codes of the editions"
+            f"{words(python=', or give edition_info', command='')}."
         )
     own = pd.DataFrame({edition: source == codes[edition] for edition in multitext.editions})
     return multitext.presence & own.set_axis(multitext.editions, axis=1)
@@ -169,7 +166,7 @@ def native_share(
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Count the intents that each edition has, and those of them that were first said in its language.
+    """Count the intents that each edition has, and those of them whose original language is the edition's.
 
     Parameters
     ----------
@@ -227,7 +224,7 @@ def origin_accounting(
     original_language: pd.Series | None = None,
     edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
-    """Count the intents whose native text can be found, and the reasons why those of others cannot.
+    """Count the intents with a native text, and the others by the reason why they have none.
 
     Parameters
     ----------

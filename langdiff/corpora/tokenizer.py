@@ -1,4 +1,4 @@
-"""The reversible tokenizer of Mielke & Eisner (2018): punctuation split off, and put back exactly."""
+"""Reversible tokenizer of Mielke & Eisner (2018), which separates punctuation and restores it exactly."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ _LONG, _MANY = 1000, 100  # characters, or pieces, from which arrays are faster 
 
 
 def tokenize(text: str) -> str:
-    """Split off every character that is not a letter, mark, number or white space.
+    """Separate every character that is not a letter, mark, number or white space.
 
     Such a *weird* character gets a space and the merge symbol ``↹`` before it if something other
     than white space stood there, and the merge symbol and a space after it if a character follows
@@ -64,7 +64,7 @@ def tokenize(text: str) -> str:
 
 
 def prepare_text(multitext: Multitext, tokenization: Tokenization) -> Multitext:
-    """Return the multitext as language models are to see it.
+    """Return the multitext with texts prepared for language models.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def prepare_text(multitext: Multitext, tokenization: Tokenization) -> Multitext:
 
 
 def _tokenize_long(text: str) -> str:
-    """Do as `tokenize` does after escaping, without a loop over characters; slow for a short text."""
+    """Tokenize an escaped text as `tokenize` does, without a loop over characters; slow for a short text."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
     kinds = _kinds()[codes]
     weird = kinds == _WEIRD
@@ -107,7 +107,7 @@ def _tokenize_long(text: str) -> str:
 
 
 def detokenize(text: str) -> str:
-    """Undo `tokenize`, in linear time.
+    """Restore the text that `tokenize` tokenized, in linear time.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _weird_run() -> re.Pattern[str]:
 
 
 def _plain_ranges(first: int, end: int) -> str:
-    """List letters, marks and numbers as ranges for a regular expression's brackets."""
+    """Return letters, marks and numbers as ranges for the brackets of a regular expression."""
     plain = np.pad(_kinds()[first:end] == _PLAIN, 1)
     edges = np.flatnonzero(plain[1:] != plain[:-1]) + first
     return "".join(rf"\U{start:08x}-\U{stop - 1:08x}" for start, stop in edges.reshape(-1, 2))

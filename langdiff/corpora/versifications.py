@@ -1,4 +1,4 @@
-"""Which chapters and verses exist: the tables of six versifications, and verse ids held against them.
+"""Tables of the chapters and verses of six versifications, and the comparison of verse ids with them.
 
 A versification says how many verses each chapter of each book has. `versifications.txt` has those of Paratext: ``org``
 (Hebrew and Greek), ``eng`` (most English Bibles), ``vul`` (Vulgate), ``lxx`` (Septuagint), ``rso`` and ``rsc`` (Russian
@@ -72,7 +72,7 @@ def tables() -> NDArray[np.int16]:
 
 @cache
 def last_verses() -> NDArray[np.int16]:
-    """Return the largest number of a verse that any versification gives to every chapter.
+    """Return the largest verse number of every chapter in any versification.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def last_verses() -> NDArray[np.int16]:
 
 
 def are_beyond(numbers: NDArray[np.int32]) -> Booleans:
-    """Whether verse ids are beyond the chapters of their book, or the verses of their chapter, in every versification.
+    """Return whether each verse id is beyond its book or chapter in every versification.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def are_beyond(numbers: NDArray[np.int32]) -> Booleans:
 
 @dataclass(frozen=True)
 class Existing:
-    """Which of an edition's verses exist.
+    """Verses of an edition that exist.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Existing:
 
 
 def existing(numbers: NDArray[np.int32], filled: Booleans) -> Existing:
-    """Tell which of an edition's verses exist.
+    """Return which of an edition's verses exist.
 
     A numbered book whose number stands before every chapter, so that some are beyond its last one, is read without it:
     of the chapters alone, 11 to 16 of 1 Corinthians could be right.
@@ -178,7 +178,7 @@ def existing(numbers: NDArray[np.int32], filled: Booleans) -> Existing:
 
 
 def versification_of(numbers: NDArray[np.int32]) -> str | None:
-    """Return the versification whose last verse of a chapter is the edition's in the largest share of its chapters.
+    """Return the versification that agrees with the edition's last verses in the largest share of chapters.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def versification_of(numbers: NDArray[np.int32]) -> str | None:
 def _without_book_numbers(
     numbers: NDArray[np.int32], beyond: Booleans
 ) -> tuple[NDArray[np.int32], dict[str, tuple[str, str]]]:
-    """Take the book's number away where it stands before every chapter; return the books for which that was done."""
+    """Remove the book's number where it precedes every chapter; return the books for which that was done."""
     repaired = {}
     for book in np.unique(numbers[beyond] // 1_000_000).tolist():
         code = BOOKS[book - 1]
@@ -230,13 +230,13 @@ def _without_book_numbers(
 
 
 def _without(digit: str, chapter: str) -> int:
-    """Return the chapter without a digit before it; 0 if there is none, or nothing after it that is a chapter."""
+    """Return the chapter without the digit before it; 0 if there is none or the rest is not a chapter."""
     rest = chapter.removeprefix(digit)
     return int(rest) if rest not in ("", chapter) and not rest.startswith("0") else 0
 
 
 def _reference(number: int) -> str:
-    """Return ``GEN 1:1``."""
+    """Return a reference such as ``GEN 1:1``."""
     return f"{BOOKS[number // 1_000_000 - 1]} {number // 1000 % 1000}:{number % 1000}"
 
 
@@ -246,7 +246,7 @@ def _at_most(number: int, last: int) -> str:
 
 
 def _not_this_chapter(chapter: int, last: int, largest: int) -> str:
-    """Say of a chapter that it does not exist, or has too many verses."""
+    """Return the message that a chapter does not exist or has too many verses."""
     book = BOOKS[chapter // 1000 - 1]
     if last:
         return (

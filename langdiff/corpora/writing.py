@@ -1,4 +1,4 @@
-"""What writers share: names and directories that are safe, files written all together or not at all."""
+"""Functions shared by writers: safe names and directories, and atomic writing of several files."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -56,7 +56,7 @@ def text_files(
 def writable_texts(
     multitext: Multitext, edition: str, unwritable: re.Pattern[str], is_missing: Callable[[str], bool]
 ) -> dict[str, str]:
-    """Return the texts of an edition by intent, if a format can hold them.
+    """Return the texts of an edition by intent, after checking that a format can hold them.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def writable_texts(
 
 
 def write_files(directory: Path, contents: Iterable[tuple[str, str]]) -> list[Path]:
-    """Write files into a directory, all of them or none.
+    """Write files into a directory, either all of them or none.
 
     Parameters
     ----------

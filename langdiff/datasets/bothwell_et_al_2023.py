@@ -1,4 +1,4 @@
-"""Scores and settings of parallelism taggers as Bothwell et al. (2023) published them."""
+"""Published scores and settings of the parallelism taggers of Bothwell et al. (2023)."""
 
 from dataclasses import dataclass
 from importlib import resources
@@ -148,7 +148,7 @@ class Bothwell2023(Result):
         return f"Published F1 (EPM) on the test parts (Bothwell et al. 2023), best scheme of every model\n{table}"
 
     def __repr__(self) -> str:
-        """Give the number of figures."""
+        """Return the number of figures."""
         models, schemes = self.scores["model"].nunique(), self.scores["scheme"].nunique()
         return (
             f"Bothwell2023: {len(self.scores)} scores and {len(self.settings)} settings of {models} models under "

@@ -1,4 +1,4 @@
-"""Figures of Mielke et al. (2019) on which sections 4 and 5 are based."""
+"""Figures of Mielke et al. (2019) behind their sections 4 and 5."""
 
 from dataclasses import dataclass
 from importlib import resources
@@ -113,7 +113,7 @@ class Mielke2019:
         return pd.DataFrame(columns).sort_index()
 
     def __repr__(self) -> str:
-        """Give the numbers of languages, Bibles and claims."""
+        """Return the numbers of languages, Bibles and claims."""
         return (
             f"Mielke2019: {len(self.europarl)} languages of Europarl, {len(self.bibles)} Bibles in "
             f"{self.bibles['language'].nunique()} languages, {len(self.claims)} claims"

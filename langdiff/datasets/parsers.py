@@ -1,4 +1,4 @@
-"""Scores of parsers of syntax (Bender et al. 2011) and of discourse (Morey, Muller and Asher 2017) as published."""
+"""Published scores of parsers of syntax (Bender et al. 2011) and of discourse (Morey, Muller and Asher 2017)."""
 
 from dataclasses import dataclass
 from importlib import resources
@@ -47,14 +47,14 @@ class Bender2011:
     claims: pd.DataFrame
 
     def __repr__(self) -> str:
-        """Give the numbers of phenomena and claims, and a caution."""
+        """Return the numbers of phenomena and claims, and a caution."""
         return (
             f"Bender2011: {len(self.phenomena)} phenomena, {len(self.claims)} claims; figures marked M are not verified"
         )
 
 
 def bender2011() -> Bender2011:
-    """Return what is known of the figures of Bender et al. (2011), shipped with the package.
+    """Return the published figures of Bender et al. (2011), shipped with the package.
 
     Returns
     -------
@@ -159,7 +159,7 @@ class Morey2017(Result):
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Give the number of rows of each table."""
+        """Return the number of rows of each table."""
         sizes = self.scores.groupby(["table", "procedure"]).size().reset_index(name="rows")
         parts = [f"{row.rows} rows of table {row.table} ({row.procedure})" for row in sizes.itertuples()]
         return f"Morey2017: {', '.join(parts)}"

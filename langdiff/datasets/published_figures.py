@@ -11,7 +11,7 @@ from langdiff.base.result import Result
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PublishedFigures(Result):
-    """A table of figures, with the paper and the terms on which they were published.
+    """Table of figures with its paper and the terms of its publication.
 
     Attributes
     ----------
@@ -38,12 +38,12 @@ class PublishedFigures(Result):
         return self.figures.copy()
 
     def summary(self) -> str:
-        """Say what the figures are, where they come from and on which terms."""
+        """Return the description of the figures, their source and their terms."""
         columns = ", ".join(map(str, self.figures.columns))
         return f"{self!r}\n{self.paper}.\nSource: {self.source}. Licence: {self.licence}.\nColumns: {columns}"
 
     def __repr__(self) -> str:
-        """Give the size of the table."""
+        """Return the size of the table."""
         rows, columns = self.figures.shape
         return f"{self.name}: {rows:,} rows × {columns} columns"
 

@@ -14,7 +14,7 @@ from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
 from langdiff.discourse.items import METRICS
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -179,7 +179,7 @@ def compare_systems(
     if len(systems) < 2:
         raise ConfigError("a comparison needs two systems; there is one.")
     if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
-        raise ConfigError(f"n_draws must be a whole number, at least 1, got {n_draws!r}.")
+        raise ConfigError(f"{option('n_draws')} must be a whole number, at least 1, got {n_draws!r}.")
     with_items = counts["gold"] > 0
     if averaging == "macro":
         counts = counts[with_items]

@@ -1,6 +1,5 @@
 """Documents that cannot be used or compared: an error that names all of them, or left out and listed."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Literal, NamedTuple, get_args
@@ -10,7 +9,7 @@ import pandas as pd
 from langdiff.base.types import OnError
 from langdiff.discourse.items import characters_of
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, Fault, FaultsError, LangdiffWarning, option
+from langdiff.errors import ConfigError, Fault, FaultsError, option, warn
 
 Spans = Literal["edus", "chars"]
 REFERENCE = "reference"
@@ -73,7 +72,7 @@ def checked_on_error(on_error: str) -> None:
         If it is neither ``"raise"`` nor ``"skip"``.
     """
     if on_error not in get_args(OnError):
-        raise ConfigError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+        raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
 
 
 def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
@@ -99,7 +98,7 @@ def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
                 faults, f"{number} cannot be used:", f"Mend them, or leave them out: {option('on_error', 'skip')}."
             )
         lines = "\n  ".join(map(str, faults))
-        warnings.warn(f"{number} cannot be used and are left out:\n  {lines}", LangdiffWarning, stacklevel=3)
+        warn(f"{number} cannot be used and are left out:\n  {lines}")
     return documents
 
 
@@ -153,7 +152,7 @@ def pair_documents(
         if on_error == "raise" or not kept:
             raise DocumentsError(faults, f"{head}:", _advice(found, skipping=bool(kept)))
         lines = "\n  ".join(map(str, faults))
-        warnings.warn(f"{head} and are left out on all sides:\n  {lines}", LangdiffWarning, stacklevel=3)
+        warn(f"{head} and are left out on all sides:\n  {lines}")
     left_out = pd.DataFrame(found, columns=list(Unusable._fields)).astype({"line": "Int64"})
     return _without(gold, names), {system: _without(trees, names) for system, trees in systems.items()}, left_out
 

@@ -1,6 +1,5 @@
 """Evaluation of discourse parsers by RST-Parseval and by Parseval on attachment decisions."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -25,7 +24,7 @@ from langdiff.discourse.items import (
 )
 from langdiff.discourse.result import Averaging, DiscourseEvaluation
 from langdiff.discourse.tree import Binarization, DiscourseTree, binarize
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 
 BOTH: tuple[Procedure, ...] = ("rst-parseval", "parseval")
 _COLUMNS = ["procedure", "system", "document", *Item._fields, *METRICS]
@@ -282,20 +281,16 @@ def _items(tree: DiscourseTree, procedure: Procedure, spans: Spans) -> list[Item
 
 def _warn(result: DiscourseEvaluation, spans: Spans) -> None:
     if skipped := result.skipped:
-        warnings.warn(
+        warn(
             f"{len(skipped)} document(s) of one EDU have no items in the reference, and are left out of means over "
-            f"documents: {listing(skipped)}.",
-            LangdiffWarning,
-            stacklevel=3,
+            f"documents: {listing(skipped)}."
         )
     if spans == "edus":
         totals = result.counts().groupby(level=["procedure", "system"], sort=False)[["gold", "predicted"]].sum()
         for row in totals[totals["gold"] != totals["predicted"]].reset_index().itertuples():
-            warnings.warn(
+            warn(
                 f"{row.procedure}: the reference has {row.gold:,} items, {row.system} {row.predicted:,}: n-ary trees "
-                "are compared as they are, so that precision and recall differ.",
-                LangdiffWarning,
-                stacklevel=3,
+                "are compared as they are, so that precision and recall differ."
             )
 
 

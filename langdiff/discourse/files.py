@@ -1,7 +1,6 @@
 """Reading and writing discourse trees: one document per file, named after the file."""
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
@@ -14,7 +13,7 @@ from langdiff.discourse.formats.dis import DisReader, write_dis
 from langdiff.discourse.formats.lists import read_attachments, span_draft, write_attachments, write_spans
 from langdiff.discourse.formats.rst_xml import rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 
 StringFormat = Literal["dis", "spans", "attachments"]
 DiscourseFormat = Literal["dis", "rs3", "spans", "attachments"]
@@ -204,9 +203,7 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
         _check_relations(trees, format)
     texts = {name: _WRITERS[format](tree) for name, tree in trees.items()}
     if format in ("spans", "attachments") and any(tree.texts for tree in trees.values()):
-        warnings.warn(
-            f"the format {format!r} has no place for texts; they are not written.", LangdiffWarning, stacklevel=2
-        )
+        warn(f"the format {format!r} has no place for texts; they are not written.")
     paths = [Path(directory) / f"{name}.{format}" for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         write_text(path, text)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from langdiff.errors import DataError
+from langdiff.errors import DataError, option
 
 NUCLEUS, SATELLITE, ROOT = "Nucleus", "Satellite", "Root"
 SPAN = "span"  # what the nucleus beside a satellite carries instead of a relation
@@ -74,7 +74,9 @@ def children_by_span(nodes: Sequence[Node]) -> list[list[int]]:
             if node.last > parent.last:
                 raise NodeError(place, f"{node} and {parent} cross: neither contains the other.")
             if node[:2] == parent[:2]:
-                raise NodeError(place, f"{node} is there twice. Give it one label, or drop one (collapse_unary).")
+                raise NodeError(
+                    place, f"{node} is there twice. Give it one label, or drop one ({option('collapse_unary')})."
+                )
             children[above[-1]].append(place)
         elif place:
             raise NodeError(place, f"{node} and {nodes[0]} are both top nodes; a tree has one root.")
@@ -104,7 +106,9 @@ def check_nodes(nodes: Sequence[Node], children: Sequence[Sequence[int]]) -> Non
 
 def _check_children(place: int, node: Node, own: Mapping[int, Node]) -> None:
     if len(own) == 1:
-        raise NodeError(place, f"{node} has a single child. Give both one label, or drop one (collapse_unary).")
+        raise NodeError(
+            place, f"{node} has a single child. Give both one label, or drop one ({option('collapse_unary')})."
+        )
     expected = node.first
     for number, child in own.items():
         if child.first != expected or child.last < child.first:

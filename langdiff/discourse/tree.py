@@ -1,6 +1,5 @@
 """Trees of Rhetorical Structure Theory, made binary, and as labelled attachment decisions."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,7 @@ from langdiff.discourse.nodes import (
     children_by_span,
     in_order,
 )
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -217,11 +216,7 @@ def _between(document: str, node: Node, own: list[Node], mode: Binarization) -> 
     if len(nuclei) == 1:
         return _around_nucleus(own, nuclei[0], satellites_to_the_right_first=mode == "right")
     if any(child.relation != relation for child in own):
-        warnings.warn(
-            f"{document}: the nuclei of {node} carry different relations; new nodes carry the first, {relation!r}.",
-            LangdiffWarning,
-            stacklevel=3,
-        )
+        warn(f"{document}: the nuclei of {node} carry different relations; new nodes carry the first, {relation!r}.")
     if mode == "left":
         return [Node(node.first, child.last, NUCLEUS, relation) for child in own[1:-1]]
     return [Node(child.first, node.last, NUCLEUS, relation) for child in own[1:-1]]
@@ -310,11 +305,9 @@ def attachments_of(tree: DiscourseTree) -> tuple[Attachment, ...]:
             lost.append(f"{other} ({other.relation!r})")
         decisions.append(Attachment(node.first, left.last, node.last, letters, taken.relation))
     if lost:
-        warnings.warn(
+        warn(
             f"{tree.document}: a decision has one label, that of the satellite or of the left nucleus; those of "
-            f"{len(lost)} other node(s) are not in it: {'; '.join(lost[:5])}.",
-            LangdiffWarning,
-            stacklevel=2,
+            f"{len(lost)} other node(s) are not in it: {'; '.join(lost[:5])}."
         )
     return tuple(decisions)
 

@@ -10,7 +10,7 @@ import pandas as pd
 from langdiff.base.seeds import generator
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.experiments.native import NATIVE, TRANSLATED
 from langdiff.tables.multitext import Multitext
 
@@ -92,17 +92,17 @@ def balance_by_origin(
     if by not in get_args(Unit):
         raise ConfigError(f"by is one of {', '.join(get_args(Unit))}; got {by!r}.")
     if not budget_words >= 1:  # catches NaN too
-        raise ConfigError(f"budget_words must be at least 1, got {budget_words!r}.")
+        raise ConfigError(f"{option('budget_words')} must be at least 1, got {budget_words!r}.")
     complete = multitext.dropna()
     source = original_language_of(complete, original_language)
     codes = codes_of_editions(complete, source, edition_info)
     if language not in set(codes):
         raise DataError(
             f"unknown language {language!r}: editions are in {listing(codes.unique(), most=10)}, intents from "
-            f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, "
-            "write the original languages in the codes of the editions, or in Python give edition_info."
+            f"{listing(source.dropna().unique(), most=10)}. If these are other codes for the same languages, write the "
+            f"original languages in the codes of the editions{words(python=', or give edition_info', command='')}."
         )
-    words = count_words(complete, reference)
+    counts = count_words(complete, reference)
     pools = {NATIVE: source.index[source == language], TRANSLATED: source.index[source.notna() & (source != language)]}
     empty = [part for part, pool in pools.items() if not len(pool)]
     if empty:
@@ -110,7 +110,7 @@ def balance_by_origin(
             f"no {empty[0]} intent for {language!r} among the {len(complete):,} that all editions have; their original "
             f"languages are {listing(source.dropna().unique(), most=10)}."
         )
-    drawn = _draw({part: words[pool] for part, pool in pools.items()}, by, budget_words, rng, language)
+    drawn = _draw({part: counts[pool] for part, pool in pools.items()}, by, budget_words, rng, language)
     origin = pd.concat([pd.Series(part, index=intents) for part, intents in drawn.items()])
     origin = origin.iloc[rng.permutation(len(origin))]
     chosen = complete.sel(intents=origin.index)
@@ -152,6 +152,7 @@ def _until(words: pd.Series, budget: int, what: str, unit: str) -> int:
     total = words.cumsum()
     if total.iloc[-1] < budget:
         raise DataError(
-            f"{what}: {total.iloc[-1]:,} words in {len(words):,} {unit}, but {budget:,} are wanted. Lower budget_words."
+            f"{what}: {total.iloc[-1]:,} words in {len(words):,} {unit}, but {budget:,} are wanted. Lower "
+            f"{option('budget_words')}."
         )
     return int(total.searchsorted(budget)) + 1

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from langdiff.base.renamed import IN_COMPUTE, IN_FIT, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.experiments.balance import Unit, balance_by_origin, count_words
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
@@ -83,6 +84,7 @@ class BalancedResult(Result):
         )
 
 
+@renamed(**IN_COMPUTE, **IN_FIT)
 @warns_caller
 def run_balanced(
     multitext: Multitext,
@@ -236,5 +238,7 @@ def _check_test_part(test: Multitext, language: str, source: pd.Series, codes: M
     origins = find_origins(table, source, codes)
     both = origins.native.any() & origins.translated.any()
     if language not in set(origins.language[both]):
-        raise DataError(f"the test part has no native, or no translated, intents of {language!r}. Raise budget_words.")
+        raise DataError(
+            f"the test part has no native, or no translated, intents of {language!r}. Raise {option('budget_words')}."
+        )
     divide_by_origin(table, origins, list(both.index[both]))

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
+from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError
@@ -120,6 +121,7 @@ class SweepResult(Result):
         return f"SweepResult of {self.lm}: {ratios} ratios × {editions} editions, best overall {self.best_overall:g}"
 
 
+@renamed(**IN_COMPUTE)
 @warns_caller
 def sweep_merges(
     parts: Parts,

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from langdiff.errors import EditionWarning, LangdiffWarning, without_figures
+from langdiff.errors import EditionWarning, LangdiffWarning, warn, without_figures
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,7 +40,7 @@ def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
                 if not issubclass(each.category, LangdiffWarning):
                     warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
             for message in merge(caught):
-                warnings.warn(message, stacklevel=2)
+                warn(message)
 
     return warning
 

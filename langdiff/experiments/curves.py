@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.seeds import generator, seed_number, seed_numbers
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.training_sizes import Match, check_sizes, nested_parts, size_caches, smallest_train
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
@@ -20,6 +21,7 @@ from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.surprisals import Surprisals
 
 
+@renamed(sizes="train_sizes", **IN_COMPUTE)
 @warns_caller
 def difficulty_curve(
     parts: Parts | Folds,
@@ -149,7 +151,7 @@ def curve_where_possible(
         What was wrong, by edition; empty without a cache, where the first error ends the call.
     """
     if n_seeds < 1:
-        raise ConfigError(f"n_seeds must be at least 1, got {n_seeds}.")
+        raise ConfigError(f"{option('n_seeds')} must be at least 1, got {n_seeds}.")
     first = seed_number(seed)
     check_sizes(sizes, smallest_train(parts), match)
     check_settings(model, n_draws)  # better refused now than after the training

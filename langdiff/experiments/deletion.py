@@ -13,7 +13,7 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.simulation.draw import Mechanism, draw_missing
@@ -261,4 +261,4 @@ def _check(rates: Sequence[float], mechanisms: Sequence[str], n_repeats: int) ->
     if not all(0 < rate < 1 for rate in rates):
         raise ConfigError(f"rates are shares between 0 and 1, got {list(rates)}.")
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
-        raise ConfigError(f"n_repeats must be at least 1, got {n_repeats!r}.")
+        raise ConfigError(f"{option('n_repeats')} must be at least 1, got {n_repeats!r}.")

@@ -8,11 +8,12 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.renamed import renamed
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.table import as_surprisals, identify_table
@@ -108,6 +109,7 @@ class IntentStability(Result):
         )
 
 
+@renamed(sizes="n_intents")
 @warns_caller
 def intent_stability(
     surprisals: Surprisals | pd.DataFrame | Floats,
@@ -173,7 +175,7 @@ def intent_stability(
     if not chosen or given != sorted(set(chosen)) or chosen[0] < 2 or chosen[-1] >= total:
         raise ConfigError(f"sizes must rise, from 2 up and below the {total:,} intents of the table; got {given}.")
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
-        raise ConfigError(f"n_repeats must be at least 1, got {n_repeats!r}.")
+        raise ConfigError(f"{option('n_repeats')} must be at least 1, got {n_repeats!r}.")
     rng = generator(seed, "subsets of intents")
     called = name_of_seed(seed, rng)
     whole = fit(table, model=model)

@@ -13,11 +13,12 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.io import parse_json, write_json
 from langdiff.base.progress import progress_bar
+from langdiff.base.renamed import IN_MODELS, renamed
 from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
 from langdiff.base.types import Floats
-from langdiff.errors import CheckpointError, ConfigError, DataError, listing
+from langdiff.errors import CheckpointError, ConfigError, DataError, listing, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.regression import DifficultyFit, fit, held_out_log_likelihood
 from langdiff.regression.check.held_out import Fix, Sizes
@@ -166,6 +167,7 @@ VALUES = ("per_cell", "std_error", "total", "dispersion", "cells", "converged") 
 LEAST = 2  # intents of each part of a subset
 
 
+@renamed(**IN_MODELS)
 @warns_caller
 def goodness(
     surprisals: Surprisals | pd.DataFrame | Floats,
@@ -370,9 +372,9 @@ def _choices(what: str, given: Any, offered: Sequence[Any]) -> list[Any]:
 
 def _check_sizes(n_intents: int, n_subsets: int, held_out: float) -> None:
     if not isinstance(n_subsets, int | np.integer) or n_subsets < 1:
-        raise ConfigError(f"n_subsets must be at least 1, got {n_subsets!r}.")
+        raise ConfigError(f"{option('n_subsets')} must be at least 1, got {n_subsets!r}.")
     if not 0 < held_out < 1:
-        raise ConfigError(f"held_out is a share between 0 and 1, got {held_out!r}.")
+        raise ConfigError(f"{option('held_out')} is a share between 0 and 1, got {held_out!r}.")
     least = n_intents // n_subsets
     cut = _held_out(least, held_out)
     if min(cut, least - cut) < LEAST:

@@ -14,7 +14,7 @@ from langdiff.base.io import as_path, atomic_path, read_table
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.corpora.origin import align_origins
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.surprisals import Surprisals
@@ -109,7 +109,7 @@ def choose_editions(origins: Origins, languages: Iterable[str] | None, min_nativ
     if min_native is None:
         min_native = USUAL_MIN_NATIVE if languages is None else 1
     if min_native < 1:
-        raise ConfigError(f"min_native must be at least 1, got {min_native!r}.")
+        raise ConfigError(f"{option('min_native')} must be at least 1, got {min_native!r}.")
     if languages is None:
         enough = (origins.native.sum() >= min_native) & origins.translated.any()
         if not enough.any():
@@ -125,7 +125,7 @@ def choose_editions(origins: Origins, languages: Iterable[str] | None, min_nativ
     if few:
         raise DataError(
             f"{len(few)} edition(s) of the languages that are named have fewer than {min_native:,} native intents: "
-            f"{', '.join(few[:5])}. Lower min_native, or leave these languages out."
+            f"{', '.join(few[:5])}. Lower {option('min_native')}, or leave these languages out."
         )
     return chosen
 
@@ -215,7 +215,8 @@ def find_origins(surprisals: object, original_language: object, edition_info: Ed
         if surprisals.intent_info is None or "original_language" not in surprisals.intent_info:
             raise DataError(
                 "the table does not say the original language of its intents (no intent_info 'original_language'); "
-                "give it, indexed by intent: in Python as original_language, on the command line as a table ORIGINS."
+                "give "
+                f"{words(python='it, indexed by intent, as original_language', command='a table ORIGINS')}."
             )
         original_language = surprisals.intent_info["original_language"]
     source = align_origins(original_language, surprisals.intents)
@@ -265,8 +266,8 @@ def read_origins(path: str | Path) -> pd.Series:
     if "original_language" not in header[1:]:
         raise DataError(
             f"{path}, line 1: no column 'original_language' after the first; found {listing(header)}. Origins are a "
-            "table, not a text: line 1 names the columns (intent, original_language), every other line an intent and "
-            "the code of the language it was first said in (17, deu)."
+            f"table, not a text: line 1 names the columns (intent, original_language), every other line an "
+            "intent and the code of the language it was first said in (17, deu)."
         )
     column = header.index("original_language")
     intents = pd.Index([row[0] for _, row in rows], name="intent", dtype=object)
@@ -304,7 +305,7 @@ def write_origins(original_language: pd.Series, path: str | Path) -> None:
     if path.suffix not in (".csv", ".tsv"):
         raise ConfigError(f"{path}: write origins to a file that ends in .csv or .tsv.")
     if not isinstance(original_language, pd.Series):
-        raise DataError(f"original_language must be a Series, not {type(original_language).__name__}.")
+        raise DataError(f"{option('original_language')} must be a Series, not {type(original_language).__name__}.")
     known = align_origins(original_language, original_language.index).fillna("und").rename_axis("intent")
     with atomic_path(path) as temporary:
         guarded(known.to_frame()).to_csv(temporary, sep="\t" if path.suffix == ".tsv" else ",")
@@ -324,7 +325,8 @@ def _codes(origins: Origins) -> str:
     return (
         f"Editions are in {listing(origins.language.unique(), most=10)}, intents from "
         f"{listing(origins.source.value_counts().index, most=10)}; if these are other codes for the same languages, "
-        "write the original languages in the codes of the editions, or in Python give edition_info."
+        "write the original languages in the codes of the "
+        f"editions{words(python=', or give edition_info', command='')}."
     )
 
 
@@ -334,8 +336,8 @@ def _too_few(origins: Origins, min_native: int) -> str:
     if not most.iloc[0]:
         return f"no edition has native intents. {_codes(origins)}"
     return (
-        f"no edition has {min_native:,} native intents and translated ones; native are: {found}. Lower min_native, or "
-        "name languages; the standard errors will be large."
+        f"no edition has {min_native:,} native intents and translated ones; native are: {found}. Lower "
+        f"{option('min_native')}, or name languages; the standard errors will be large."
     )
 
 

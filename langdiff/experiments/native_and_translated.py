@@ -1,6 +1,5 @@
 """Native against translated texts, under one language model or several (Mielke et al. 2019, section 6)."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -11,7 +10,7 @@ from scipy.stats import norm
 
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.corpora.edition_info import EditionInfo
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.experiments.cautions import warns_caller
 from langdiff.experiments.native import (
     NATIVE,
@@ -206,13 +205,11 @@ def translationese(
     if len(whole):
         least = USUAL_MIN_NATIVE if min_native is None else min_native
         reason = f"they have fewer than {least:,} native intents" if languages is None else "they are not named"
-        remedy = "Lower min_native to 1" if languages is None else "Name these languages, too"
-        warnings.warn(
+        remedy = f"Lower {option('min_native')} to 1" if languages is None else "Name these languages, too"
+        warn(
             f"{len(whole)} edition(s) with native intents are left whole, as {reason}: {counted(whole)}. This is a "
             "bias: if their native texts differ from their translations, part of that difference is attributed to the "
-            f"divided editions. {remedy}, and report the languages of interest.",
-            LangdiffWarning,
-            stacklevel=2,
+            f"divided editions. {remedy}, and report the languages of interest."
         )
     cells = pd.DataFrame(
         {

@@ -7,9 +7,10 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, listing, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe
@@ -147,6 +148,7 @@ class Replicates(Result):
         return f"Replicates of {', '.join(lms)}: {len(self.surprisals)} seeds × {len(self.difficulty)} editions"
 
 
+@renamed(**IN_COMPUTE)
 @warns_caller
 def replicate(
     parts: Parts | Folds,
@@ -213,7 +215,7 @@ def replicate(
     Replicates of char-tiny: 2 seeds × 2 editions
     """
     if n_seeds < 2:
-        raise ConfigError(f"n_seeds must be at least 2, got {n_seeds}: one seed has no spread.")
+        raise ConfigError(f"{option('n_seeds')} must be at least 2, got {n_seeds}: one seed has no spread.")
     numbers = seed_numbers(seed, n_seeds)
     if model not in get_args(PlainModel):  # refused before models are trained
         raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")

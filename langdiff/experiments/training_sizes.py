@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff.base.seeds import seed_numbers
 from langdiff.base.types import Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.lm.jobs.folder import fold_cache
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
@@ -121,8 +121,8 @@ def _nested(
     few = editions[np.flatnonzero((read < FEWEST).any(axis=1))]
     if len(few):
         raise DataError(
-            f"with match={match!r} and {sizes[0]} intents, {len(few)} edition(s) would read fewer than {FEWEST} "
-            f"intents: {listing(few)}. Use larger sizes."
+            f"with {option('match', match)} and {sizes[0]} intents, {len(few)} edition(s) would read fewer than "
+            f"{FEWEST} intents: {listing(few)}. Use larger sizes."
         )
     cut = {size: replace(parts, train=_beginning(parts.train, order, read[:, k])) for k, size in enumerate(sizes)}
     return cut, pd.DataFrame(read, index=editions, columns=pd.Index(sizes, name="size"))

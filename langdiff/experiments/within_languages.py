@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Floats, Integers
 from langdiff.corpora.edition_info import EditionInfo, languages_of
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, listing, option
 from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.effects import Effects
 
@@ -152,7 +152,9 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     languages = languages_of(edition_info, names)
     missing = [name for name in names if name not in languages]
     if missing:
-        raise DataError(f"{len(missing)} edition(s) without a language: {listing(missing)}. Name it in edition_info.")
+        raise DataError(
+            f"{len(missing)} edition(s) without a language: {listing(missing)}. Name it in {option('edition_info')}."
+        )
     codes, known = pd.factorize(pd.Series([languages[str(name)] for name in names]))
     counts = np.bincount(codes)
     if counts.max() < 2:

@@ -1,14 +1,13 @@
-"""Baselines that need no network: n-grams and compressors, and how far language models are below them."""
+"""Baselines without networks: n-grams and compressors, and the advantage of language models over them."""
 
 import lzma
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 
 import pandas as pd
 
 from langdiff.base.progress import progress_bar
-from langdiff.errors import DataError, LangdiffWarning, MissingExtraError, listing
+from langdiff.errors import DataError, MissingExtraError, listing, warn
 from langdiff.lm.language_model import TrainingPlan
 from langdiff.lm.ngram.model import fit_kneser_ney
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
@@ -23,7 +22,7 @@ PPMD_MEMORY = 256 << 20  # bytes; a model that outgrows them begins anew
 
 
 def measure_baselines(parts: Parts, *, progress: bool | None = None) -> pd.DataFrame:
-    """Measure, edition by edition, what character n-grams and compressors make of the test part.
+    """Measure the bits of character n-grams and compressors on the test part, edition by edition.
 
     Each learns from the training part. Characters that are too rare in training are replaced and priced, as for
     language models, so that all figures are about the same string.
@@ -137,17 +136,15 @@ def compare_with_baselines(tables: Iterable[Surprisals], baselines: pd.DataFrame
     above = found[found["percent"] < 0]
     for lm, of_lm in above.groupby("lm", sort=False):
         count = int((found["lm"] == lm).sum())
-        warnings.warn(
+        warn(
             f"{lm}: {len(of_lm)} of {count} edition(s) need more bits than a baseline, so that the model has learned "
-            f"less than n-grams or a compressor: {listing(of_lm['edition'])}. Train longer, or use a better recipe.",
-            LangdiffWarning,
-            stacklevel=2,
+            f"less than n-grams or a compressor: {listing(of_lm['edition'])}. Train longer, or use a better recipe."
         )
     return found
 
 
 def lzma_bits(train: Sequence[str], test: Sequence[str]) -> float:
-    r"""Return the bits by which test texts lengthen the compressed training texts.
+    r"""Return the bits that test texts add to the training texts compressed by LZMA.
 
     .. math:: 8\,(C(\text{train}\;\text{test}) - C(\text{train}))
 
@@ -191,7 +188,7 @@ def lzma_bits(train: Sequence[str], test: Sequence[str]) -> float:
 
 
 def ppmd_bits(train: Sequence[str], test: Sequence[str]) -> float:
-    r"""Return the bits by which test texts lengthen the training texts that PPMd has compressed.
+    r"""Return the bits that test texts add to the training texts compressed by PPMd.
 
     As `lzma_bits`, with prediction by partial matching: contexts of up to 16 bytes, variant I. It comes
     near to character n-grams of the same order, in a second.

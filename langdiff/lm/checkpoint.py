@@ -1,4 +1,4 @@
-"""Checkpoints on disk: JSON that names the files of the weights and subwords, their hashes, and its own.
+"""Checkpoints on disk: a JSON index with the names and hashes of the files of weights and subwords.
 
 Those files carry their hash in the name and the JSON is renamed into place last, so that a
 checkpoint is replaced in one step; what the old JSON named is removed after.
@@ -47,7 +47,7 @@ class Checkpoint:
 
 
 def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint, replacing one that is there.
+    """Write a checkpoint, replacing an earlier one.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def read_index(directory: Path) -> dict[str, Any]:
 
 
 def read_checkpoint(directory: Path) -> Checkpoint:
-    """Read what `write_checkpoint` wrote, checking every file's hash.
+    """Read the checkpoint written by `write_checkpoint`, checking every file's hash.
 
     Raises
     ------

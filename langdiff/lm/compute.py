@@ -1,4 +1,4 @@
-"""From a multitext to surprisals: one language model per edition, and per fold, as many at once as asked for."""
+"""Surprisals of a multitext: one language model per edition and per fold, trained in parallel on request."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -33,7 +33,7 @@ from langdiff.tables.surprisals import Surprisals
 
 @dataclass(frozen=True, kw_only=True)
 class Compute:
-    """Device, workers and cache of a training; none of them changes a result.
+    """Device, workers and cache of a training, which do not affect the results.
 
     Experiments that train many models take it as one argument; `langdiff.compute_surprisals` takes the same settings
     one by one.
@@ -82,7 +82,7 @@ class Compute:
         return None if self.cache is None else Path(self.cache)
 
     def inside(self, name: str) -> "Compute":
-        """Return the same with a folder inside the cache, if there is one.
+        """Return the settings with a folder inside the cache, if there is a cache.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ def as_compute(compute: Compute | None) -> Compute:
 
 
 class _Scored(NamedTuple):
-    """What language models of all editions gave.
+    """Scores of all editions by their language models.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def compute_surprisals(
     executor: Executor | None = None,
     progress: bool | None = None,
 ) -> Surprisals:
-    """Train one language model per edition and give the surprisals of the test intents.
+    """Train one language model per edition and return the surprisals of the test intents.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def compute_where_possible(
     compute: Compute,
     least: int | None = None,
 ) -> tuple[Surprisals, dict[str, str]]:
-    """Do what `compute_surprisals` does, but leave out editions that fail.
+    """Compute surprisals as `compute_surprisals` does, but leave out editions that fail.
 
     Parameters
     ----------
@@ -307,18 +307,18 @@ def compute_where_possible(
             )
         else:
             found = score(parts, number, folder, named.name)
-    warn_of(found.cautions, stacklevel=4)
+    warn_of(found.cautions)
     return found.surprisals, found.failed
 
 
 def fold_seeds(recipe: LanguageModelRecipe, seed: int, folds: int) -> list[int]:
-    """Return the seed of the models of each fold, made of one; 0 where training draws nothing."""
+    """Return the seed of the models of each fold, derived from one seed; 0 where training is deterministic."""
     return seed_numbers(seed, folds) if recipe.stochastic else [0] * folds
 
 
 @contextmanager
 def _naming_all_replaced(jobs: list[Job], max_replaced: float) -> Iterator[None]:
-    """If an edition has too many characters replaced, say which all are."""
+    """Name all editions with too many replaced characters in the error about one of them."""
     try:
         yield
     except ReplacedError as error:
@@ -329,7 +329,7 @@ def _naming_all_replaced(jobs: list[Job], max_replaced: float) -> Iterator[None]
 def _run(
     jobs: list[Job], pool: Executor | None, failures: Failures, bar: Progress, task: TaskID
 ) -> dict[str, JobResult]:
-    """Run jobs in the executor, if there is one; return the results by edition."""
+    """Run jobs in the executor, if one is given; return the results by edition."""
     if pool is not None and is_dask(pool):
         return run_on_dask(pool, jobs, failures, bar, task)
     if pool is not None:
@@ -372,7 +372,7 @@ def _of_editions(parts: Parts, editions: Collection[str]) -> Parts:
 
 
 def _score_folds(folds: Folds, score: Callable[[Parts, int], _Scored], seed: int | None) -> _Scored:
-    """Train and score fold after fold; return one table of all intents.
+    """Train and score fold by fold; return one table of all intents.
 
     An edition that fails in one fold is left out of the table, and of the folds after it.
 
@@ -416,7 +416,7 @@ def _join(tables: Sequence[Surprisals], folds: Folds, seed: int | None) -> Surpr
 
 
 def _provenance(records: Sequence[Provenance], folds: Folds, seed: int | None) -> Provenance:
-    """Return what the joint table depends on; folds differ in their texts, and in seeds made of one."""
+    """Return the provenance of the joint table; folds differ in their texts and in seeds derived from one."""
 
     def joined(name: str) -> str | None:
         values = dict.fromkeys(getattr(record, name) for record in records)
@@ -435,7 +435,7 @@ def _provenance(records: Sequence[Provenance], folds: Folds, seed: int | None) -
 
 
 def _each_once(found: Sequence[_Scored], failed: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the cautions of all folds, each kind once, whatever its figures."""
+    """Return the cautions of all folds, each kind once regardless of its figures."""
     kinds: dict[tuple[str, str], str] = {}
     for scored in found:
         for edition, caution in scored.cautions:
@@ -446,7 +446,7 @@ def _each_once(found: Sequence[_Scored], failed: dict[str, str]) -> list[tuple[s
 
 @contextmanager
 def _naming_fold(number: int, of: int) -> Iterator[None]:
-    """Name the fold in errors."""
+    """Add the fold to the messages of errors."""
     try:
         yield
     except FaultsError:

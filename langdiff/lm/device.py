@@ -1,4 +1,4 @@
-"""The device that computes, its threads, and single precision that nothing replaces."""
+"""Device of computations, its threads, and single precision without replacement by TF32."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,7 +15,7 @@ _undo = ExitStack()  # what the last of them to end restores
 
 
 def find_device(name: str) -> torch.device:
-    """Return the device of this name; ``"auto"`` is CUDA where there is one, else the CPU.
+    """Return the device of this name; ``"auto"`` is CUDA where available, else the CPU.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def find_device(name: str) -> torch.device:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch use one thread: results do not depend on the machine, and editions run side by side."""
+    """Limit torch to one thread, so that results do not depend on the machine and editions run in parallel."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -46,7 +46,7 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def single_precision() -> Iterator[None]:
-    """Compute matrix products, convolutions and recurrent layers of float32 with its 24 bits of mantissa.
+    """Compute matrix products, convolutions and recurrent layers of float32 with its full mantissa of 24 bits.
 
     PyTorch's switches (``torch.backends.….fp32_precision`` and `torch.set_float32_matmul_precision`) are the same
     for all threads. They are restored when the last of the computations that run at the same time ends.
@@ -77,7 +77,7 @@ def single_precision() -> Iterator[None]:
 
 
 def _set_switches() -> ExitStack:
-    """Set all switches to IEEE; return what restores them.
+    """Set all switches to IEEE; return a function that restores them.
 
     A switch says what it has been set to or, if it is "none", what its parent says: ``all`` of its backend, then that
     of all backends. What was set is restored, not what was inherited, so that parents which the user sets later have
@@ -103,7 +103,7 @@ def _set_switches() -> ExitStack:
 
 
 def _set(undo: ExitStack, backend: str, operation: str, value: str) -> None:
-    """Set a switch, and note how to restore it."""
+    """Set a switch, and record how to restore it."""
     # not by `torch.backends`: mkldnn.fp32_precision of torch 2.13 would set that of all backends
     before = torch._C._get_fp32_precision_getter(backend, operation)
     undo.callback(partial(torch._C._set_fp32_precision_setter, backend, operation, before))

@@ -1,4 +1,4 @@
-"""What every kind of language model has: a recipe that trains it, and what a trained model can do.
+"""Interface of every kind of language model: recipes that train, and trained models.
 
 A kind is a subclass of `LanguageModelRecipe` in a file of its own. Jobs, caches, provenance, experiment files and
 commands ask the recipe and the model, never which kind they are of.
@@ -52,7 +52,7 @@ class Epoch:
 
 
 def describe(epoch: Epoch | None) -> str:
-    """Describe in a few words how far training is, for a progress bar."""
+    """Return the progress of training in a few words, for a progress bar."""
     if epoch is None:
         return "epoch 1 begun"
     return (
@@ -66,12 +66,12 @@ Report = Callable[[float, Epoch | None], None]
 
 
 def report_nothing(_epochs: float, _last: Epoch | None) -> None:
-    """Report nothing."""
+    """Ignore a report of progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingPlan:
-    """Everything that training needs in addition to the recipe and the texts.
+    """Arguments of training other than the recipe and the texts.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Model(Protocol):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What readers of its surprisals should know."""
+        """Cautions for readers of the surprisals."""
         ...
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
@@ -131,7 +131,7 @@ class Model(Protocol):
         ...
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
+        """Return the bits of each unit of texts, the end symbol last; replaced characters cost nothing.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Model(Protocol):
         ...
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json`` with the ``kind`` and the ``recipe``, and what else the model needs.
+        """Write ``model.json`` with the ``kind`` and the ``recipe``, and the other files of the model.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelRecipe(ABC):
-    """Everything that decides how models of one kind are trained; its fields are hashed into keys and signatures.
+    """Training settings of one kind of language model, whose fields are hashed into keys and signatures.
 
     A subclass is a kind of language model. It is a frozen dataclass whose fields JSON can hold, and can be given
     wherever a name of a language model can be.
@@ -191,7 +191,7 @@ class LanguageModelRecipe(ABC):
     min_count: int | None = None
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Enter the kind, so that its saved models can be read and its names found."""
+        """Register the kind, so that its saved models and its names are found."""
         super().__init_subclass__(**settings)
         if "kind" not in vars(cls):
             cls.kind = cls.__name__
@@ -199,7 +199,7 @@ class LanguageModelRecipe(ABC):
 
     @classmethod
     def names(cls) -> Iterable[str]:
-        """Return names to suggest where one is unknown."""
+        """Return names to suggest for an unknown one."""
         return ()
 
     @classmethod
@@ -263,7 +263,7 @@ class LanguageModelRecipe(ABC):
 
     @property
     def max_epochs(self) -> int:
-        """Passes over the training text at most, by which progress is told."""
+        """Largest number of passes over the training text, for progress bars."""
         return 1
 
     @property
@@ -320,19 +320,19 @@ def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
 
 
 class ScoredLM(NamedTuple):
-    """A recipe, and how the models that it trains score texts."""
+    """Recipe with the scoring of its trained models."""
 
     recipe: LanguageModelRecipe
     scoring: Scoring
 
     @property
     def name(self) -> str:
-        """What tables call it: the recipe's name, and what the scoring adds where it is not the default."""
+        """Name in tables: the recipe's name, and the scoring where it is not the default."""
         return self.recipe.name + self.scoring.ending
 
 
 def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None = None) -> ScoredLM:
-    """Return the recipe and the way of scoring that name a language model in tables.
+    """Return the recipe and the scoring that a language model's name in tables denotes.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None 
 
 
 def recipe_of(model: object) -> LanguageModelRecipe | None:
-    """Return the recipe that a model was trained by; None for models of others."""
+    """Return the recipe of a model's training; None for external models."""
     match getattr(model, "recipe", None):
         case LanguageModelRecipe() as recipe:
             return recipe
@@ -416,7 +416,7 @@ def read_model(directory: str | Path, *, device: str = "auto") -> Model:
 
 
 def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe:
-    """Return the recipe of a saved language model, refusing another than this kind.
+    """Return the recipe of a saved language model, after checking its kind.
 
     Raises
     ------

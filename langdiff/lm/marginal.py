@@ -1,4 +1,4 @@
-"""The surprisal of a string under a model of subwords, whatever its segmentation."""
+"""Surprisal of a string under a model of subwords, marginalized over segmentations."""
 
 from collections.abc import Sequence
 from math import log
@@ -142,7 +142,7 @@ def _gap(log_ratios: Floats, samples: int) -> tuple[float, float]:
 
 
 def _pieces(units: BPEUnits) -> dict[str, int]:
-    """Return the string of every unit, a space at its beginning included, which decoding drops from the first."""
+    """Return the string of every unit, including an initial space, which decoding drops from the first."""
     pieces = {}
     for number in range(units.size):
         twice = units.decode([number, number])  # one symbol short if the unit begins with a space
@@ -151,7 +151,7 @@ def _pieces(units: BPEUnits) -> dict[str, int]:
 
 
 class _Lattice:
-    """The units that may come next at each place of a string, and the canonical one where there is.
+    """Units that may follow at each position of a string, and the canonical one where there is one.
 
     The places are those of the string after one space, as the first unit's space is not decoded; the
     last place is where only the end symbol may come.
@@ -198,7 +198,7 @@ class _Lattice:
 def _sample(
     network: AWDLSTM, lattice: _Lattice, samples: int, rng: np.random.Generator
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Draw segmentations; return ln p/q of each, and whether it is another than the canonical."""
+    """Draw segmentations; return ln p/q of each, and whether it differs from the canonical one."""
     draws = _Draws(lattice, samples, rng)
     symbols = np.array([len(network.embedding) - 1])
     state = [(network.embedding.new_zeros(1, lstm.size),) * 2 for lstm in network._layers()]
@@ -211,7 +211,7 @@ def _sample(
 
 
 class _Draws:
-    """K segmentations on their way through a lattice.
+    """Partial draws of K segmentations through a lattice.
 
     Each word is drawn in one of two ways: with probability `free` unit by unit from the model, among
     the units that continue the string, else canonically. As `free` is one over the words, most
@@ -232,7 +232,7 @@ class _Draws:
         self.log_q, self.same = np.zeros(samples), np.ones(samples, dtype=bool)
 
     def advance(self, log_p: Floats) -> tuple[Ids, Ids]:
-        """Draw the next unit of all; return the parent and the last unit of each node after it.
+        """Draw the next unit of all segmentations; return the parent and the last unit of each node after it.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class _Draws:
         return parent, lattice.units[before, choice]
 
     def _end_words(self, draws: Ids) -> None:
-        """Divide by q of the word that ends, which either way may have drawn; choose the way of the next."""
+        """Divide by q of the finished word, under a mixture of two proposals; draw the proposal of the next word."""
         canonically = np.where(self.same[draws], np.log1p(-self.free), -np.inf)
         self.log_weights[draws] -= np.logaddexp(canonically, log(self.free) + self.log_q[draws])
         self.others[draws] |= ~self.same[draws]
@@ -271,7 +271,7 @@ class _Draws:
 def _step(
     network: AWDLSTM, symbols: Ids, state: list[tuple[Tensor, Tensor]]
 ) -> tuple[Floats, list[tuple[Tensor, Tensor]]]:
-    """Read a symbol in each of K states; return ln p of the next, (K, V), and the new states."""
+    """Process a symbol in each of K states; return ln p of the next, (K, V), and the new states."""
     x = F.embedding(torch.from_numpy(symbols).to(network.embedding.device), network.embedding)  # (K, E)
     after = []
     for lstm, before in zip(network._layers(), state, strict=True):

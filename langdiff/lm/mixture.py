@@ -1,4 +1,4 @@
-"""A mixture of language models: the mean of their probabilities, symbol by symbol, with weights learned on dev."""
+"""Mixtures of language models: weighted means of their probabilities, symbol by symbol, with weights learned on dev."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,27 +24,27 @@ _STEPS = 1000
 
 
 class Mixable(Model, Protocol):
-    """A language model that says which symbols it predicts."""
+    """Interface of a language model with known symbols."""
 
     @property
     def alphabet(self) -> Alphabet:
-        """Other characters are replaced before scoring."""
+        """Alphabet; other characters are replaced before scoring."""
         ...
 
     @property
     def units(self) -> Units:
-        """The symbols that are predicted."""
+        """Units that are predicted."""
         ...
 
     @property
     def predicts(self) -> tuple[str, bytes | None]:
-        """The kind of unit, and what cuts texts into them."""
+        """Kind of unit, and its segmentation."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Mixture:
-    r"""A linear interpolation of language models that predict the same symbols.
+    r"""Linear interpolation of language models that predict the same symbols.
 
     .. math:: p(u_t \mid u_{<t}) = \sum_m w_m\, p_m(u_t \mid u_{<t}), \quad \sum_m w_m = 1
 
@@ -71,21 +71,21 @@ class Mixture:
 
     @property
     def alphabet(self) -> Alphabet:
-        """Other characters are replaced before scoring."""
+        """Alphabet; other characters are replaced before scoring."""
         return self.models[0].alphabet
 
     @property
     def units(self) -> Units:
-        """The symbols that are predicted."""
+        """Units that are predicted."""
         return self.models[0].units
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What a reader of its surprisals should know."""
+        """Cautions for readers of the surprisals."""
         return tuple(dict.fromkeys(caution for model in self.models for caution in model.cautions))
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
-        """Score texts, each on its own.
+        """Score texts independently.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Mixture:
         return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(each) - 1 for each in mixed])
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
+        """Return the bits of each unit of texts, the end symbol last; replaced characters cost nothing.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class Mixture:
 
 
 def fit_mixture(models: Sequence[Mixable], dev: Sequence[str] | pd.Series, *, name: str | None = None) -> Mixture:
-    """Learn with which weights to mix language models, by expectation maximization.
+    """Estimate the weights of a mixture of language models by expectation maximization.
 
     The likelihood is concave in the weights, so that there is one maximum; EM begins at equal weights.
 
@@ -224,7 +224,7 @@ def fit_mixture(models: Sequence[Mixable], dev: Sequence[str] | pd.Series, *, na
 
 
 def _check_symbols(first: Mixable, model: Mixable) -> None:
-    """Refuse models that do not predict the same string, unit by unit."""
+    """Check that models predict the same string, unit by unit."""
     names = f"{first.recipe.name} and {model.recipe.name}"
     if model.alphabet != first.alphabet:
         raise ConfigError(
@@ -237,7 +237,7 @@ def _check_symbols(first: Mixable, model: Mixable) -> None:
 
 
 def _learn_weights(bits: Floats) -> Floats:
-    """Return the weights that make N symbols most probable, (M,), from their bits under each model, (M, N)."""
+    """Return the weights that maximize the probability of N symbols, (M,), from their bits under each model, (M, N)."""
     weights = np.full(len(bits), 1 / len(bits))
     relative = np.exp2(bits.min(axis=0) - bits)
     before = np.inf
@@ -261,7 +261,7 @@ def _mix(bits: Floats, weights: Floats) -> Floats:
 
 
 def read_mixture(directory: str | Path, *, device: str = "auto") -> Mixture:
-    """Read a mixture that `Mixture.save` wrote.
+    """Read a mixture written by `Mixture.save`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scoring texts, or every unit of them, with language models that were trained before."""
+"""Scoring of texts, or of every unit of them, with previously trained language models."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -33,7 +33,7 @@ def read_models(
     lm: str | LanguageModelRecipe = "char-residual",
     device: str = "auto",
 ) -> dict[str, Model]:
-    """Read the language models that `compute_surprisals` left in its cache.
+    """Read the language models in a cache of `compute_surprisals`.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def score_multitext(
     device: str = "auto",
     progress: bool | None = None,
 ) -> Surprisals:
-    """Score every intent with the language models that `compute_surprisals` left in its cache.
+    """Score every intent with the language models in a cache of `compute_surprisals`.
 
     A model has seen the intents it was trained on: do not mix their surprisals with those of others.
 
@@ -158,17 +158,17 @@ def score_multitext(
     message = explain_replaced({edition: result.replaced_rate for edition, result in results.items()}, max_replaced)
     if message is not None:
         raise DataError(message)
-    warn_of(cautions_of(results), stacklevel=3)
+    warn_of(cautions_of(results))
     provenance = provenance_of_scored(recipe, scoring, multitext, records, scored)
     return surprisals_of_frames(frames_of(results), multitext, named.name, provenance)
 
 
 class SymbolModel(Protocol):
-    """A language model that scores units one by one."""
+    """Interface of a language model that scores units one by one."""
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What readers of its surprisals should know."""
+        """Cautions for readers of the surprisals."""
         ...
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
@@ -177,7 +177,7 @@ class SymbolModel(Protocol):
 
 
 class _UnitModel(SymbolModel, Protocol):
-    """A language model whose units can be told apart in a text."""
+    """Interface of a language model whose units can be located in a text."""
 
     @property
     def alphabet(self) -> Alphabet: ...
@@ -269,7 +269,7 @@ def token_scores(
         for caution in (*of_edition[edition].cautions, caution_about_rates({"scored": rate}, scoring))
         if caution is not None
     ]
-    warn_of(cautions, stacklevel=3)
+    warn_of(cautions)
     tables = []
     for edition, series in texts.items():
         with naming(edition):
@@ -327,7 +327,7 @@ def _table_of(model: _UnitModel, texts: pd.Series, scoring: Scoring) -> pd.DataF
 
 
 def _prices(alphabet: Alphabet, text: str, ends: Integers) -> Floats:
-    """Return what the replaced characters in each unit cost, and the end, which is free."""
+    """Return the bits of the replaced characters in each unit, and of the end, which has none."""
     places = alphabet.replaced_at(text)
     of_unit = np.searchsorted(ends, places, side="right")
     bits = np.array([identity_bits(text[place]) for place in places], dtype=np.float64)
@@ -336,7 +336,7 @@ def _prices(alphabet: Alphabet, text: str, ends: Integers) -> Floats:
 
 
 def _begins_word(seen: str, starts: Integers) -> Booleans:
-    """Return whether each unit is the first of a word, or of the end, by the places where units start."""
+    """Return whether each unit is the first of a word, or the end, from the positions where units start."""
     letter = np.array([character != SPACE for character in seen])
     begun = np.cumsum(letter & ~np.append(False, letter[:-1]))
     word = np.append(begun - letter, begun[-1])  # of a space, that of the next word

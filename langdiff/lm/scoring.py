@@ -1,4 +1,4 @@
-"""How a trained language model scores texts: choices that training does not depend on."""
+"""Scoring options of a trained language model, on which training does not depend."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ _WORDS = {"priced": {"price_replaced": True}} | {ending[1:]: option for ending, 
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """How a trained language model scores texts; one model may be scored in several ways.
+    """Scoring options; one trained model may be scored in several ways.
 
     Training knows nothing of these options: the dev part, by which it stops, is always scored intent by
     intent and without a price for replaced characters.
@@ -78,11 +78,11 @@ class Scoring:
 
     @property
     def ending(self) -> str:
-        """What the name of a language model ends in where the options are not the default: ``"-unpriced"``, …."""
+        """Ending of a language model's name for options other than the default: ``"-unpriced"``, …."""
         return ("" if self.price_replaced else "-unpriced") + ("-carried" if self.carried else "")
 
     def check(self, recipe: "LanguageModelRecipe") -> None:
-        """Refuse a model that cannot be scored so.
+        """Check that a model supports the options.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ def as_scoring(scoring: Scoring | str | None) -> Scoring:
 
 
 def split_name(lm: str) -> tuple[str, Scoring | None]:
-    """Divide the name of a language model into that of its recipe and the options of scoring; None if it has none.
+    """Return the name of the recipe and the scoring in a language model's name; None without a scoring.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def split_name(lm: str) -> tuple[str, Scoring | None]:
 
 
 def refuse_scoring(recipe: str) -> None:
-    """Refuse the name of a recipe that ends as a way of scoring does."""
+    """Check that the name of a recipe does not end like a scoring."""
     base, scoring = split_name(recipe)
     if scoring is not None:
         raise ConfigError(

@@ -1,6 +1,5 @@
-"""Texts before any language model sees them: checked, counted, written in an alphabet; how they were prepared."""
+"""Preparation of texts for language models: checks, counts, the alphabet, and the record of the preparation."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from langdiff.errors import (
     DataError,
     FaultsError,
     LangdiffError,
-    LangdiffWarning,
     TrainingError,
+    warn,
 )
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.units.alphabet import Alphabet
@@ -29,7 +28,7 @@ NOTE = "preparation.json"
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedTexts:
-    """The texts of an edition, written in the alphabet that was learned from the training part.
+    """Texts of an edition, written in the alphabet learned from the training part.
 
     Attributes
     ----------
@@ -84,7 +83,7 @@ def prepare_texts(
 
 
 def check_texts(texts: Sequence[str] | pd.Series, what: str) -> pd.Series:
-    """Return the texts as a Series, refusing texts without a surprisal.
+    """Return the texts as a Series, after checking that each has a surprisal.
 
     Raises
     ------
@@ -126,7 +125,7 @@ def sizes_of(texts: Iterable[str]) -> dict[str, list[int]]:
 def surprisal_table(
     texts: pd.Series, alphabet: Alphabet, scoring: Scoring, bits: Floats, eos_bits: Floats, units: Sequence[int]
 ) -> pd.DataFrame:
-    """Return what language models say of texts, one row per text; see `LanguageModel.surprisal`.
+    """Return the scores of texts by a language model, one row per text; see `LanguageModel.surprisal`.
 
     Parameters
     ----------
@@ -191,7 +190,7 @@ def caution_about_rates(rates: Mapping[str, float], scoring: Scoring | None = No
 
 @contextmanager
 def naming(edition: str | None) -> Iterator[None]:
-    """Name the edition in errors; errors of torch and of memory become a TrainingError."""
+    """Add the edition to errors; errors of torch and of memory become a TrainingError."""
     prefix = "" if edition is None else f"edition {edition!r}: "
     try:
         yield
@@ -203,7 +202,7 @@ def naming(edition: str | None) -> Iterator[None]:
 
 
 def note_preparation(models: Path, tokenization: Tokenization) -> None:
-    """Note how the texts of a folder of language models were prepared.
+    """Record how the texts of a folder of language models were prepared.
 
     Raises
     ------
@@ -220,7 +219,7 @@ def note_preparation(models: Path, tokenization: Tokenization) -> None:
     try:
         known = read_preparation(models) if (models / NOTE).is_file() else tokenization
     except CheckpointError as error:  # models of other texts are not used, whatever the note says
-        warnings.warn(f"{error} The note is written again.", LangdiffWarning, stacklevel=2)
+        warn(f"{error} The note is written again.")
         known = tokenization
     if known != tokenization:
         raise ConfigError(

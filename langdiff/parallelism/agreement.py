@@ -16,7 +16,7 @@ from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.parallelism.documents import Branch, Document, Parallelism, depths, make_document
 from langdiff.parallelism.matching import METRICS, match_parallelisms, sizes
 from langdiff.parallelism.scoring import ParallelismScores, ratio, score_parallelisms
@@ -261,7 +261,7 @@ def annotator_agreement(
     AnnotatorAgreement on 1 document(s): F of EPM 0.000, MPBM 0.800, MBAWO 0.800, MWO 0.800
     """
     if n_draws < 2:
-        raise ConfigError(f"n_draws is at least 2; got {n_draws}.")
+        raise ConfigError(f"{option('n_draws')} is at least 2; got {n_draws}.")
     rng = generator(seed, "bootstrap samples")
     if differ := sorted(set(one) ^ set(other)):
         raise DataError(f"{len(differ)} document(s) have only one annotator: {', '.join(differ[:5])}.")

@@ -1,7 +1,6 @@
 """Reading and writing annotated documents, and passages of them as plain text and as HTML."""
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Literal, get_args
 
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.parallelism.documents import Document, enclosing_first, nesting
 from langdiff.parallelism.formats.brat import brat_texts, read_brat
 from langdiff.parallelism.formats.table import read_token_table, write_token_table
@@ -204,7 +203,7 @@ def _inside(folder: Path) -> list[Path]:
     texts = [file.name for file in files if _bare(file).suffix == ".txt"]
     if annotated and (lone := [name for name in texts if _bare(Path(name)).stem not in annotated]):
         what = f"{folder}: {len(lone)} text(s) have no annotation and are not read: {listing(lone)}."
-        warnings.warn(what, LangdiffWarning, stacklevel=4)
+        warn(what)
     return found
 
 

@@ -1,7 +1,6 @@
 """Comparison of predicted with annotated parallelisms by four metrics, and its result."""
 
 import math
-import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import langdiff
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, name_of_number, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.parallelism.documents import Document, depths
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
 from langdiff.parallelism.statistics import shared_tokens
@@ -416,11 +415,9 @@ def check_documents(hypotheses: Mapping[str, Documents], references: Documents) 
         for name, document in documents.items():
             _check_tokens(system, document.tokens, name, references[name].tokens)
         if less := [name for name in references if name not in documents]:
-            warnings.warn(
+            warn(
                 f"{system} lacks {len(less)} of {len(references)} document(s): {listing(less)}. Its totals leave "
-                "them out; compare systems on the same documents only.",
-                LangdiffWarning,
-                stacklevel=3,
+                "them out; compare systems on the same documents only."
             )
 
 

@@ -1,4 +1,4 @@
-"""Counts of texts by edition, and quotients of them with errors from resampled intents."""
+"""Counts of texts by edition, and quotients of totals with errors from resampled intents."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.parity.tokenizers import Tokenizer, efficiencies, encoder_of, tokenize_texts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
@@ -36,7 +36,7 @@ class Quotient:
 
 
 def of_reference(counts: Floats, reference: int) -> Quotient:
-    """Divide totals by those of one edition, over the intents that both have.
+    """Return the totals divided by those of one edition, over the intents that both have.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def of_reference(counts: Floats, reference: int) -> Quotient:
 
 
 def intervals(quotients: list[Quotient], clusters: Integers, n: int, rng: np.random.Generator) -> list[Floats]:
-    """Return the 2.5 % and 97.5 % points of the bootstrap of quotients; all see the same samples.
+    """Return the 2.5 % and 97.5 % points of the bootstrap of quotients, from the same samples for all.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def intervals(quotients: list[Quotient], clusters: Integers, n: int, rng: np.ran
 
 
 def _ends(samples: Floats) -> Floats:
-    """Return the percentiles of each column; NaN where all of it is."""
+    """Return the percentiles of each column; NaN for columns without values."""
     ends: Floats = np.percentile(samples, [2.5, 97.5], axis=0)
     drawn = ~np.isnan(samples)
     some = drawn.any(axis=0) & ~drawn.all(axis=0)
@@ -106,7 +106,7 @@ TokenSource = Tokenizer | pd.DataFrame
 
 @dataclass(kw_only=True, eq=False)
 class Measured:
-    """What one table of intents × editions says of its editions.
+    """Measures of editions from one table of intents × editions.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Measured:
     others: dict[str, Floats] = field(default_factory=dict)
 
     def add_sizes(self, characters: Floats, size: Floats, reference: int) -> None:
-        """Add premiums of characters and of bytes, and bytes per character."""
+        """Add the premiums of characters and of bytes, and the bytes per character."""
         self.totals |= {"characters": np.nansum(characters, axis=0), "bytes": np.nansum(size, axis=0)}
         premiums = {name: of_reference(counts, reference) for name, counts in (("c", characters), ("b", size))}
         over, under = premiums["b"], premiums["c"]
@@ -150,13 +150,13 @@ class Measured:
 
 
 def per_word(counts: Floats, words: Floats) -> Quotient:
-    """Divide counts by words, where both are known."""
+    """Return counts per word where both are known."""
     known = ~(np.isnan(counts) | np.isnan(words))
     return Quotient(np.where(known, counts, 0.0), np.where(known, words, 0.0))
 
 
 def named_sources(tokenizers: TokenSource | Mapping[str, TokenSource] | None) -> dict[str, TokenSource]:
-    """Return tokenizers and tables of counts by what is added to the names of their columns."""
+    """Return tokenizers and tables of counts under the suffixes of their columns."""
     if tokenizers is None:
         return {}
     if isinstance(tokenizers, Mapping):
@@ -165,7 +165,7 @@ def named_sources(tokenizers: TokenSource | Mapping[str, TokenSource] | None) ->
 
 
 def measure_texts(multitext: Multitext, reference: int, sources: Mapping[str, TokenSource], alpha: float) -> Measured:
-    """Count bytes, characters and tokens of every text."""
+    """Count the bytes, characters and tokens of every text."""
     shape = multitext.presence.shape
     measured = Measured(intents=multitext.intents, editions=multitext.editions, intent_info=multitext.intent_info)
     encoders = {name: encoder_of(one) for name, one in sources.items() if not isinstance(one, pd.DataFrame)}
@@ -203,7 +203,7 @@ def count_words(multitext: Multitext) -> pd.DataFrame:
 
 
 def measure_counts(counts: pd.DataFrame, name: str, reference: str, intent_info: pd.DataFrame | None) -> Measured:
-    """Compare a table of tokens, intents × editions; of some of its intents properties may be known."""
+    """Measure a table of tokens, intents × editions, of whose intents some attributes may be known."""
     for what, names in (("intent", counts.index), ("edition", counts.columns)):
         twice = names[names.duplicated()].unique()
         if len(twice):
@@ -228,7 +228,7 @@ def measure_counts(counts: pd.DataFrame, name: str, reference: str, intent_info:
 
 
 def measure_bits(table: Surprisals, reference: int, texts: Multitext | None, name: str) -> Measured:
-    """Compare the bits of every intent, and the tokens of the language model, with those in the reference.
+    """Measure the bits of every intent, and the tokens of the language model, relative to the reference.
 
     Parameters
     ----------
@@ -270,5 +270,5 @@ def place_of(editions: pd.Index, reference: str) -> int:
         If there is no such edition.
     """
     if reference not in editions:
-        raise ConfigError(f"reference={reference!r}: there is no such edition; there are {listing(editions)}.")
+        raise ConfigError(f"{option('reference', reference)}: there is no such edition; there are {listing(editions)}.")
     return int(editions.get_indexer(pd.Index([reference]))[0])

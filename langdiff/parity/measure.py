@@ -1,6 +1,5 @@
 """Parity of editions with a reference, with intervals."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Literal, get_args
 
@@ -8,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.parity.counting import (
     Measured,
     TokenSource,
@@ -35,6 +35,7 @@ ParityModel = Literal["1", "2"]
 FEW_CLUSTERS = 20
 
 
+@renamed(bootstrap="n_resamples")
 def measure_parity(
     source: Multitext | Surprisals | pd.DataFrame,
     *,
@@ -47,7 +48,7 @@ def measure_parity(
     n_resamples: int = 1000,
     seed: int | np.random.Generator = 0,
 ) -> Parity:
-    r"""Compare what the same content takes in every edition with what it takes in one of them.
+    r"""Measure the length of the same content in every edition relative to a reference edition.
 
     Over the intents that an edition shares with the reference, the premium of bytes (characters, tokens) is the
     quotient of their totals. That of bytes is a product of three factors,
@@ -124,9 +125,9 @@ def measure_parity(
     reference_bytes_per_character  1.0  1.000
     """
     if model not in get_args(ParityModel):
-        raise ConfigError(f"model={model!r}: must be '1' or '2'.")
+        raise ConfigError(f"{option('model', model)}: must be '1' or '2'.")
     if n_resamples < 0 or n_resamples == 1:  # both ends of an interval would be the one sample
-        raise ConfigError(f"n_resamples={n_resamples}: must be 0 or at least 2 samples.")
+        raise ConfigError(f"{option('n_resamples', n_resamples)}: must be 0 or at least 2 samples.")
     check_alpha(alpha)
     rng = generator(seed, "samples of intents") if n_resamples else None
     named = name_of_seed(seed, rng) if rng is not None else None
@@ -169,7 +170,7 @@ def _tables(
     tokenizers: TokenSource | Mapping[str, TokenSource] | None,
     alpha: float,
 ) -> tuple[list[Measured], Surprisals | None]:
-    """Measure each table of intents; return the bits as well, if there are some."""
+    """Measure each table of intents; return the bits as well, if there are any."""
     sources = named_sources(tokenizers)
     if isinstance(source, Surprisals) and surprisals is not None:
         raise ConfigError("two tables of surprisals: give one, as source or as surprisals.")
@@ -234,7 +235,7 @@ def _clusters_of(table: Measured, clusters: Clusters) -> pd.Series:
 
 
 def _name_of_clusters(tables: list[Measured], clusters: Clusters) -> str:
-    """Return what the signature says of the clusters of all tables."""
+    """Return the part of the signature on the clusters of all tables."""
     return "+".join(dict.fromkeys(name_of_clusters(_clusters_of(table, clusters)) for table in tables))
 
 
@@ -254,11 +255,9 @@ def _intervals(
         few = [j for j in range(shared.shape[1]) if len(np.unique(codes[shared[:, j]])) < FEW_CLUSTERS]
         if few:
             what = "intents" if clusters is None else "clusters of intents"
-            warnings.warn(
+            warn(
                 f"{len(few)} edition(s) share fewer than {FEW_CLUSTERS} {what} with the reference: "
-                f"{listing(table.editions[few])}. Their bootstrap intervals are too narrow.",
-                LangdiffWarning,
-                stacklevel=3,
+                f"{listing(table.editions[few])}. Their bootstrap intervals are too narrow."
             )
         ends = intervals(list(table.quotients.values()), codes, n_resamples, rng)
         for name, pair in zip(table.quotients, ends, strict=True):

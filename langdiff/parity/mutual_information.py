@@ -1,4 +1,4 @@
-"""What a source text says of its translation, in bits (Bugliarello et al. 2020)."""
+"""Information of a source text about its translation, in bits (Bugliarello et al. 2020)."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from langdiff.tables.surprisals import Surprisals
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CrossMutualInformation(Result):
-    """Bits of texts alone, less bits given a source, by edition.
+    """Bits of texts alone minus their bits given a source, by edition.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class CrossMutualInformation(Result):
         return self.table.copy()
 
     def __repr__(self) -> str:
-        """Give the number of editions and the mean."""
+        """Return the number of editions and the mean."""
         return f"XMI of {len(self.table)} editions, mean {self.table['xmi'].mean():.2f} bits per intent"
 
 
 def xmi(surprisals: Surprisals, conditional: Surprisals, *, clusters: Clusters | None = None) -> CrossMutualInformation:
-    r"""Measure how many bits of a text its source spares a translation model, per intent.
+    r"""Measure the bits per intent that the source text saves a translation model.
 
     .. math:: \mathrm{XMI}(s \to t) = \frac1I \sum_i \left[ -\log_2 q_\mathrm{LM}(t_i) + \log_2 q_\mathrm{MT}(t_i \mid
               s_i) \right]

@@ -1,4 +1,4 @@
-"""What editions take for the same content, compared with a reference."""
+"""Result of the comparison of editions with a reference in bytes, characters, tokens and information."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -67,7 +67,7 @@ class Parity(Result):
         return pd.DataFrame(columns, index=self.estimates.index)
 
     def predictors(self) -> pd.DataFrame:
-        """Return the measures that may predict difficulty, with `language` if it is known of all editions.
+        """Return the measures that may predict difficulty, with `language` if known for all editions.
 
         `langdiff.correlate` calls this by itself.
 
@@ -96,14 +96,14 @@ class Parity(Result):
 
     @property
     def sorting(self) -> str:
-        """Measure by which summary and picture are sorted: the recommended one of those known."""
+        """Measure that sorts the summary and the figure: the recommended one of those available."""
         usual = ("byte_premium", "information_parity_model")
         return next((name for name in usual if name in self.estimates), str(self.estimates.columns[0]))
 
     plot = Drawn("plot_parity")
 
     def __repr__(self) -> str:
-        """Give the number of editions, the reference and the range of the first premium."""
+        """Return the number of editions, the reference and the range of the first premium."""
         values = self.estimates[self.sorting].drop(self.reference)
         ends = (
             ""

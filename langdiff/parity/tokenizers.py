@@ -1,4 +1,4 @@
-"""Tokenizers of others, and diagnostics of the tokens that they make."""
+"""External tokenizers, and diagnostics of their tokens."""
 
 import inspect
 from collections import Counter
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Integers
-from langdiff.errors import ConfigError, DataError, MissingExtraError
+from langdiff.errors import ConfigError, DataError, MissingExtraError, option
 
 USUAL_ALPHA = 2.5  # the order with which Zouhar et al. (2023) found the highest correlation with BLEU
 
@@ -54,9 +54,9 @@ def efficiencies(counts: Mapping[Hashable, int], bigrams: int, alpha: float) -> 
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse an order that is not positive and finite."""
+    """Check that an order is positive and finite."""
     if not (np.isfinite(alpha) and alpha > 0):
-        raise ConfigError(f"alpha={alpha!r}: the order of the entropy is positive and finite, such as 2.5.")
+        raise ConfigError(f"{option('alpha', alpha)}: the order of the entropy is positive and finite, such as 2.5.")
 
 
 def diagnose_tokens(tokens: Iterable[Sequence[Hashable]], *, alpha: float = USUAL_ALPHA) -> pd.Series:
@@ -123,15 +123,15 @@ PLAIN = {"add_special_tokens": False, "disallowed_special": ()}  # options for t
 
 
 class Tokenizer(Protocol):
-    """Whatever has ``encode``: a tokenizer of Hugging Face, SentencePiece's processor, an encoding of tiktoken."""
+    """Interface of tokenizers with ``encode``: those of Hugging Face, SentencePiece and tiktoken."""
 
     def encode(self, text: str, /) -> Any:
-        """Return the tokens of a text: a sequence, or something that has one as ``ids``."""
+        """Return the tokens of a text: a sequence, or an object that has one as ``ids``."""
         ...
 
 
 def encoder_of(tokenizer: Tokenizer) -> Callable[[str], list[Hashable]]:
-    """Return the function that gives the tokens of a text, without symbols for its start and end.
+    """Return the function that tokenizes a text, without symbols for its start and end.
 
     Raises
     ------
@@ -246,7 +246,7 @@ _LIBRARIES: dict[str, Callable[[str], Tokenizer]] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tokenized:
-    """What is counted of one edition's tokens.
+    """Counts of the tokens of one edition.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class Tokenized:
 
 
 def tokenize_texts(encode: Callable[[str], list[Hashable]], texts: Iterable[str]) -> Tokenized:
-    """Count the tokens of texts, and the words that they split.
+    """Count the tokens of texts, and the words that are split into several tokens.
 
     A word is split if it is more than one token both alone and after a space, so that it does not matter on which
     side of a word a tokenizer keeps its space.

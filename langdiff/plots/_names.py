@@ -1,7 +1,6 @@
 """Names as they are: fonts for every script, no formulas, and long names shortened at the end."""
 
 import unicodedata
-import warnings
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,7 +16,7 @@ from matplotlib.ft2font import FT2Font
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, FuncFormatter
 
-from langdiff.errors import LangdiffWarning
+from langdiff.errors import warn
 
 ODD = ("Last Resort", "cm", "STIX")  # fonts of boxes, and of formulas, whose letters have other numbers
 TOGETHER = {"Hani": "CJK", "Hira": "CJK", "Kana": "CJK", "Bopo": "CJK", "Hang": "CJK"}  # Noto fonts of several scripts
@@ -103,12 +102,10 @@ def _warn(lacking: Iterable[str], name: str) -> None:
         warned.add(code)
         words = "symbols" if code in ("Zyyy", "Zinh", "Zzzz") else f"{script_name(code)} letters"
         font = "Symbols" if words == "symbols" else TOGETHER.get(code) or script_name(code).replace("_", " ")
-        warnings.warn(
+        warn(
             f"no installed font has the {words.replace('_', ' ')} of {name!r}, which are drawn as boxes. Install one, "
             f"such as Noto Sans {font}, or save pictures as .svg with the setting svg.fonttype none, so that the fonts "
-            "of who reads them are used (as the commands of langdiff do).",
-            LangdiffWarning,
-            stacklevel=6,
+            "of who reads them are used (as the commands of langdiff do)."
         )
 
 

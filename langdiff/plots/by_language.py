@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from scipy.stats import pearsonr
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish
 from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.plots.difficulty import side_by_side
@@ -78,7 +78,7 @@ def plot_by_language(
     both = [as_effects(source_x), as_effects(source_y)]
     if isinstance(edition_info, pd.DataFrame):
         if "language" not in edition_info:
-            raise DataError(f"edition_info needs a column 'language', has {listing(edition_info.columns)}.")
+            raise DataError(f"{option('edition_info')} needs a column 'language', has {listing(edition_info.columns)}.")
         edition_info = edition_info["language"]
     known = {} if edition_info is None else dict(edition_info)
     points, low, high = _points(both, known if average else None)

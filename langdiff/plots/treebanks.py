@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.ticker import MaxNLocator
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.plots._axes import (
     BLUE,
     FAINT,
@@ -101,7 +101,7 @@ def plot_divergences(
     if noise:
         floor = comparison.noise.loc[names, metric]
         if floor.isna().any():
-            raise ConfigError("the divergence of halves was not computed; compare with noise=True.")
+            raise ConfigError(f"the divergence of halves was not computed; compare with {option('noise', True)}.")
         np.fill_diagonal(cells, floor)
     side = 1.6 + 0.62 * len(names)
     ax = axes_of(ax, side + 0.6, side)

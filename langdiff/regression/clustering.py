@@ -66,8 +66,8 @@ def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: C
         return _one(intents, intent_info, clusters)
     if not isinstance(clusters, list | tuple):
         raise ConfigError(
-            "clusters must be a column of intent_info, the cluster of each intent (a mapping or a Series indexed by "
-            f"intent), or a list of two of these, not {type(clusters).__name__}."
+            f"clusters must be a column of {option('intent_info')}, the cluster of each intent (a mapping or a Series "
+            f"indexed by intent), or a list of two of these, not {type(clusters).__name__}."
         )
     if len(clusters) != 2:
         raise ConfigError(f"two clusterings can be crossed, not {len(clusters)}; give one, or a list of two.")

@@ -11,7 +11,7 @@ from scipy.linalg import qr
 from langdiff.base.cells import check_names
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, listing, option
 from langdiff.regression.formulas import columns_named, matrix_of
 
 Groups = str | Mapping[str, object] | pd.Series
@@ -90,12 +90,16 @@ def make_design(
 
 def _info(editions: pd.Index, edition_info: object, what: str) -> pd.DataFrame:
     if edition_info is None:
-        raise ConfigError(f"{what} needs edition_info, a table of the editions (such as multitext.edition_info).")
+        raise ConfigError(
+            f"{what} needs {option('edition_info')}, a table of the editions (such as multitext.edition_info)."
+        )
     if not isinstance(edition_info, pd.DataFrame):
-        raise ConfigError(f"edition_info must be a DataFrame indexed by edition, not {type(edition_info).__name__}.")
+        raise ConfigError(
+            f"{option('edition_info')} must be a DataFrame indexed by edition, not {type(edition_info).__name__}."
+        )
     absent = editions.difference(edition_info.index)
     if len(absent):
-        raise ConfigError(f"{len(absent)} edition(s) are not in edition_info: {listing(absent)}.")
+        raise ConfigError(f"{len(absent)} edition(s) are not in {option('edition_info')}: {listing(absent)}.")
     _check_once(editions, edition_info.index, "edition_info")
     return edition_info.loc[editions]
 
@@ -143,13 +147,14 @@ def labels_of(editions: pd.Index, labels: object, edition_info: pd.DataFrame | N
 
 def _given_labels(editions: pd.Index, groups: object, edition_info: pd.DataFrame | None, what: str) -> pd.Series:
     if isinstance(groups, str):
-        info = _info(editions, edition_info, f"{what}={groups!r}")
+        info = _info(editions, edition_info, option(what, groups))
         if groups not in info:
-            raise ConfigError(f"edition_info has no column {groups!r}; it has {listing(info.columns)}.")
+            raise ConfigError(f"{option('edition_info')} has no column {groups!r}; it has {listing(info.columns)}.")
         return info[groups].astype(object)
     if not isinstance(groups, Mapping | pd.Series):
         raise ConfigError(
-            f"{what} must be a column of edition_info, or a mapping or Series from edition to group, not "
+            f"{option(what)} must be a column of {option('edition_info')}, or a mapping or Series from edition to "
+            "group, not "
             f"{type(groups).__name__}."
         )
     labels = pd.Series(groups, dtype=object)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
@@ -272,7 +272,9 @@ class DifficultyFit(Result):
         if estimand == "expected" or self.dispersions is None:
             return self.effects.contrast(one, other)
         if not self.difficulty.index.equals(self.dispersions.level.index):
-            raise ConfigError("estimand='median' compares editions; where they share difficulties use 'expected'.")
+            raise ConfigError(
+                f"{option('estimand', 'median')} compares editions; where they share difficulties use 'expected'."
+            )
         if self.errors.kind in ("bootstrap", "jackknife"):
             raise ConfigError(f"errors from the {self.errors.kind} are those of 'expected' only; use a sandwich.")
         size = float(self.intent_size.median()) if size is None else size

@@ -2,7 +2,6 @@
 
 import logging
 import re
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Booleans, Floats
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, warn
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components, weakly_joined
 from langdiff.tables.long_tables import as_pandas, is_long
@@ -139,11 +138,9 @@ def _warn_of_copies(table: Surprisals, z: Floats, observed: Booleans) -> None:
                 times = "" if np.abs(ratio).max() <= ROUNDING else f"{np.exp(np.median(ratio)):.6g} × "
                 copies.append(f"{table.editions[k]} = {times}{table.editions[int(j)]}")
     if 0 < len(copies) < z.shape[1] * (z.shape[1] - 1) // 2:  # no residuals are left of a table of copies: refused
-        warnings.warn(
+        warn(
             f"{len(copies)} pair(s) of editions have equal surprisals in every intent that both have, or exact "
-            f"multiples: {listing(copies)}. Copies are counted as independent evidence; leave one of each pair out.",
-            LangdiffWarning,
-            stacklevel=4,
+            f"multiples: {listing(copies)}. Copies are counted as independent evidence; leave one of each pair out."
         )
 
 
@@ -154,12 +151,10 @@ def _warn_of_weak_joins(units: pd.Index, intents: pd.Index, observed: Booleans) 
         return
     small = np.flatnonzero(component != np.bincount(component).argmax())
     several = [len(np.unique(component[row])) > 1 for row in observed]
-    warnings.warn(
+    warn(
         f"{len(small)} edition(s) are joined to the others by single intents only: {listing(units[small])} (joined by "
         f"{listing(intents[several])}). Nothing shows the error of such a comparison; leave them out, or add intents "
-        "that they share with others.",
-        LangdiffWarning,
-        stacklevel=4,
+        "that they share with others."
     )
 
 

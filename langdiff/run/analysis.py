@@ -18,7 +18,7 @@ from langdiff.base.checksums import read_sealed, seal
 from langdiff.base.io import write_json
 from langdiff.base.result import Result
 from langdiff.base.signature import full_hash
-from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError
+from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError, warn
 from langdiff.experiments.cautions import merge
 from langdiff.run.directory import JOBS, versions
 
@@ -263,7 +263,7 @@ def _caught(make: Callable[[], Analysis]) -> tuple[Analysis, list[LangdiffWarnin
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     merged = merge(caught)
     for message in merged:
-        warnings.warn(message, stacklevel=4)  # at the caller of `kept_or_made`
+        warn(message)  # at the caller of `kept_or_made`
     return found, merged
 
 

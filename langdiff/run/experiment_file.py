@@ -16,9 +16,6 @@ from langdiff.errors import ConfigError, in_experiment, listing
 from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
 from langdiff.run.section import Settings
 
-# name=value of Python, but no word in quotes, which is of the data, nor in a path
-_ARGUMENT = re.compile(r"(?<!['\"\w=/\\])([a-z][a-z_]*)=('[^']*'|\"[^\"]*\"|True|False|[0-9.]*[0-9])(?!\w)")
-
 
 def read_experiment(path: str | Path) -> Core:
     r"""Read and check an experiment file; environment variables in its paths are filled in.
@@ -116,32 +113,11 @@ def _explain(error: ValidationError, path: Path) -> str:
                 hint = f"did you mean {near[0]!r}? " if near else ""
                 lines.append(f"'corpus': unknown format {tag!r}; {hint}known: {listing(formats, most=20)}.")
             case _:
-                message = as_keys(finding["msg"]).removeprefix("Value error, ").removesuffix(".")
+                message = finding["msg"].removeprefix("Value error, ").removesuffix(".")
                 given = "" if isinstance(finding["input"], dict) else f" (given: {finding['input']!r})"
                 end = "" if message.endswith("?") and not given else "."
                 lines.append(f"{f'{where!r}: ' if where else ''}{message[:1].lower()}{message[1:]}{given}{end}")
     return f"{path}: " + "\n  ".join(lines)
-
-
-def as_keys(message: str) -> str:
-    """Write keys of an experiment file in place of Python's arguments.
-
-    Examples
-    --------
-    >>> as_keys("errors='information' takes intents to be independent; restricted=True does not.")
-    'errors = "information" takes intents to be independent; restricted = true does not.'
-    """
-    sections = [("corpus", "files"), *((name,) for name in experiment_type().model_fields if name != "corpus")]
-    keys = {key for section in sections for key in _class_at(section).model_fields}
-
-    def key(match: re.Match[str]) -> str:
-        name, value = match.groups()
-        if name not in keys:
-            return match[0]
-        toml = value.lower() if value in ("True", "False") else re.sub("^'|'$", '"', value)
-        return f"{name} = {toml}"
-
-    return _ARGUMENT.sub(key, message)
 
 
 def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:

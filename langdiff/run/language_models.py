@@ -20,7 +20,6 @@ from langdiff.run.log import warned_once
 from langdiff.run.section import Training, seeds_of_folds
 from langdiff.selection import split, split_into_folds
 from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.intent_info import without_python
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
@@ -205,7 +204,7 @@ def _of_section(name: str) -> Iterator[None]:
     try:
         yield
     except UnknownColumnError as error:
-        raise ConfigError(f"[{name}] {without_python(error)}") from error
+        raise ConfigError(f"[{name}] {error}") from error
 
 
 def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:

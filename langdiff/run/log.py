@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import langdiff
-from langdiff.errors import EditionWarning, LangdiffWarning
+from langdiff.errors import EditionWarning, LangdiffWarning, warn
 
 LOG = "run.jsonl"
 
@@ -109,7 +109,7 @@ def warned_once() -> Iterator[Callable[[str], AbstractContextManager[None]]]:
         yield lambda lm: _kept_in(found.setdefault(lm, []))
     finally:  # also where a later model ends in an error
         for message in _named(found):
-            warnings.warn(message, stacklevel=3)  # where the block ends
+            warn(message)  # where the block ends
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Which editions and intents to compare: the largest complete table in an incomplete multitext, and its parts."""
+"""Selection of editions and intents: the largest complete table in an incomplete multitext, and its division."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""The most intents that each number of editions can share."""
+"""Largest number of intents that each number of editions can share."""
 
 import time
 from collections.abc import Iterable
@@ -24,11 +24,11 @@ class FrontSearch(Search):
     exact = False
 
     def worthwhile(self, product: int) -> bool:
-        """Whether to look for selections of which none exceeds a product: every number of units is of interest."""
+        """Return whether to search for selections that improve no product: here always, for every number of units."""
         return product > 0
 
     def needed(self, u: int) -> int:
-        """Return the fewest intents with which u units beat what was found with u units."""
+        """Return the fewest intents with which u units improve on the known selection of u units."""
         return self.found.get(u, 0) + 1
 
     def _search(self) -> None:
@@ -43,7 +43,7 @@ class FrontSearch(Search):
                 self._advance()
 
     def _offer(self, rows: Booleans) -> bool:
-        """Note the intents of the best selection with all of some rows; fewer units share at least as many."""
+        """Update the points with the best selection that has all of some rows; fewer units share at least as many."""
         super()._offer(rows)
         found = self.problem.best_editions(rows)
         if found is None or found.intents <= self.found.get(found.units, 0):

@@ -1,4 +1,4 @@
-"""From named editions to a problem on arrays, and the reasons why a request cannot be met."""
+"""Conversion of named editions to a problem on arrays, and the reasons why requirements cannot be met."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing
+from langdiff.errors import ConfigError, DataError, InfeasibleError, SolverError, listing, option
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import Problem, collapse
 from langdiff.selection.search.solver import configured
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Named:
-    """A problem, with the names of its editions and languages.
+    """Problem with the names of its editions and languages.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def name_problem(
     max_editions: int | None = None,
     max_editions_per_language: int | None = None,
 ) -> Named:
-    """Turn a multitext and a request, as for `select`, into a problem.
+    """Return the problem on arrays for a multitext and the requirements of `select`.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def name_problem(
     full = (have >= least).to_numpy()
     if not full.any():
         raise InfeasibleError(
-            f"min_intents={least:,}: the fullest edition, {have.idxmax()!r}, has {have.max():,} intents; "
+            f"{option('min_intents', least)}: the fullest edition, {have.idxmax()!r}, has {have.max():,} intents; "
             "at most that many can be asked for."
         )
     unknown = multitext.editions[multitext.edition_info["language"].isna()]
@@ -98,7 +98,7 @@ def name_problem(
 
 
 def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series, min_intents: int) -> dict[str, str]:
-    """Return what each required name is, ``"edition"`` or ``"language"``, all being full enough by themselves."""
+    """Return ``"edition"`` or ``"language"`` for each required name, after checking that it has enough intents."""
     if isinstance(require, str):
         raise ConfigError(f"require takes several names: write require=[{require!r}].")
     language = multitext.edition_info["language"]
@@ -115,7 +115,8 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
             )
         if fullest < min_intents:
             raise InfeasibleError(
-                f"min_intents={min_intents:,}, but the required {kinds[name]} {name!r} has {fullest:,} intents. "
+                f"{option('min_intents', min_intents)}, but the required {kinds[name]} {name!r} has {fullest:,} "
+                "intents. "
                 "Ask for at most that many, or do not require it."
             )
     return kinds
@@ -124,7 +125,7 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
 def check_settings(
     limits: Mapping[str, float | None], objective: str, time_limit: float | None, solver: "pulp.LpSolver | str | None"
 ) -> dict[str, int | None]:
-    """Return the limits as int (20_000 for 2e4).
+    """Return the limits as int (20_000 for 2e4), after checking them.
 
     Raises
     ------
@@ -137,13 +138,13 @@ def check_settings(
         if value is not None and not (isinstance(value, int | float | np.number) and value >= 1 and value % 1 == 0):
             raise ConfigError(f"{name} must be at least 1, and whole, got {value!r}.")
     if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
-        raise ConfigError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
+        raise ConfigError(f"{option('time_limit')} must be a positive number of seconds, got {time_limit!r}.")
     configured(solver, time_limit)
     return {name: None if value is None else int(value) for name, value in limits.items()}
 
 
 def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline: float) -> Booleans | None:
-    """Find out whether the requirements can be met together.
+    """Check that the requirements can be met together.
 
     Returns
     -------
@@ -172,42 +173,43 @@ def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline:
         if most < problem.min_intents:
             besides = f" besides {listing(names[: count - 1])}" if count > 1 else ""
             raise InfeasibleError(
-                f"min_intents={problem.min_intents:,}, but requiring {names[count - 1]!r}{besides} leaves at most "
+                f"{option('min_intents', problem.min_intents)}, but requiring {names[count - 1]!r}{besides} leaves at "
+                "most "
                 f"{most:,} shared intents. Ask for at most that many, or do not require it."
             )
     if problem.n_editions is not None:
         most, found = _most_intents(problem, problem.n_editions, solver, deadline)
         if most < problem.min_intents:
             raise InfeasibleError(
-                f"n_editions={problem.n_editions}, but so many that meet the other requirements share at most "
-                f"{most:,} intents, fewer than min_intents={problem.min_intents:,}. Ask for fewer."
+                f"{option('n_editions', problem.n_editions)}, but so many that meet the other requirements share at "
+                f"most {most:,} intents, fewer than {option('min_intents', problem.min_intents)}. Ask for fewer."
             )
     return found
 
 
 def _check_counts(named: Named, counts: "np.ndarray[tuple[int], np.dtype[np.int64]]", required: int) -> None:
-    """Raise if the limits on editions contradict each other or the `required` editions, of each language `counts`."""
+    """Check that the limits on editions and the `required` editions, of each language `counts`, agree."""
     problem = named.problem
     if counts.max() > problem.max_per_language:
         raise InfeasibleError(
-            f"max_editions_per_language={problem.max_per_language}, but {counts.max()} editions in "
+            f"{option('max_editions_per_language', problem.max_per_language)}, but {counts.max()} editions in "
             f"{named.languages[int(counts.argmax())]!r} are required."
         )
     for name, limit in (("max_editions", problem.max_editions), ("n_editions", problem.n_editions)):
         if limit is not None and required > limit:
-            raise InfeasibleError(f"{name}={limit}, but at least {required} are required.")
+            raise InfeasibleError(f"{option(name, limit)}, but at least {required} are required.")
     most = int(np.minimum(np.bincount(problem.language), problem.max_per_language).sum())
     if problem.n_editions is not None and problem.n_editions > most:
         raise InfeasibleError(
-            f"n_editions={problem.n_editions}, but only {most} have {problem.min_intents:,} intents and are within the "
-            "limit on editions of a language."
+            f"{option('n_editions', problem.n_editions)}, but only {most} have {problem.min_intents:,} intents and are "
+            "within the limit on editions of a language."
         )
 
 
 def _most_intents(
     problem: Problem, n_editions: int, solver: "pulp.LpSolver | str | None", deadline: float
 ) -> tuple[int, Booleans | None]:
-    """Return how many intents so many editions that meet the requirements share at most, 0 if none do, and which.
+    """Return the most intents that `n` editions meeting the requirements share, 0 if none do, and the editions.
 
     Once the deadline has passed, fewer are enough if the problem asks for no more.
     """

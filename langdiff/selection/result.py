@@ -1,4 +1,4 @@
-"""Records of results: a selection with its certificate, and the trade of editions for intents."""
+"""Results: a selection with its certificate, and the trade-off between editions and intents."""
 
 import textwrap
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ LINE = 120  # characters of a line that names editions
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Selection(Result):
-    """Editions and intents without a missing cell.
+    """Editions and intents without missing cells.
 
     Attributes
     ----------
@@ -73,11 +73,11 @@ class Selection(Result):
 
     @property
     def gap(self) -> float:
-        """How much more there might be, relative to what was found."""
+        """Largest possible improvement, relative to the value found."""
         return (self.upper_bound - self.value) / self.value
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per edition: language, family (if known) and the number of intents it has in all."""
+        """Return one row per edition: language, family (if known) and its total number of intents."""
         info = self.multitext.edition_info
         columns = {name: info[name] for name in ("language", "family") if name in info}
         return pd.DataFrame({**columns, "intents": self.edition_intents}).rename_axis("edition")
@@ -85,7 +85,7 @@ class Selection(Result):
     plot = Drawn("plot_certificate")
 
     def headline(self) -> str:
-        """Return what was selected, whether it is proven best, and which editions were not, or left out as faulty."""
+        """Return one paragraph on the selection, its proof and the editions left out."""
         info = self.multitext.edition_info
         families = f", {_count(info['family'].nunique(), 'family', 'families')}" if "family" in info else ""
         counted = "editions" if self.objective == "cells" else "languages"
@@ -105,7 +105,7 @@ class Selection(Result):
         )
 
     def _not_selected(self) -> str:
-        """Name every edition that was not selected, with its intents."""
+        """Return the editions that were not selected, with their numbers of intents."""
         if not len(self.left_out):
             return "Not selected: none"
         few = len(self.dropped_editions)
@@ -123,7 +123,7 @@ class Selection(Result):
         yield self.headline()
 
     def __repr__(self) -> str:
-        """Return what was selected and whether it is proven best."""
+        """Return the size of the selection and whether it is proven optimal."""
         state = "optimal" if self.optimal else f"gap {100 * self.gap:.2f} %"
         size = f"{_count(len(self.editions), 'edition')} × {_count(len(self.intents), 'intent')}"
         return f"Selection: {size}, {state}"
@@ -131,7 +131,7 @@ class Selection(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ParetoFront(Result):
-    """The most intents that each number of editions (or languages) can share.
+    """Most intents that each number of editions (or languages) can share.
 
     Attributes
     ----------
@@ -149,11 +149,11 @@ class ParetoFront(Result):
     seconds: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the points, and the intents ``lost`` against one edition (language) fewer."""
+        """Return the points, with the intents ``lost`` relative to one edition (language) fewer."""
         return self.points.assign(lost=-self.points["intents"].diff().astype("Int64"))
 
     def best(self, min_intents: int = 1) -> tuple[int, int]:
-        """Return the point with the largest product among those found.
+        """Return the point with the largest product.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class ParetoFront(Result):
     plot = Drawn("plot_pareto_front")
 
     def __repr__(self) -> str:
-        """Return how many points there are and how many are proven."""
+        """Return the number of points and how many of them are proven."""
         proven = int(self.points["proven"].sum())
         return (
             f"ParetoFront: {len(self.points):,} numbers of {self.points.index.name}, {proven:,} proven, "

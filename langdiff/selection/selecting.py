@@ -1,7 +1,6 @@
-"""The largest complete part of a multitext."""
+"""Selection of the largest complete part of a multitext."""
 
 import time
-import warnings
 from collections.abc import Iterable
 from typing import Literal
 
@@ -10,7 +9,7 @@ import pandas as pd
 import pulp
 
 from langdiff.base.progress import progress_bar
-from langdiff.errors import ConfigError, LangdiffWarning, SolverError
+from langdiff.errors import ConfigError, SolverError, option, warn
 from langdiff.selection.requirements import check_feasible, check_settings, name_problem
 from langdiff.selection.result import Selection
 from langdiff.selection.search.exact import HALF, Search
@@ -20,7 +19,7 @@ from langdiff.tables.multitext import Multitext, check_multitext
 
 
 class Direct(Search):
-    """Search by one program, solved again with a higher cut-off until that is infeasible."""
+    """Search by a single program, solved again with a higher cut-off until that is infeasible."""
 
     def _search(self) -> None:
         problem, self.best = self.problem, None  # what the other method found is not used
@@ -143,7 +142,7 @@ def select(
     if method not in ("search", "direct"):
         raise ConfigError(f"method must be 'search' or 'direct', not {method!r}.")
     if n_editions is not None and max_editions is not None and n_editions > max_editions:
-        raise ConfigError(f"n_editions={n_editions} contradicts max_editions={max_editions}.")
+        raise ConfigError(f"{option('n_editions', n_editions)} contradicts {option('max_editions', max_editions)}.")
     named = name_problem(multitext, objective=objective, require=require, **limits)
     with progress_bar(progress=progress) as bar:
         kind = {"search": Search, "direct": Direct}[method]
@@ -152,10 +151,10 @@ def select(
             search.begin_with(check_feasible(named, solver, search.deadline))
         search.run()
     if search.best is None:
-        raise SolverError("no selection was found in time; raise time_limit or relax the requirements.")
+        raise SolverError(f"no selection was found in time; raise {option('time_limit')} or relax the requirements.")
     editions = named.editions[search.best.editions]
     if len(editions) < 2 and 1 not in (n_editions, max_editions):
-        warnings.warn(_alone(multitext, editions[0], named.have), LangdiffWarning, stacklevel=2)
+        warn(_alone(multitext, editions[0], named.have))
     selected = multitext.sel(editions=editions).dropna()
     return Selection(
         multitext=selected,
@@ -173,7 +172,7 @@ def select(
 
 
 def _left_out(multitext: Multitext, selected: Multitext, have: pd.Series) -> pd.DataFrame:
-    """Return the editions that were not selected, with their intents and those of the selected ones that they have."""
+    """Return the editions not selected, with their intents and the number shared with the selection."""
     others = multitext.editions.difference(selected.editions, sort=False)
     presence = multitext.presence.to_numpy().T  # one row per edition, as frames keep it
     chosen = multitext.editions.isin(selected.editions)
@@ -183,13 +182,13 @@ def _left_out(multitext: Multitext, selected: Multitext, have: pd.Series) -> pd.
 
 
 def _alone(multitext: Multitext, edition: str, have: pd.Series) -> str:
-    """Say why a selection of one edition is of little use, and what to do."""
+    """Return a caution that a selection of one edition is of little use."""
     alone = f"only one edition is selected, {edition!r} with its {have[edition]:,} intents, and nothing can be compared"
     others = multitext.presence.drop(columns=edition)
     if others.empty:
         return f"{alone}: there is no other. Add editions."
     with_it = others[multitext.presence[edition].to_numpy()].sum()
     return (
-        f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for n_editions=2 or "
-        "more, or see whether editions name their intents alike."
+        f"{alone}: {with_it.idxmax()!r} has {with_it.max():,} of them, the most of all others. Ask for "
+        f"{option('n_editions', 2)} or more, or see whether editions name their intents alike."
     )

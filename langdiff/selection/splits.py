@@ -14,7 +14,7 @@ from langdiff.tables.multitext import Multitext, check_multitext
 
 
 def deal_groups(sizes: Integers, shares: Floats) -> Integers:
-    r"""Give each group to the part that is furthest behind its share of the text so far.
+    r"""Assign each group to the part that is furthest below its share of the text so far.
 
     Group g, which brings the text to :math:`N_g` intents, goes to
 
@@ -61,7 +61,7 @@ Groups = str | Mapping[object, object] | pd.Series
 
 
 def find_complete(multitext: Multitext, incomplete: Incomplete) -> Booleans:
-    """Return which intents all editions have, shape (I,).
+    """Return an indicator of the intents that all editions have, shape (I,).
 
     Raises
     ------
@@ -248,7 +248,7 @@ def split_into_folds(
     dev_share: float = 0.1,
     incomplete: Incomplete = "error",
 ) -> Folds:
-    """Divide whole documents or books into folds, each of which is measured once and otherwise trained on.
+    """Divide whole documents or books into folds, each measured once and otherwise used for training.
 
     In the order of the text, each group goes to the fold that is furthest behind, so that folds have about the same
     number of intents and sample the text alike. Of the groups outside of a fold, some are its dev part.
@@ -295,7 +295,7 @@ to 24 intents
     """
     check_multitext(multitext)
     if not isinstance(n_folds, int) or n_folds < 2:
-        raise ConfigError(f"n_folds must be a whole number from 2 up, got {n_folds!r}.")
+        raise ConfigError(f"{option('n_folds')} must be a whole number from 2 up, got {n_folds!r}.")
     if not isinstance(dev_share, int | float) or not 0 < dev_share < 1:
         raise ConfigError(f"dev_share is a share of intents, between 0 and 1; got {dev_share!r}.")
     if "fold" in multitext.intent_info:
@@ -318,7 +318,7 @@ to 24 intents
 
 
 def _assign(group: pd.Series, complete: Booleans, measured: Booleans, n_folds: int) -> Integers:
-    """Return the fold of every intent, -1 for those that are not measured.
+    """Return the fold of every intent, -1 for intents that are not measured.
 
     Groups with complete intents are dealt by their number, so that all folds train on as much text; the other groups,
     on which nothing is trained, by the number of all their intents.

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale, count_ranks
 
 Names = str | int | Sequence[str | int]
@@ -241,7 +241,7 @@ class Effects(Result):
         [[-0.1, 0.1]]
         """
         if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
-            raise ConfigError(f"n_draws must be a whole number, at least 1, got {n_draws!r}.")
+            raise ConfigError(f"{option('n_draws')} must be a whole number, at least 1, got {n_draws!r}.")
         covariance = self.covariance.to_numpy(dtype=float)
         if not np.isfinite(covariance).all():
             raise DataError(

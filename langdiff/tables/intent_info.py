@@ -9,7 +9,7 @@ import pandas as pd
 
 from langdiff.base.cells import check_names
 from langdiff.base.io import as_path, read_table
-from langdiff.errors import ConfigError, DataError, UnknownColumnError, listing
+from langdiff.errors import ConfigError, DataError, UnknownColumnError, listing, option, words
 
 PREFIX = "intent_"  # of attributes in a long table, where no other column begins so
 USUAL = ("document", "book", "chapter")  # attributes that need no prefix in a table made elsewhere
@@ -61,7 +61,9 @@ def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
         return None
     names = pd.Index([str(name) for name in info.columns])
     if names.has_duplicates:
-        raise DataError(f"intent_info has several columns {listing(names[names.duplicated()].unique())}; keep one.")
+        raise DataError(
+            f"{option('intent_info')} has several columns {listing(names[names.duplicated()].unique())}; keep one."
+        )
     check_names(names, "column")
     return info.set_axis(names, axis=1).rename_axis(index="intent")
 
@@ -249,25 +251,14 @@ def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: o
     return found
 
 
-def without_python(error: UnknownColumnError) -> str:
-    """Return the message that a column is missing, worded for experiment files and commands.
-
-    Examples
-    --------
-    >>> without_python(UnknownColumnError("clusters='x': intent_info has no such column. There is none", "pass …"))
-    "clusters='x': no such column about intents. There is none; 'book' and 'chapter' are known of Bibles, ..."
-    """
-    fault = error.fault.replace("intent_info has no such column", "no such column about intents")
-    return f"{fault}; {'name one of them.' if error.known else IN_CORPORA}"
-
-
 def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
     if isinstance(labels, str):
         return _column(intents, intent_info, labels, what)
     if not isinstance(labels, Mapping | pd.Series):
         raise ConfigError(
-            f"{what} must be a column of intent_info, or a mapping or a Series from intent to {ONE[what]}, not "
-            f"{type(labels).__name__}."
+            f"{option(what)} must be a column of {option('intent_info')}, or a mapping or a Series from intent to "
+            f"{ONE[what]}, "
+            f"not {type(labels).__name__}."
         )
     given = pd.Series(labels, dtype=object)
     if given.index.equals(intents) and given.index.is_unique:
@@ -291,10 +282,21 @@ def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what
     if are_verses and name in _DIGITS:
         return pd.Series([intent[: _DIGITS[name]] for intent in intents], index=intents, name=name, dtype=object)
     known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
+    raise UnknownColumnError(f"{option(what, name)}: {_without_column(known, what)}")
+
+
+def _without_column(known: Sequence[str], what: str) -> str:
+    """Return the message on a column that is missing, with the columns that there are and what to do."""
     there = f"There are {listing(dict.fromkeys(known))}" if known else "There is none"
     adding = "" if what == "groups" else "`Surprisals.with_intent_info` adds columns, and "  # groups are of a multitext
-    raise UnknownColumnError(
-        f"{what}={name!r}: intent_info has no such column. {there}",
-        f"{adding}a Series from intent to {ONE[what]} serves as well.",
-        known,
-    )
+    table, name_one = option("intent_info"), "name one of them" if known else ""
+    if table != "intent_info":  # the command has the option
+        choices = " or ".join(
+            filter(None, [name_one and f"{name_one},", f"give a table of intents that has it as {table}"])
+        )
+        command = f"{table} has no such column. {there}; {choices}."
+    else:
+        long = " Long tables of surprisals may have columns intent_NAME." if option("unit") != "unit" else ""
+        command = f"no such column about intents. {there}; {f'{name_one}.' if known else IN_CORPORA}{long}"
+    python = f"intent_info has no such column. {there}; {adding}a Series from intent to {ONE[what]} serves as well."
+    return words(python=python, command=command)

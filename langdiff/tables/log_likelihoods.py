@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.io import read_lines
+from langdiff.base.renamed import renamed
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.evaluation_logs import parse_sample
 from langdiff.tables.long_tables import BITS_PER_UNIT, Unit, as_bits, check_unit, numbers_of, read_table_file
@@ -176,6 +177,7 @@ def read_scored_table(path: Path, intent: str | None) -> ScoredTexts:
 _MISSING = {"", "NA", "NaN", "nan"}
 
 
+@renamed(intents="intent_names")
 def read_log_likelihoods(
     files: Mapping[str, str | Path],
     *,
@@ -253,7 +255,9 @@ def read_log_likelihoods(
     check_unit(unit or "nats")
     if samples or all(map(holds_table, paths.values())):
         if intent_names is not None:
-            raise ConfigError("intent_names name lines of numbers; name the key or column of these files: intent=….")
+            raise ConfigError(
+                f"{option('intent_names')} name lines of numbers; name the key or column of these files: intent=…."
+            )
         read = read_samples if samples else read_scored_table
         table = _of_scored({edition: read(path, intent) for edition, path in paths.items()}, unit or "nats", lm)
     else:

@@ -2,7 +2,6 @@
 
 import csv
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -14,7 +13,7 @@ from langdiff.base.archives import File
 from langdiff.base.cells import check_names, guarded
 from langdiff.base.io import atomic_path, read_lines, read_table, write_text
 from langdiff.base.numbers import exact_numbers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError, listing, option
+from langdiff.errors import ConfigError, DataError, OutputError, listing, option, warn
 from langdiff.tables.intent_info import PREFIX, attributes_of_long
 from langdiff.tables.provenance import Record, from_document
 
@@ -148,7 +147,7 @@ def read_record(path: Path) -> Record | None:
         return None if text is None else from_document(text, where)
     except (DataError, OSError) as error:
         reason = f"{where}: {error.strerror or error}." if isinstance(error, OSError) else str(error)
-        warnings.warn(f"the provenance of {path} is not known. {reason}", LangdiffWarning, stacklevel=4)
+        warn(f"the provenance of {path} is not known. {reason}")
         return None
 
 

@@ -1,13 +1,12 @@
 """Reading of tables of surprisals, long or wide, in any unit of information."""
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from langdiff.base.io import as_path
-from langdiff.errors import DataError, LangdiffWarning, listing, option, words
+from langdiff.errors import DataError, listing, option, warn, words
 from langdiff.tables.long_tables import (
     CELL,
     Unit,
@@ -120,14 +119,10 @@ def _with_provenance(table: Surprisals, path: Path, unit: Unit | None, *, own: b
     altered = record.altered(table.bits, beside)
     if not altered:
         if gone := record.beside.keys() - beside.keys():
-            warnings.warn(f"{path}: saved with {listing(sorted(gone))}, but not so now.", LangdiffWarning, stacklevel=3)
+            warn(f"{path}: saved with {listing(sorted(gone))}, but not so now.")
         return replace(table, provenance=record.provenance)
     if not own:
-        warnings.warn(
-            f"the provenance of {path} is not known: it is of other columns than those named.",
-            LangdiffWarning,
-            stacklevel=3,
-        )
+        warn(f"the provenance of {path} is not known: it is of other columns than those named.")
         return table
     where = "the record in it" if place_of_record(path) == path else place_of_record(path).name
     raise DataError(

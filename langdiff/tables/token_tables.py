@@ -1,6 +1,5 @@
 """Surprisals of single tokens, and their sums over texts and over words."""
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pandas as pd
 
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.tables.long_tables import LongTable, Unit, as_bits, as_pandas, check_unit, numbers_of, read_table_file
 from langdiff.tables.surprisals import Surprisals
 
@@ -74,11 +73,9 @@ class TokenScores(Result):
         ends = self.tokens[is_end]
         texts = len(self.tokens[["intent", "edition"]].drop_duplicates())
         if 0 < len(ends) < texts:
-            warnings.warn(
+            warn(
                 f"{texts - len(ends):,} of {texts:,} texts have no end that was scored: the bits of the others are of "
-                "more. Score the end of all texts, or of none.",
-                LangdiffWarning,
-                stacklevel=2,
+                "more. Score the end of all texts, or of none."
             )
         return Surprisals(
             bits=wide(self.tokens, "sum"),

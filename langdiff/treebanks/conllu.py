@@ -2,13 +2,12 @@
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from langdiff.base.io import as_path, read_lines
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, warn
 from langdiff.treebanks.tree import Tree
 
 COLUMNS = 8  # ID to DEPREL; the last two are not used
@@ -90,9 +89,7 @@ def read_conllu(
             own.append(sentence)
     if own:
         first = "; ".join(f"line {line}: {reason}" for line, reason in own[:5])
-        warnings.warn(
-            f"{path}: {len(own):,} of {used + len(own):,} sentences left out: {first}", LangdiffWarning, stacklevel=2
-        )
+        warn(f"{path}: {len(own):,} of {used + len(own):,} sentences left out: {first}")
     if faults is not None:
         faults += own
 

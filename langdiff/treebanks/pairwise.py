@@ -15,7 +15,7 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.treebanks.divergence import Counts, divergence
 from langdiff.treebanks.profile import TreebankProfile, profile_treebank
 from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, SimilaritySettings, box, shared_names, tables
@@ -235,7 +235,7 @@ def compare_treebanks(
     """
     settings = settings or SimilaritySettings()
     if n_repeats < 1:
-        raise ConfigError(f"n_repeats must be at least 1; got {n_repeats}.")
+        raise ConfigError(f"{option('n_repeats')} must be at least 1; got {n_repeats}.")
     if equalize not in (None, *get_args(Equalize)):
         raise ConfigError(f"equalize is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
     banks = shared_names(_opened(treebanks, punctuation))

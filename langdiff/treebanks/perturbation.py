@@ -14,7 +14,7 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.treebanks.pairwise import COLUMNS, Column, between, between_halves
 from langdiff.treebanks.tables import AVERAGED, SimilaritySettings
 from langdiff.treebanks.treebank import Codes, Treebank
@@ -248,7 +248,7 @@ def _check_curve(
     if not (len(rates) and kinds):
         raise ConfigError("a curve needs at least one rate and one kind.")
     if n_repeats < 1:
-        raise ConfigError(f"n_repeats must be at least 1; got {n_repeats}.")
+        raise ConfigError(f"{option('n_repeats')} must be at least 1; got {n_repeats}.")
     if settings.rescale:
         raise ConfigError("rescale divides by the largest of all treebanks; a curve has one: leave rescale out.")
     for kind, rate in itertools.product(kinds, rates):

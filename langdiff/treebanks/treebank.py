@@ -1,7 +1,6 @@
 """A corpus of dependency trees as a few arrays, which is what statistics over all of it need."""
 
 import itertools
-import warnings
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, warn
 from langdiff.treebanks.conllu import Fault, read_conllu
 from langdiff.treebanks.tree import Tree
 
@@ -230,11 +229,9 @@ def read_treebank(
         strip_subtypes=strip_subtypes,
     )
     if treebank.sentences < FEW_SENTENCES:
-        warnings.warn(
+        warn(
             f"Treebank {treebank.name!r} has {treebank.sentences} sentences; statistics of fewer than "
-            f"{FEW_SENTENCES} say little.",
-            LangdiffWarning,
-            stacklevel=2,
+            f"{FEW_SENTENCES} say little."
         )
     return treebank
 

@@ -176,7 +176,7 @@ def test_fields_of_two_classes_contradict_each_other(toy, tmp_path):
     given = ["toy", str(tmp_path / "t.csv"), "--errors", "bootstrap", "--correction", "CR3"]
     done = CliRunner().invoke(toy, given)
     assert isinstance(done.exception, ConfigError)
-    assert 'correction does not go with errors="bootstrap"' in str(done.exception)
+    assert "--correction does not go with --errors bootstrap" in str(done.exception)
     unknown = CliRunner().invoke(toy, ["toy", str(tmp_path / "t.csv"), "--model", "c"])
     assert unknown.exit_code == 2
     assert "'c' is not one of 'a', 'b'" in unknown.output

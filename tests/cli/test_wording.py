@@ -11,27 +11,6 @@ from typer.main import get_command
 import langdiff as ld
 from langdiff.cli import installed
 from langdiff.cli.app import app
-from langdiff.cli.wording import as_options
-
-OPTIONS = {"unit": "--unit", "max_iterations": "--max-iterations", "restricted": "--restricted", "model": "--model"}
-
-
-def test_arguments_become_options():
-    told = "pass unit='nats', restricted=True or model=\"1\"; raise max_iterations (now 3)."
-    assert as_options(told, OPTIONS) == ("pass --unit nats, --restricted or --model 1; raise --max-iterations (now 3).")
-
-
-def test_words_of_data_and_of_other_functions_stay():
-    for told in (
-        "no column 'max_iterations' in x.csv",
-        "editions 'model=1' and \"unit='a'\"",
-        "fit.max_iterations, max_iterations(), in max_iterations.csv",
-        "errors='raise' and min_count",
-        "restricted=False",
-        "/data/max_iterations/a.csv, /data/max_iterations: no such file",
-        "C:\\max_iterations, max_iterations/a.csv, /data/model=1/a.csv",
-    ):
-        assert as_options(told, OPTIONS) == told
 
 
 def test_errors_of_files_and_numbers_say_what_to_do(langdiff, tmp_path):

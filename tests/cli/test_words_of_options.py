@@ -1,21 +1,35 @@
-"""Messages of commands and experiment files name the options that are there, not Python's arguments."""
+"""Messages name the options that the reader has: arguments in Python, options of commands, keys of experiment files.
+
+``python tests/cli/test_words_of_options.py`` prints all messages that name one, in the three ways.
+"""
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
 import langdiff as ld
+from langdiff import errors
 from langdiff.cli.app import app
-from langdiff.cli.wording import as_options, options_of
 
 PYTHON = re.compile(r"""\w+=['"]""")
 # in literals: name='value', or name= before the end of a phrase; with "<" they are XML
 IN_CODE = re.compile(r"""(?<![\w<=/'"-])[a-z][a-z_]*=(?:'|[.,;)](?:\s|$)|\s)""")
+NAME = re.compile(r"(?<!['\"\w.=/\\-])[a-z]+(?:_[a-z]+)+(?!['\"\w(=/\\]|\.\w)")
 PACKAGE = Path(ld.__file__).parent
-ONLY_IN_PYTHON = {"estimand", "over"}  # of functions that no command calls with a choice
+# names that are also those of attributes, columns and keys, by file
+ATTRIBUTES = {
+    "corpora/origin.py": {"intent_info"},
+    "experiments/native.py": {"intent_info", "original_language"},
+    "plots/corpora.py": {"intent_info"},
+    "plots/multitext_table.py": {"n_intents", "n_editions"},
+    "regression/stan/sampling.py": {"log_lik"},
+    "tables/intent_info.py": {"intent_info"},
+    "tables/multitext.py": {"intent_info", "edition_info"},
+}
 
 
 def literals(file):
@@ -25,25 +39,103 @@ def literals(file):
         node.body[0] for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list) and node.body
     ]
     docs = {id(each.value) for each in statements if isinstance(each, ast.Expr)}
+    docs |= {id(each) for node in calls_of("words", tree) for each in ast.walk(node)}  # the words of one reader
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.value
 
 
-def test_no_message_outside_the_regression_is_written_in_python():
-    files = [file for file in sorted(PACKAGE.rglob("*.py")) if "regression" not in file.relative_to(PACKAGE).parts[:1]]
+def messages():
+    """Yield every text of the package that names an option: its place, the node, and the names."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            calls = list(calls_of("option", node)) if isinstance(node, ast.JoinedStr) else []
+            if calls:
+                yield f"{file.relative_to(PACKAGE).as_posix()}:{node.lineno}", node, calls
+
+
+def calls_of(function, node):
+    """Yield the calls of a function in a text."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == function:
+            yield each
+
+
+def parameters():
+    """Return the names of the parameters of all functions and of the fields of all classes."""
+    nodes = [node for file in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    fields = {node.target.id for node in nodes if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    return fields | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def shown(node):
+    """Return a text as it reads now; what depends on data is "…", and a value that is not written there 7."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.JoinedStr(values=parts):
+            return "".join(map(str, map(shown, parts)))
+        case ast.FormattedValue(value=ast.Call(func=ast.Name(id="option" | "words")) as call):
+            return shown(call)
+        case ast.Call(func=ast.Name(id="option"), args=[ast.Constant(value=name)]):
+            return errors.option(name)
+        case ast.Call(func=ast.Name(id="option"), args=[ast.Constant(value=name), value]):
+            return errors.option(name, value.value if isinstance(value, ast.Constant) else 7)
+        case ast.Call(func=ast.Name(id="words"), keywords=given):
+            return errors.words(**{each.arg: shown(each.value) for each in given})
+    return "…"
+
+
+def options_of(command):
+    """Return the options of all commands by the names of arguments."""
+    found = dict(getattr(command, "named", {}))
+    for each in getattr(command, "commands", {}).values():
+        found |= options_of(each)
+    return found
+
+
+@pytest.fixture(scope="module")
+def options():
+    return options_of(get_command(app))
+
+
+def test_no_message_names_an_option_in_python(options):
+    files = sorted(PACKAGE.rglob("*.py"))
     assert len(files) > 300
-    found = {(file.name, text) for file in files for text in literals(file) if IN_CODE.search(text) and "<" not in text}
+    found = set()
+    for file in files:
+        place = file.relative_to(PACKAGE).as_posix()
+        for text in literals(file):
+            names = {name for name in NAME.findall(text) if name in options} - ATTRIBUTES.get(place, set())
+            if (
+                "<" not in text
+                and " " in text
+                and (IN_CODE.search(text) or (names and not place.startswith(("cli/", "run/"))))
+            ):
+                found.add((place, text))
     assert found == set()
 
 
-def test_messages_of_the_regression_are_translated():
-    options = options_of(get_command(app))
-    texts = [text for file in (PACKAGE / "regression").rglob("*.py") for text in literals(file)]
-    told = [as_options(text, options) for text in texts if IN_CODE.search(text)]
-    assert len(told) > 20
-    names = {match[0].partition("=")[0] for text in told for match in PYTHON.finditer(text)}
-    assert names <= ONLY_IN_PYTHON
+def test_messages_name_options_in_three_ways(options):
+    found, known = list(messages()), parameters()
+    assert len(found) > 150
+    for place, node, calls in found:
+        in_python = shown(node)
+        with errors.in_command(options):
+            in_command = shown(node)
+        with errors.in_experiment():
+            in_experiment = shown(node)
+        for call in calls:
+            if not isinstance(call.args[0], ast.Constant):  # one of several, which the function is given
+                continue
+            name, has_value = call.args[0].value, len(call.args) > 1
+            assert f"{name}=" * has_value in in_python, place
+            assert f"{name} = " * has_value in in_experiment, place
+            if name in options or name.removesuffix("s") in options:
+                assert "--" in in_command, place
+                assert f"{name}=" not in in_command, place
+            else:
+                assert name in known, (place, name)
 
 
 def _corpus(folder):
@@ -158,3 +250,12 @@ def test_a_format_that_is_missing_is_named(langdiff, tmp_path):
     assert "[corpus]: format is missing; one of 'pbc', 'ebible', 'usfm', 'osis', 'ces', 'moses'," in done.err
     assert "discriminat" not in done.err
     assert "tag" not in done.err
+
+
+if __name__ == "__main__":
+    of_commands = options_of(get_command(app))
+    for place, node, _ in messages():
+        sys.stdout.write(f"{place}\n    {shown(node)}\n")
+        for reader in (errors.in_command(of_commands), errors.in_experiment()):
+            with reader:
+                sys.stdout.write(f"    {shown(node)}\n")

@@ -60,8 +60,8 @@ def test_a_treebank_that_was_not_given_is_an_error(gold):
         evaluate(gold, [parser("all", BANKS), parser("part", ["a1", "a2"])])
     assert str(raised.value) == (
         "parser 'part' has no parse of any sentence of 2 of 3 treebanks: tales (2 sentences), mail (2 sentences). "
-        'Give its output for them, too, leave these treebanks out for all parsers (missing="skip"), or count their '
-        'targets as wrong (missing="wrong").'
+        "Give its output for them, too, leave these treebanks out for all parsers (missing='skip'), or count their "
+        "targets as wrong (missing='wrong')."
     )
 
 
@@ -104,7 +104,7 @@ def test_parsers_that_share_no_treebank(gold):
     systems = [parser("one", ["a1", "b1"]), parser("other", ["c1"])]
     with pytest.raises(DataError, match=r"tales \(2 sentences\). Give its output for them, too, count") as raised:
         evaluate(gold, systems, missing="skip")
-    assert 'missing="skip"' not in str(raised.value)
+    assert "missing='skip'" not in str(raised.value)
     with pytest.raises(DataError, match="parser 'none' has no block for any item of 'own'"):
         evaluate(gold, Parses(name="none", shape="triples", blocks={}), missing="wrong")
     with pytest.raises(ConfigError, match="missing is one of raise, skip, wrong; got 'ignore'"):

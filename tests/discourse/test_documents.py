@@ -49,7 +49,7 @@ def test_every_faulty_document_is_named(folders):
         f"  {folders}/gold/a.spans, line 2: nuclearity is Nucleus, Satellite or Root (or N, S, R); got 'X'.",
         f"  {folders}/p/b.spans, line 2: not UTF-8 in byte 1 (0xff).",
         f"  {folders}/q/c.spans, line 1: there is no node in it.",
-        'Mend these documents, or leave them out on all sides: on_error="skip".',
+        "Mend these documents, or leave them out on all sides: on_error='skip'.",
     ]
     assert [fault.line for fault in raised.value.faults] == [2, 2, 1]
 
@@ -95,7 +95,7 @@ def test_other_units_are_all_named(folders):
         DataError, match=r"a: the reference has EDUs 1–2, p has EDUs 1–4(.|\n)*b: .*has EDUs 1–3"
     ) as raised:
         evaluate(folders)
-    assert str(raised.value).count('spans="chars"') == 1
+    assert str(raised.value).count("spans='chars'") == 1
     with pytest.warns(LangdiffWarning, match="2 of 4 documents"):
         assert evaluate(folders, on_error="skip").documents == ("c", "d")
 
@@ -113,7 +113,7 @@ def test_nothing_is_left(folders):
 
 def test_trees_that_were_read_with_documents_left_out_are_not_taken_for_complete(folders):
     (folders / "gold" / "b.spans").write_text("nothing\n")
-    with pytest.raises(DataError, match=r'1 of 4 documents cannot be used:\n.*b.spans, line 1: .*\n.*on_error="skip"'):
+    with pytest.raises(DataError, match=r"1 of 4 documents cannot be used:\n.*b.spans, line 1: .*\n.*on_error='skip'"):
         read_discourse(folders / "gold")
     with pytest.warns(LangdiffWarning, match="1 of 4 documents cannot be used and are left out") as said:
         gold = read_discourse(folders / "gold", on_error="skip")

@@ -160,7 +160,7 @@ def test_documents_of_one_edu_are_left_out_and_said():
 def test_documents_are_paired_by_name_and_all_that_are_missing_are_named():
     gold = dict.fromkeys("abc", SHORT)
     swapped = {"b": SHORT, "c": SHORT, "a": ONE["one"]}
-    with pytest.raises(DataError, match=r'p, a: the reference has EDUs 1–2, p has EDUs 1–5\.\n.*spans="chars"'):
+    with pytest.raises(DataError, match=r"p, a: the reference has EDUs 1–2, p has EDUs 1–5\.\n.*spans='chars'"):
         evaluate_discourse(gold, {"p": swapped})
     with pytest.raises(DataError, match=r"3 of 4 documents .*:\n  p, b, c: no prediction\.\n  p, d: no reference\.\n"):
         evaluate_discourse(gold, {"p": {"a": SHORT, "d": SHORT}})

@@ -26,7 +26,7 @@ def test_options_become_objects():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"errors": "sandwich", "n_resamples": 50}, '^n_resamples="50" contradicts errors="sandwich"'),
+        ({"errors": "sandwich", "n_resamples": 50}, "^n_resamples=50 contradicts errors='sandwich'"),
         ({"n_resamples": 1}, "^n_resamples must be 0 or at least 2, got 1"),
         ({"sizes": "free"}, "describe random intents: add intents="),
         ({"size_formula": "genre"}, "describe random intents"),

@@ -115,10 +115,10 @@ def test_attributes_come_from_columns(tmp_path):
 @pytest.mark.parametrize(
     ("text", "settings", "message"),
     [
-        ("item,system,successes\na,x,1\na,x,0\n", {}, r"given twice, the first item 'a', system 'x'.*repeats=\"sum\""),
+        ("item,system,successes\na,x,1\na,x,0\n", {}, r"given twice, the first item 'a', system 'x'.*repeats='sum'"),
         ("item,system,successes\na,x,0.5\n", {}, r"t.csv, line 2, column 'successes': '0.5' is not a whole number"),
         ("item,system,successes\n,x,1\n", {}, "line 2: an item or a system without a name"),
-        ("item,x,y\na,1,0\n", {}, r"no column 'system', 'successes'.*format=\"wide\""),
+        ("item,x,y\na,1,0\n", {}, r"no column 'system', 'successes'.*format='wide'"),
         ("item,x,y\na,1,2/\n", {"format": "wide"}, "line 2, column 'y': '2/' is not a whole number"),
         ("item,x,y\na,1,/2\n", {"format": "wide"}, "line 2, column 'y': '/2' is not a whole number"),
         ("item,x,y\na,1,0\nb,1/x,1\n", {"format": "wide"}, "line 3, column 'x': '1/x' is not a whole number"),

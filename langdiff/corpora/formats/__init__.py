@@ -1,1 +1,1 @@
-"""One module per format of corpus files, and what they share."""
+"""Formats of corpus files, one module per format."""

@@ -1,7 +1,6 @@
-"""Shared by the formats of Bibles: verse ids, ranges of verses, verses that do not exist, the catalogue."""
+"""Functions shared by the formats of Bibles: verse ids, ranges of verses, nonexistent verses, the catalogue."""
 
 import re
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from langdiff.base.types import Booleans
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
 from langdiff.corpora.versifications import BOOKS, NUMBERS, Existing, Repaired, existing, versification_of
-from langdiff.errors import DataError, LangdiffWarning, listing, option
+from langdiff.errors import DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix
 
@@ -25,7 +24,7 @@ VERSE_ID = re.compile(r"(?!00)[0-9]{8}")  # BB from 01, CCC, VVV (000 is a title
 
 
 def verse_id(book: str, chapter: int, verse: int) -> str | None:
-    """Return ``BBCCCVVV``, whether there is such a verse or not; None if the book has no number.
+    """Return the id ``BBCCCVVV`` of a verse, existing or not; None if the book has no number.
 
     Examples
     --------
@@ -36,7 +35,7 @@ def verse_id(book: str, chapter: int, verse: int) -> str | None:
 
 
 def book_of(verse: str) -> str:
-    """Return the book's three-letter code in USFM, or the two digits of a book that has none here.
+    """Return the book's three-letter code in USFM, or its two digits if it has no code.
 
     Examples
     --------
@@ -48,7 +47,7 @@ def book_of(verse: str) -> str:
 
 
 def chapter_of(verse: str) -> str:
-    """Return the five digits of book and chapter, by which chapters of different books differ.
+    """Return the five digits of book and chapter, which distinguish the chapters of different books.
 
     Examples
     --------
@@ -59,7 +58,7 @@ def chapter_of(verse: str) -> str:
 
 
 def are_verse_ids(intents: pd.Index) -> bool:
-    """Whether every intent is a verse id, ``BBCCCVVV``, that a Bible may have.
+    """Return whether every intent is a possible verse id of a Bible, ``BBCCCVVV``.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def are_verse_ids(intents: pd.Index) -> bool:
 
 
 def one_spaced(text: str) -> str:
-    r"""Reduce every run of ASCII white space to one space, and remove it at the ends.
+    r"""Return the text with every run of ASCII white space reduced to one space and none at the ends.
 
     Examples
     --------
@@ -87,7 +86,7 @@ def one_spaced(text: str) -> str:
 
 
 def twice(verse: str, first: object) -> str:
-    """Say that a verse is there for the second time.
+    """Return the message that a verse occurs twice.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def twice(verse: str, first: object) -> str:
 
 
 class FoundVerse(NamedTuple):
-    """What a file has in place of a verse.
+    """Text found in a file for a verse, with its place.
 
     Attributes
     ----------
@@ -117,7 +116,7 @@ class FoundVerse(NamedTuple):
 
 @dataclass(frozen=True)
 class Collected:
-    """What the files of an edition have, before it is known which of the verses exist.
+    """Verses found in the files of an edition, before it is known which of them exist.
 
     Attributes
     ----------
@@ -141,7 +140,7 @@ class Collected:
 
 
 def collected(verses: Iterable[FoundVerse], *, with_texts: bool) -> Collected:
-    """Return what a reader finds verse by verse as one table.
+    """Return the verses of a reader as one table.
 
     Examples
     --------
@@ -159,7 +158,7 @@ def collected(verses: Iterable[FoundVerse], *, with_texts: bool) -> Collected:
 
 
 class Listed(NamedTuple):
-    """The verses of an edition, as numbers.
+    """Verses of an edition, as numbers.
 
     Attributes
     ----------
@@ -176,7 +175,7 @@ class Listed(NamedTuple):
 
 @dataclass
 class Verses:
-    """Collects the verses of marked-up text, and resolves ranges and parts.
+    """Collector of the verses of marked-up text, which resolves ranges and parts.
 
     Attributes
     ----------
@@ -191,7 +190,7 @@ class Verses:
     _found: dict[str, tuple[str | None, Place, bool]] = field(default_factory=dict)  # text, where, is a part
 
     def add(self, verses: Sequence[str], text: str | None, where: Place, *, part: bool = False) -> None:
-        """Add a text.
+        """Add a text to a verse.
 
         If a verse is there already and one of the two is not a part, that is a fault: which of the texts is the
         verse is not known, and the verse is missing.
@@ -223,14 +222,14 @@ class Verses:
                 self._found.setdefault(verse, ("", first, part))
 
     def items(self) -> Iterator[FoundVerse]:
-        """Yield the verses in the order found."""
+        """Yield the verses in the order of the file."""
         for verse, (text, where, _) in self._found.items():
             yield FoundVerse(verse, text, where)
 
 
 @dataclass(frozen=True)
 class VerseText(FormatText):
-    """The verses of one edition, read when asked for.
+    """Source of the verses of one edition, read on demand.
 
     Attributes
     ----------
@@ -242,10 +241,10 @@ class VerseText(FormatText):
 
     @abstractmethod
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the files have, each id once; put what is said of the edition into `header`."""
+        """Return the verses of the files, each id once; store attributes of the edition in `header`."""
 
     def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
-        """Yield (id, text or None if missing), each id once; put what is said of the edition into `header`."""
+        """Yield (id, text or None if missing), each id once; store attributes of the edition in `header`."""
         read = self.collect(header, faults, with_texts=True)
         found = _checked(read, faults)
         columns = (found.numbers.tolist(), found.kept.tolist(), read.present.tolist(), read.texts)
@@ -254,18 +253,18 @@ class VerseText(FormatText):
                 yield f"{number:08d}", text if present else None
 
     def numbers(self, header: dict[str, str], faults: Faults) -> Listed:
-        """Return the ids of the verses listed and of those present, as numbers; no text is kept."""
+        """Return the ids of the verses listed and of those present, as numbers, without keeping texts."""
         read = self.collect(header, faults, with_texts=False)
         found = _checked(read, faults)
         return Listed(found.numbers[found.kept], found.numbers[found.kept & read.present], found)
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
-        """Yield (id, text) of the verses that are not missing."""
+        """Yield (id, text) of the verses that are present."""
         return ((verse, text) for verse, text in self.verses({}, faults) if text is not None)
 
 
 def _checked(read: Collected, faults: Faults) -> Existing:
-    """Tell which verses exist, and note the others in the faults."""
+    """Return which verses exist, and add the others to the faults."""
     found = existing(read.numbers, read.filled)
     for place, what in found.faults:
         where = read.where(place)
@@ -276,7 +275,7 @@ def _checked(read: Collected, faults: Faults) -> Existing:
 
 
 def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Callable[..., VerseText]) -> Multitext:
-    """Read every edition once and note which verses it has.
+    """Read every edition once and record the verses that it has.
 
     Parameters
     ----------
@@ -346,7 +345,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
 
 
 def _united(every: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the sorted union of sorted numbers and others, which are mostly among them."""
+    """Return the sorted union of sorted numbers and others, most of which are among them."""
     places = np.minimum(every.searchsorted(others), max(len(every) - 1, 0))
     new = others if not len(every) else others[every[places] != others]
     return np.sort(np.concatenate([every, np.unique(new)])) if len(new) else every
@@ -356,27 +355,23 @@ def _warn_of_repairs(repaired: Mapping[str, Repaired]) -> None:
     for edition, books in repaired.items():
         if books:
             n_books, (was, now) = len(books), next(iter(books.values()))
-            warnings.warn(
+            warn(
                 f"{edition}: the book's number stands before the chapter in {n_books} book{'s' * (n_books > 1)} "
-                f"({was} is {now}); read without it.",
-                LangdiffWarning,
-                stacklevel=5,  # at the call of read_multitext
+                f"({was} is {now}); read without it."
             )
 
 
 def _with_numbering(
     info: pd.DataFrame, present: Mapping[str, NDArray[np.int32]], n_extra: Mapping[str, int]
 ) -> pd.DataFrame:
-    """Add the columns ``versification`` (what is known of it counts more) and ``extra_verses``; warn of differences."""
+    """Add the columns ``versification`` (known values take precedence) and ``extra_verses``; warn of differences."""
     versification = pd.Series({edition: versification_of(have) for edition, have in present.items()}, dtype=object)
     groups = versification.groupby(versification)
     if groups.ngroups > 1:
         named = "; ".join(f"{name}: {listing(editions.index)}" for name, editions in groups)
-        warnings.warn(
+        warn(
             f"the editions number chapters and verses in {groups.ngroups} ways, so that one id can be different verses "
-            f"({named}). Compare editions of one versification, or books that all of them number alike.",
-            LangdiffWarning,
-            stacklevel=5,  # at the call of read_multitext
+            f"({named}). Compare editions of one versification, or books that all of them number alike."
         )
     if "versification" in info:
         versification = info["versification"].fillna(versification)

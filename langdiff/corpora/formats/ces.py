@@ -28,10 +28,10 @@ _USFM = {  # the corpus's own codes: those of USFM
 
 @dataclass(frozen=True)
 class CesText(VerseText):
-    """The verses of one file."""
+    """Source of the verses of one file."""
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the file has; put what the header says into `header`."""
+        """Return the verses of the file; store attributes from its header in `header`."""
         events = _CesEvents(self.file, faults)
         read_corpus_xml(self.file, events, errors=self.decode_errors)
         header.update(events.header())
@@ -44,7 +44,7 @@ def catalogue(reading: Reading) -> Multitext:
 
 
 class _CesEvents(Events):
-    """Collects verses, and what the header says of the edition."""
+    """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
     def __init__(self, file: File, faults: Faults) -> None:
         super().__init__(file, faults)

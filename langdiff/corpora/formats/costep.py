@@ -7,7 +7,6 @@ quotation marks. A turn whose languages have different numbers of paragraphs doe
 which of them say the same: it is left out. To read the texts of one language, all files are parsed.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.progress import progress_bar
+from langdiff.base.renamed import renamed
 from langdiff.base.types import OnError
 from langdiff.corpora.counts import CostepStatistics
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
@@ -24,7 +24,7 @@ from langdiff.corpora.files import Paths, files_in, keep, suffixes_of
 from langdiff.corpora.formats.costep_xml import Turn, read_day
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
 
@@ -33,7 +33,7 @@ SUFFIXES = suffixes_of(".xml")
 
 @dataclass(frozen=True)
 class CostepText(FormatText):
-    """The paragraphs of one language, read when asked for; every file has a part of them.
+    """Source of the paragraphs of one language, which are spread over all files.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class CostepText(FormatText):
     language: str
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
-        """Yield (intent, text) of the paragraphs that are not empty, in the order of the files."""
+        """Yield (intent, text) of the nonempty paragraphs, in the order of the files."""
         for file in self.files:
             for turn in read_day(file, errors=self.decode_errors, faults=faults):
                 if turn.fits and self.language in turn.paragraphs:
@@ -55,6 +55,7 @@ class CostepText(FormatText):
                     yield from ((intent, text) for intent, text in paragraphs if text)
 
 
+@renamed(errors="decode_errors")
 def costep_statistics(
     path: Paths,
     *,
@@ -65,7 +66,7 @@ def costep_statistics(
     on_error: OnError = "raise",
     progress: bool | None = None,
 ) -> CostepStatistics:
-    """Read CoStEP and say what was lost, how much of each language is native, and for what that is not known.
+    """Read CoStEP and count the turns lost, the native share of each language, and the turns of unknown origin.
 
     Parameters
     ----------
@@ -132,11 +133,11 @@ are left out, their languages having different numbers of paragraphs: 0 of 1 int
 
 
 def catalogue(reading: Reading) -> Multitext:
-    """Catalogue the days of CoStEP, and warn of turns that do not fit."""
+    """Catalogue the days of CoStEP, and warn of turns whose languages differ in paragraphs."""
     statistics = _statistics(reading)
     reading.faults.refuse()  # before the warning
     if statistics.lost_intents:
-        warnings.warn(statistics.loss(), LangdiffWarning, stacklevel=3)  # at the call of read_multitext
+        warn(statistics.loss())
     return statistics.multitext
 
 
@@ -177,7 +178,7 @@ def _statistics(reading: Reading) -> CostepStatistics:
 
 
 class _Catalogue:
-    """What has been read so far."""
+    """Turns read so far."""
 
     def __init__(self, faults: Faults) -> None:
         self.intents: list[str] = []
@@ -188,7 +189,7 @@ class _Catalogue:
         self._twice: set[str] = set()
 
     def add(self, turns: list[Turn], file: File) -> None:
-        """Note the turns of a file, and the intents of those that fit."""
+        """Add the turns of a file, and the intents of aligned turns."""
         names: dict[str, Place] = {}
         for turn in turns:
             place = Place(file, turn.line)
@@ -215,7 +216,7 @@ class _Catalogue:
             self.intents += intents
 
     def leave_out_repeated(self) -> None:
-        """Forget the turns that were found again in a later file."""
+        """Remove the turns that a later file repeats."""
         if self._twice:
             self._turns = {name: turn for name, turn in self._turns.items() if name not in self._twice}
             self.intents = self._once(self.intents)

@@ -1,4 +1,4 @@
-"""The turns of a day of CoStEP, with the paragraphs of every language."""
+"""Reading of one day of CoStEP: its turns, with the paragraphs of every language."""
 
 import re
 from typing import NamedTuple
@@ -13,7 +13,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(NamedTuple):
-    """What one speaker says without being interrupted, in all languages.
+    """Uninterrupted speech of one speaker, in all languages.
 
     Attributes
     ----------
@@ -45,12 +45,12 @@ class Turn(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether all languages have equally many paragraphs."""
+        """Return whether all languages have equally many paragraphs."""
         return len(set(map(len, self.paragraphs.values()))) <= 1
 
 
 def read_day(file: File, *, errors: str, faults: Faults) -> list[Turn]:
-    """Return the turns of a file, in order; what is faulty is left out and noted in `faults`.
+    """Return the turns of a file, in order; faulty parts are left out and added to `faults`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def read_day(file: File, *, errors: str, faults: Faults) -> list[Turn]:
 
 
 class _Day(Events):
-    """Collects turns: session > chapter > turn > speaker > text > p."""
+    """Handler of XML events that collects turns: session > chapter > turn > speaker > text > p."""
 
     def __init__(self, file: File, faults: Faults) -> None:
         super().__init__(file, faults)
@@ -78,7 +78,7 @@ class _Day(Events):
         self._place = Place(file, 0)  # of the paragraph
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
-        """Open an element that matters; of other elements, the text is kept."""
+        """Process the start of an element; of elements without a role, only the text is kept."""
         if len(self.open) == 1 and tag != "session":
             raise self.unusable(f"expected <session>, found <{tag}>; this is not a file of CoStEP.")
         match tag:
@@ -104,7 +104,7 @@ class _Day(Events):
                 self._end_marks.append(attributes.get("end", ""))
 
     def finish(self, tag: str) -> None:
-        """Close an element."""
+        """Process the end of an element."""
         match tag:
             case "quote" if self._end_marks:
                 self._write(self._end_marks.pop())
@@ -115,7 +115,7 @@ class _Day(Events):
                 self._text = None
 
     def data(self, text: str) -> None:
-        """Keep text, except within an ellipsis."""
+        """Add text, except within an ellipsis."""
         if self.open[-1] != "ellipsis":
             self._write(text)
 
@@ -124,7 +124,7 @@ class _Day(Events):
             self._paragraph.append(text)
 
     def _end_paragraph(self, text: str, language: str) -> None:
-        """Add a paragraph to the turn; one that is damaged is missing, so that those after it keep their places."""
+        """Add a paragraph to the turn; a damaged one is missing, so that later ones keep their positions."""
         turn = self.turns[-1]
         paragraphs = turn.paragraphs.setdefault(language, [])
         damaged = self.damage.is_in(text, self._place, f"{turn.name}.{len(paragraphs) + 1}")

@@ -31,7 +31,7 @@ _REFERENCE = re.compile(r"([0-9A-Z]{3}) ([0-9]{1,3}):([0-9]{1,3})")
 
 @dataclass(frozen=True)
 class EbibleText(VerseText):
-    """The verses of one file.
+    """Source of the verses of one file.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class EbibleText(VerseText):
     ranges: Ranges = "missing"
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the file has; verses with an empty line are left out."""
+        """Return the verses of the file; those with an empty line are left out."""
         left_out: dict[str, None] = {}
         read = collected(self._verses(left_out, faults), with_texts=with_texts)
         if left_out:
@@ -65,7 +65,7 @@ class EbibleText(VerseText):
             yield pending
 
     def _lines(self, left_out: dict[str, None], faults: Faults) -> Iterator[tuple[str | None, str]]:
-        """Yield (id or None if its book has no number, line)."""
+        """Yield (id or None if the book has no number, line)."""
         number = 0
         damaged: dict[int, str] = {}
         texts = read_lines(self.file, errors=self.decode_errors, on_fault=damaged.__setitem__)
@@ -90,7 +90,7 @@ class EbibleText(VerseText):
 
 
 def references(vref: File) -> Iterator[str]:
-    """Yield ``"BOOK BBCCCVVV"`` of each line of a list of verses, ``"BOOK"`` alone of a book without number.
+    """Yield ``"BOOK BBCCCVVV"`` for each line of a list of verses, ``"BOOK"`` for books without a number.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def references(vref: File) -> Iterator[str]:
 
 
 def find_vref(files: Iterable[File]) -> Path | None:
-    """Return the list of verses beside the files, or where the eBible corpus keeps it: in ``../metadata``."""
+    """Return the list of verses in the folder of the files or, as in the eBible corpus, in ``../metadata``."""
     for folder in dict.fromkeys(file.parent for file in files):
         for place in (folder, folder.parent, folder.parent / "metadata"):
             if (place / VREF).is_file():

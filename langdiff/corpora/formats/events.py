@@ -1,4 +1,4 @@
-"""Corpora in XML: events that note what is wrong with a text, and where."""
+"""Handler of XML events for corpora, which records faults with their place."""
 
 from langdiff.base.archives import File
 from langdiff.base.xml import XmlEvents, read_xml
@@ -8,7 +8,7 @@ LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 class Events(XmlEvents):
-    """Actions when an element begins or ends, with the faults found so far.
+    """Handler of the starts and ends of elements, with the faults found so far.
 
     Attributes
     ----------
@@ -27,16 +27,16 @@ class Events(XmlEvents):
         return Place(self.file, self.line)
 
     def fault(self, what: str, intent: str | None = None) -> None:
-        """Note a fault in the current line, because of which a text is left out."""
+        """Add a fault in the current line, because of which a text is left out."""
         self.faults.add(self.file, self.line, what, intent=intent)
 
     def damaged(self, line: int, what: str) -> None:
-        """Remember a line that is not text until it is known which intent it belongs to."""
+        """Record a line that cannot be decoded until its intent is known."""
         self.damage.note(line, what)
 
 
 def read_corpus_xml(file: File, events: Events, *, errors: str = "strict") -> None:
-    """Parse a file as `langdiff.base.xml.read_xml` does; lines that are in no text are faults, too."""
+    """Parse a file as `langdiff.base.xml.read_xml` does, with damaged lines outside texts as faults."""
     try:
         read_xml(file, events, errors=errors)
     finally:

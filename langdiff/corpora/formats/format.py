@@ -1,4 +1,4 @@
-"""What every format of corpus files declares, and what its reader is asked for."""
+"""Declaration of a format of corpus files, and the arguments of its reader."""
 
 import re
 import unicodedata
@@ -23,7 +23,7 @@ _PREAMBLE = r"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*"  # empty lines and comments
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What is to be read, and how: the arguments of `langdiff.read_multitext`.
+    """Arguments of `langdiff.read_multitext`, as a format's reader gets them.
 
     Attributes
     ----------
@@ -54,14 +54,14 @@ class Reading:
     faults: Faults = field(init=False)
 
     def __post_init__(self) -> None:
-        """Refuse unknown values."""
+        """Check the choices among fixed values."""
         object.__setattr__(self, "faults", Faults(self.on_error))
         for name, known in (("decode_errors", ("strict", "replace")), ("ranges", ("missing", "merge"))):
             if (given := getattr(self, name)) not in known:
                 raise ConfigError(f"{name} must be {known[0]!r} or {known[1]!r}, got {given!r}.")
 
     def files(self, suffixes: Sequence[str]) -> dict[str, File]:
-        """Return the file of every edition asked for; see `langdiff.corpora.files.find_files`.
+        """Return the file of every requested edition; see `langdiff.corpora.files.find_files`.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Reading:
         return find_files(self.path, suffixes, self.editions)
 
     def ordered(self, files: Mapping[str, File]) -> tuple[dict[str, File], pd.DataFrame]:
-        """Read the table of editions, and sort the files in its order unless the caller gave one.
+        """Read the table of editions, and sort the files in its order unless the user gave one.
 
         Parameters
         ----------
@@ -108,13 +108,13 @@ class Reading:
 
     @property
     def how(self) -> dict[str, Any]:
-        """The options that every `FormatText` has."""
+        """Options common to every `FormatText`."""
         return {"nfc": self.nfc, "decode_errors": self.decode_errors, "on_error": self.on_error}
 
     def describe(
         self, files: Mapping[str, File], known: pd.DataFrame, headers: Mapping[str, Mapping[str, str]]
     ) -> pd.DataFrame:
-        """Return the `edition_info` of a multitext: what is known, what headers say, and how and where it was read.
+        """Return the `edition_info` of a multitext: known attributes, those of headers, and how files were read.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class FormatText(ABC):
-    """The texts of one edition, read from files when asked for; a `langdiff.tables.text_sources.TextSource`.
+    """Source of the texts of one edition, read from files on demand; a `langdiff.tables.text_sources.TextSource`.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class FormatText(ABC):
 
     @abstractmethod
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
-        """Read the edition's intents that are present and not faulty, in the order of its files.
+        """Yield the edition's intents that are present and not faulty, in the order of its files.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class FormatText(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One format of corpus files; each module ``langdiff.corpora.formats.NAME`` has one, called ``FORMAT``.
+    """Format of corpus files; each module ``langdiff.corpora.formats.NAME`` has one, called ``FORMAT``.
 
     A format of your own is given to `langdiff.read_multitext` and `langdiff.write_multitext` as their ``format``.
 
@@ -212,7 +212,7 @@ class Format:
 
 
 def begins_with(pattern: str) -> re.Pattern[str]:
-    r"""Return the pattern of files whose first line that is neither empty nor a comment begins with `pattern`.
+    r"""Return the pattern of files whose first line, after empty lines and comments, begins with `pattern`.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def begins_with(pattern: str) -> re.Pattern[str]:
 
 
 def begins_as_xml(element: str) -> re.Pattern[str]:
-    r"""Return the pattern of XML files that soon hold an element; `element` matches what follows its ``<``.
+    r"""Return the pattern of XML files with an element near the beginning; `element` matches the text after its ``<``.
 
     Examples
     --------

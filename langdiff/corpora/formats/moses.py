@@ -41,7 +41,7 @@ _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class MosesText(FormatText):
-    """The lines of one file, read when asked for.
+    """Source of the lines of one file, read on demand.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class MosesText(FormatText):
     intents: File | None = None
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
-        """Yield (intent, text) of the lines that are not missing."""
+        """Yield (intent, text) of the lines that are present."""
         names = self._names()
         for number, line in self.lines(faults):
             if line is not None and line.strip():
@@ -65,7 +65,7 @@ class MosesText(FormatText):
         return dict(read_lines(self.intents)) if self.intents else {}
 
     def lines(self, faults: Faults) -> Iterator[tuple[int, str | None]]:
-        """Yield (number, line); None for those that are not text."""
+        """Yield (number, line), with None for lines that are not text."""
         damaged: dict[int, str] = {}
         names: dict[int, str] | None = None
         for number, line in read_lines(self.file, errors=self.decode_errors, on_fault=damaged.__setitem__):
@@ -107,7 +107,7 @@ def catalogue(reading: Reading) -> Multitext:
 
 
 def write(multitext: Multitext, directory: Path) -> list[Path]:
-    """Write line-aligned files, and those beside them that are needed; see `langdiff.write_multitext`."""
+    """Write line-aligned files, and the accompanying tables that are needed; see `langdiff.write_multitext`."""
     if taken := [name for name in (ORIGINAL, INTENTS) if name in multitext.editions]:
         raise DataError(f"edition {taken[0]!r} has the name of a file that means something else. Rename it.")
     beside = _beside(multitext)
@@ -126,7 +126,7 @@ def _find_beside(name: str, files: Iterable[File]) -> dict[str, File]:
 
 
 def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Booleans]:
-    """Return which lines are not missing, by edition.
+    """Return an indicator of the lines present, by edition.
 
     Editions that cannot be read are left out; so are those whose number of lines is not that of most editions.
     """
@@ -165,7 +165,7 @@ def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Boole
 
 
 def _present(text: MosesText, faults: Faults) -> tuple[Booleans, int]:
-    """Return which lines of a file are not missing, and the last that is not empty, be it text or damaged."""
+    """Return an indicator of the lines present in a file, and the number of the last nonempty line."""
     have, end = [], 0
     for number, line in text.lines(faults):
         have.append(line is not None and bool(line.strip()))
@@ -175,7 +175,7 @@ def _present(text: MosesText, faults: Faults) -> tuple[Booleans, int]:
 
 
 def _usual_length(lengths: Mapping[str, tuple[int, int]]) -> int:
-    """Return the number of lines of most files, without empty lines at their end that other files do not have.
+    """Return the number of lines of most files, without final empty lines that other files lack.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def _origins(file: File | None, intents: list[str]) -> pd.DataFrame:
 
 
 def _beside(multitext: Multitext) -> dict[str, str]:
-    """Return the files beside the editions, by name."""
+    """Return the accompanying files of the editions, by name."""
     files = {}
     intents = [str(intent) for intent in multitext.intents]
     if intents != [str(number) for number in range(1, len(intents) + 1)]:

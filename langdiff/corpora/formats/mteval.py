@@ -12,7 +12,6 @@ name instead: all those of a set must have equal documents and segments, and the
 """
 
 import logging
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,7 +25,7 @@ from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.formats.mteval_documents import Document, read_documents
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
 
@@ -37,7 +36,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class MtevalText(FormatText):
-    """The segments of one edition, read when asked for.
+    """Source of the segments of one edition, read on demand.
 
     Attributes
     ----------
@@ -48,7 +47,7 @@ class MtevalText(FormatText):
     names: tuple[tuple[File, tuple[tuple[tuple[str, ...], str], ...]], ...]
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
-        """Yield (intent, text) of the segments that are not empty."""
+        """Yield (intent, text) of the nonempty segments."""
         found: list[_Found] = []
         for file, pairs in self.names:
             named = dict(pairs)
@@ -64,7 +63,7 @@ class MtevalText(FormatText):
 
 @dataclass
 class _Found:
-    """A document, the file it is in, and what it is called among all."""
+    """Document with its file and its name in the whole collection."""
 
     file: File
     document: Document
@@ -73,26 +72,26 @@ class _Found:
 
 @dataclass
 class _Content:
-    """What is known of a document from all files so far."""
+    """Content of a document as known from all files so far."""
 
     name: str
     original_language: str = ""
     texts: dict[tuple[str, ...], str] = field(default_factory=dict)  # by language, translator and segment
 
     def agrees(self, original_language: str, texts: Mapping[tuple[str, ...], str]) -> bool:
-        """Whether a document of the same name is this one: not from another language, most shared texts the same."""
+        """Return whether a document of the same name agrees in language and in most shared texts."""
         same = [self.texts[key] == text for key, text in texts.items() if key in self.texts]
         known = {self.original_language, original_language} - {""}
         return len(known) < 2 and 2 * sum(same) >= len(same)
 
     def add(self, original_language: str, texts: Mapping[tuple[str, ...], str]) -> None:
-        """Note what another file has of it."""
+        """Add the content of the document in another file."""
         self.original_language = self.original_language or original_language
         self.texts = {**texts, **self.texts}
 
 
 def catalogue(reading: Reading) -> Multitext:
-    """Catalogue test sets; every language or further reference is an edition."""
+    """Catalogue test sets; every language and every further reference is an edition."""
     if isinstance(reading.path, Mapping):
         raise ConfigError("path: an edition is not a file, but a language or reference; give a directory or a list.")
     found = _read_all(files_in(reading.path, SUFFIXES), reading)
@@ -114,7 +113,7 @@ def catalogue(reading: Reading) -> Multitext:
 
 
 def _read_all(files: Sequence[File], reading: Reading) -> list[_Found]:
-    """Return the documents of all files, with numbers in place of texts, which need not fit into memory together."""
+    """Return the documents of all files, with numbers in place of texts to save memory."""
     found = []
     with progress_bar(progress=reading.progress) as bar:
         for file in bar.track(files, description="cataloguing"):
@@ -129,7 +128,7 @@ def _read_all(files: Sequence[File], reading: Reading) -> list[_Found]:
 
 
 def _identify(found: Sequence[_Found]) -> dict[str, _Content]:
-    """Name documents, and number those that others of their set have the name of; return what is known of each."""
+    """Return the content of each document under its name, numbered where documents of a set share a name."""
     with_sets = len({one.document.test_set for one in found}) > 1
     in_file: dict[tuple[object, ...], list[_Found]] = {}  # what a file has of a document
     for one in found:
@@ -158,7 +157,7 @@ def _identify(found: Sequence[_Found]) -> dict[str, _Content]:
 
 
 def _by_edition(found: Sequence[_Found]) -> dict[str, list[_Found]]:
-    """Divide documents among editions: a language, one more reference in it, or NIST's name of a reference."""
+    """Assign documents to editions: a language, a further reference in it, or NIST's name of a reference."""
     translators: dict[tuple[str, str], set[str]] = {}
     for one in found:
         translators.setdefault((one.name, one.document.language), set()).add(one.document.translator)
@@ -175,7 +174,7 @@ def _by_edition(found: Sequence[_Found]) -> dict[str, list[_Found]]:
 
 
 def _by_precedence(found: Iterable[_Found]) -> list[_Found]:
-    """Sort documents so that of two texts of one segment the first counts: an author's, then a source, then others."""
+    """Sort documents so that of two texts of a segment the first is used: an author's, then a source, then others."""
     return sorted(found, key=lambda one: (one.document.translator != "", not one.document.is_source))
 
 
@@ -187,7 +186,7 @@ def _names(own: Sequence[_Found]) -> tuple[tuple[File, tuple[tuple[tuple[str, ..
 
 
 def _present(parts: Mapping[str, Sequence[_Found]]) -> dict[str, list[str]]:
-    """Return the intents that every edition has; warn if it has two texts of some."""
+    """Return the intents present in every edition; warn of intents with two texts."""
     present: dict[str, list[str]] = {}
     different: list[str] = []
     for edition, own in parts.items():
@@ -199,11 +198,9 @@ def _present(parts: Mapping[str, Sequence[_Found]]) -> dict[str, list[str]]:
                     different.append(f"{intent!r} ({first[intent][1]} and {where})")
         present[edition] = list(first)
     if different:
-        warnings.warn(
+        warn(
             f"{len(different):,} segments have two texts where there should be one, such as {different[0]}. "
-            "Sources count more than references, and the first file more than others.",
-            LangdiffWarning,
-            stacklevel=4,
+            "Sources count more than references, and the first file more than others."
         )
     return present
 
@@ -228,7 +225,7 @@ def _intent_info(own: Iterable[_Found], contents: Mapping[str, _Content]) -> pd.
 def _edition_info(
     reading: Reading, files: Mapping[str, File], known: pd.DataFrame, parts: Mapping[str, Sequence[_Found]]
 ) -> pd.DataFrame:
-    """Return what is known of editions; the name of a reference (``ahb``) is not the code of a language."""
+    """Return the attributes of editions; the name of a reference (``ahb``) is not a language code."""
     said = pd.Series({edition: own[0].document.language for edition, own in parts.items()}, dtype=object)
     codes = said.map(iso639_3)
     names = {str(edition): {"language_name": name} for edition, name in said[codes.isna()].items() if name}
@@ -238,7 +235,7 @@ def _edition_info(
 
 
 def _without_unequal(found: Sequence[_Found], faults: Faults) -> list[_Found]:
-    """Leave out references with names whose documents or segments are not those of the first of their set."""
+    """Remove named references whose documents or segments differ from those of the first reference of their set."""
     refsets: dict[tuple[str, str], list[_Found]] = {}
     for one in found:
         if one.document.refid:
@@ -260,7 +257,7 @@ def _without_unequal(found: Sequence[_Found], faults: Faults) -> list[_Found]:
 
 
 def _difference(one: Sequence[_Found], other: Sequence[_Found]) -> str | None:
-    """Say where the segments of two references first differ, if they do."""
+    """Return a description of the first difference between the segments of two references; None if there is none."""
     first, second = one[0].document, other[0].document
     left, right = _segments(one), _segments(other)
     for (a, a_where), (b, b_where) in zip([*left, ("", "")], [*right, ("", "")], strict=False):
@@ -276,7 +273,7 @@ def _difference(one: Sequence[_Found], other: Sequence[_Found]) -> str | None:
 
 
 def _segments(found: Sequence[_Found]) -> list[tuple[str, str]]:
-    """Return name and place of every segment."""
+    """Yield name and place of every segment."""
     return [
         (f"{one.document.name}/{name}", f"{one.file}, line {line}")
         for one in found

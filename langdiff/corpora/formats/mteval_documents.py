@@ -1,4 +1,4 @@
-"""The documents of test sets of machine translation, in SGML or XML: who wrote each, in which language."""
+"""Documents of test sets of machine translation in SGML or XML, with their languages and translators."""
 
 import re
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ _IN_NAME = re.compile(r"\.(?!src|ref|tst)([a-z]{2,3}(?:[-_][a-z]{2,4})?)\.(?:sgm
 
 @dataclass
 class Document:
-    """One document of a test set in one language, as an author or translator wrote it.
+    """Document of a test set in one language, as an author or translator wrote it.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Document:
 
 
 def read_documents(file: File, faults: Faults, *, errors: str = "strict") -> list[Document]:
-    """Return the sources and references of a file; what systems translated is left out.
+    """Return the sources and references in a file, without the output of translation systems.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def read_documents(file: File, faults: Faults, *, errors: str = "strict") -> lis
 
 
 def language_code(said: str) -> str:
-    """Return the ISO 639-3 code of a language of a test set, ``""`` if none is said, or what is said if it has no code.
+    """Return the ISO 639-3 code of a test set's language, the given name if it has no code, ``""`` if none is given.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def language_code(said: str) -> str:
 
 
 class _Documents(Events):
-    """Collects the documents of a file."""
+    """Handler of XML events that collects the documents of a file."""
 
     def __init__(self, file: File, faults: Faults) -> None:
         super().__init__(file, faults)
@@ -185,7 +185,7 @@ class _Documents(Events):
             self._open(tag == "src", attributes.get("lang", ""), attributes.get("translator", "").strip(), "")
 
     def _open(self, is_source: bool, said: str, translator: str, refid: str) -> None:
-        """Go on with the document that has these attributes, or begin it."""
+        """Continue the document with these attributes, or begin a new one."""
         of_set = self._set[2] if self._set else {}
         name = (self._attributes.get("docid") or self._attributes.get("id") or "").strip()
         if not name:

@@ -8,7 +8,6 @@ that of other milestones (a paragraph's ``¶``) is not text. White space becomes
 """
 
 import re
-import warnings
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,7 +20,7 @@ from langdiff.corpora.formats.events import LANGUAGE, Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.corpora.versifications import BOOKS
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, warn
 from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml", ".osis")
@@ -44,7 +43,7 @@ _BREAKS = frozenset({"p", "l", "lg", "lb", "div", "chapter", "list", "item", "ta
 
 @dataclass(frozen=True)
 class OsisText(VerseText):
-    """The verses of one file.
+    """Source of the verses of one file.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class OsisText(VerseText):
     ranges: Ranges = "missing"
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the file has; put what the header says into `header`."""
+        """Return the verses of the file; store attributes from its header in `header`."""
         events = _OsisEvents(self.file, self.ranges, faults)
         read_corpus_xml(self.file, events, errors=self.decode_errors)
         header.update(events.header())
@@ -69,17 +68,15 @@ def catalogue(reading: Reading) -> Multitext:
         left_out = multitext.edition_info["left_out"].dropna().str.split()
         unknown = {edition: [book for book in books if book not in _UNNUMBERED] for edition, books in left_out.items()}
         if said := [f"{edition} has {listing(books)}" for edition, books in unknown.items() if books]:
-            warnings.warn(
+            warn(
                 f"books of {len(said)} edition(s) are left out, their names not being those of OSIS: "
-                f"{'; '.join(said[:5])}. Rename them, as Gen, Exod, Matt.",
-                LangdiffWarning,
-                stacklevel=3,  # at the call of read_multitext
+                f"{'; '.join(said[:5])}. Rename them, as Gen, Exod, Matt."
             )
     return multitext
 
 
 class _OsisEvents(Events):
-    """Collects verses, and what the header says of the edition."""
+    """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
     def __init__(self, file: File, ranges: str, faults: Faults) -> None:
         super().__init__(file, faults)

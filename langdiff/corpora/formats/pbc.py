@@ -39,7 +39,7 @@ _SPACES = [
 
 
 def is_missing(text: str) -> bool:
-    """Whether a text says that there is none.
+    """Return whether a text marks a missing verse.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def is_missing(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Scan:
-    """What lines begin with.
+    """Verse ids at the beginnings of lines, with the lines' positions.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Scan:
 
 
 def scan_lines(raw: bytes) -> Scan:
-    r"""Find the verse ids that lines begin with.
+    r"""Return the verse ids at the beginnings of lines.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def scan_lines(raw: bytes) -> Scan:
 
 
 def _may_be_missing(first: NDArray[np.uint8]) -> Booleans:
-    """Whether a text begins with white space or BL, given its first three bytes."""
+    """Return whether a text begins with white space or BL, given its first three bytes."""
     one = first[:, 0].astype(np.int64)
     two = one << 8 | first[:, 1]
     three = two << 8 | first[:, 2]
@@ -142,7 +142,7 @@ _WRITTEN_HEADER = ("language_name", "closest ISO 639-3", "year_short", "title", 
 
 
 class _Verses(NamedTuple):
-    """The lines of a file, or of a part of it, that are verses."""
+    """Lines of a file, or of a part of it, that are verses."""
 
     numbers: NDArray[np.int32]  # the ids
     lines: Integers  # numbers of the lines
@@ -151,10 +151,10 @@ class _Verses(NamedTuple):
 
 @dataclass(frozen=True)
 class PbcText(VerseText):
-    """The verses of one file."""
+    """Source of the verses of one file."""
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the file has; put what lines above the first verse say into `header`."""
+        """Return the verses of the file; store attributes from the lines above the first verse in `header`."""
         texts: list[str] | None = [] if with_texts else None
         verses, once = self._read(header, faults, texts)
         present, lines = ~verses.missing[once], verses.lines[once]
@@ -166,7 +166,7 @@ class PbcText(VerseText):
         return Collected(verses.numbers[once], present, present, where, list(compress(texts or (), once.tolist())))
 
     def _read(self, header: dict[str, str], faults: Faults, texts: list[str] | None = None) -> tuple[_Verses, Booleans]:
-        """Return the verses and whether each is the first with its id; add the texts to `texts`.
+        """Return the verses and an indicator of the first with each id; add the texts to `texts`.
 
         All verses of an id that is there twice are missing.
         """
@@ -187,7 +187,7 @@ class PbcText(VerseText):
         return verses, first == places
 
     def _blocks(self, header: dict[str, str], faults: Faults, texts: list[str] | None) -> Iterator[_Verses]:
-        """Yield the verses of many lines at once; duplicates are still there."""
+        """Yield the verses in blocks of many lines, duplicates included."""
         damaged: dict[int, str] = {}
         is_header = True
         for start, text, raw in read_blocks(self.file, errors=self.decode_errors, on_fault=damaged.__setitem__):
@@ -219,7 +219,7 @@ class PbcText(VerseText):
             yield _Verses(scan.numbers[kept], kept + start, missing)
 
     def _with_newlines(self, start: int, block: str) -> str:
-        r"""Return the lines without the \r before their \n, if there are such ends and not \r alone."""
+        r"""Return the lines without the \r before their \n, if some end so and none ends in \r alone."""
         if (next_line := _NEXT.search(block)) is not None:
             line = start + block.count("\n", 0, next_line.start())
             what = "lines end in \\r alone, as on old Macintoshes; convert them to \\n."

@@ -1,4 +1,4 @@
-"""Reading and writing a multitext in any format."""
+"""Reading and writing of multitexts in any format."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
+from langdiff.base.renamed import renamed
 from langdiff.base.types import AnyFormat, FormatName, OnError, Ranges
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.bible import are_verse_ids
@@ -21,7 +22,7 @@ _HEAD = 2000  # lines of XML to look at
 
 
 def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
-    """Return the format of the first file whose beginning is recognized, or else what lies beside the files shows.
+    """Return the format of the first file whose beginning is recognized, else that of neighbouring files.
 
     A README may come first. Line-aligned text is never guessed, because any text could be that; tables are, only where
     nothing else was given, because tables about editions lie beside texts.
@@ -61,7 +62,7 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
 
 
 def _of_beginning(file: File, formats: Sequence[Format]) -> Format | None:
-    """Return the format whose pattern matches the shortest beginning of a file, if any does."""
+    """Return the format whose pattern matches the shortest beginning of a file; None if no pattern matches."""
     head = _head(file)
     matches = [
         (match.end(), format) for format in formats if format.beginning and (match := format.beginning.match(head))
@@ -70,7 +71,7 @@ def _of_beginning(file: File, formats: Sequence[Format]) -> Format | None:
 
 
 def _head(file: File) -> str:
-    """Return the lines up to the first that is neither empty nor a comment, or many lines of XML."""
+    """Return the lines up to the first that is neither empty nor a comment, or more lines of XML."""
     lines = (line for _, line in islice(read_lines(file, errors="replace"), _HEAD))
     head = []
     for line in lines:
@@ -90,7 +91,7 @@ OPTIONS = tuple(dict.fromkeys(option for format in FORMATS.values() for option i
 
 
 def check_format_options(format: str | Format, options: Iterable[str]) -> None:
-    """Refuse options that a format does not have.
+    """Check that a format has the given options.
 
     Parameters
     ----------
@@ -112,6 +113,7 @@ def check_format_options(format: str | Format, options: Iterable[str]) -> None:
             raise ConfigError(f"format {found.name!r} does not have the option {name}; {have}.")
 
 
+@renamed(errors="decode_errors")
 def read_multitext(
     path: Paths,
     *,
@@ -127,7 +129,7 @@ def read_multitext(
     original_language: str | Path | None = None,
     progress: bool | None = None,
 ) -> Multitext:
-    r"""Catalogue a multitext in any supported format; texts stay in their files until asked for.
+    r"""Catalogue a multitext in any supported format; texts are read from their files on demand.
 
     Parameters
     ----------
@@ -259,7 +261,7 @@ def read_multitext(
 
 
 def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyFormat | Format = "auto") -> list[Path]:
-    """Write one file per edition, so that `read_multitext` gives the multitext back.
+    """Write one file per edition, in a format that `read_multitext` can read.
 
     Texts come back as they were if they are in NFC or are read with ``nfc=False``. What is known of the editions is
     written as text, into ``metadata.csv``; of what is known of the intents, only ``original_language`` and the columns

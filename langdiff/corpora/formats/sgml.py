@@ -1,4 +1,4 @@
-r"""SGML as test sets of machine translation use it, read as a stream of events however badly it is formed.
+r"""Reading of SGML as used in test sets of machine translation, as a stream of events tolerant of formatting errors.
 
 Only the elements that a format names are markup; any other ``<`` is text, and so is a ``&`` that begins no known
 entity. Names of elements and attributes may be in upper or lower case, values without quotation marks, end tags missing
@@ -24,7 +24,7 @@ _ENDS = {"!--": "-->", "![CDATA[": "]]>"}  # of what is not a tag; of declaratio
 
 
 def read_sgml(file: File, events: Events, elements: Iterable[str], *, errors: str = "strict") -> None:
-    """Parse a file and call `events`, line by line; neither the file nor a comment is ever held in memory.
+    """Parse a file line by line and call `events`, without holding the file or a comment in memory.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def read_sgml(file: File, events: Events, elements: Iterable[str], *, errors: st
 
 
 class _Scanner:
-    """Divides lines into tags, text, and what is passed over."""
+    """Scanner that divides lines into tags, text, and parts without text."""
 
     def __init__(self, events: Events, elements: Iterable[str]) -> None:
         self.line = 0
@@ -95,7 +95,7 @@ class _Scanner:
             raise self._events.unusable(f"ends within the <{what} of line {line}. It may have been cut off.")
 
     def _pass_over(self, text: str, at: int) -> int:
-        """Pass over a comment or declaration, or give the text of a CDATA section; return where that ends."""
+        """Skip a comment or declaration, or pass on the text of a CDATA section; return the position of its end."""
         opening = self._within[0] if self._within else ""
         close = _ENDS.get(opening, ">")
         end = text.find(close, at)
@@ -133,7 +133,7 @@ class _Scanner:
 
 
 def unescape(text: str) -> str:
-    """Replace numeric entities and those that HTML names; others stay as they are.
+    """Return the text with numeric entities and those of HTML replaced; others are left unchanged.
 
     Examples
     --------

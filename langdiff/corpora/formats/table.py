@@ -1,4 +1,4 @@
-"""Tables of texts, as of a spreadsheet: a row per intent, whose id is in the first column, and a column per edition.
+"""Tables of texts, such as spreadsheets: one row per intent, with its id in the first column, and a column per edition.
 
 The first line names the columns. Cells are separated by commas or semicolons (``.csv``) or by tabs (``.tsv``), and
 one that holds a separator, a quotation mark or a line break is in quotation marks. An empty cell is a missing text.
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\s*([-+]?[.,]?\d[\d.,]*([eE][-+]?\d+)?|NA|NaN|nan)\s*")  
 
 @dataclass(frozen=True)
 class TableText(FormatText):
-    """The texts of one column, read when asked for.
+    """Source of the texts of one column, read on demand.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class TableText(FormatText):
     edition: str
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
-        """Yield (intent, text) of the cells that are not empty."""
+        """Yield (intent, text) of the nonempty cells."""
         _, texts = read_texts(self.file, self.decode_errors, faults)
         if self.edition not in texts:
             raise DataError(f"{self.file}: column {self.edition!r} is gone. The file has changed; read it again.")
@@ -47,7 +47,7 @@ class TableText(FormatText):
 
 
 def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict[str, dict[str, str]]]:
-    """Return the intents, and of each edition the texts that are not empty, by intent.
+    """Return the intents, and the nonempty texts of each edition by intent.
 
     Rows without id or with NUL, and all rows of an id that is there twice, are added to `faults` and left out.
 
@@ -81,7 +81,7 @@ def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict
 
 
 def _check(header: list[str], where: str) -> None:
-    """Refuse the first line of a table that has no names of columns, or of one that is not of texts by column."""
+    """Check that the first line of a table has names of columns, and that the table has texts by column."""
     if len(header) < 2:
         raise DataError(
             f"{where}: names one column only, {header[0]!r:.40}; the first column has ids, each other the texts of an "
@@ -126,7 +126,7 @@ def catalogue(reading: Reading) -> Multitext:
 
 
 def _is_one_table(files: Sequence[File]) -> bool:
-    """Tell whether one file is all there is but for what is known of editions; several may be line-aligned texts."""
+    """Return whether there is one table, apart from attributes of editions; several may be line-aligned texts."""
     tables = [file for file in files if file.name != FILE_NAME]
     return len(tables) == 1 and tables[0].name.lower().endswith(SUFFIXES)
 

@@ -1,4 +1,4 @@
-r"""USFM (2 or 3), in which Bible translators work: one folder or archive per edition, one file per book.
+r"""USFM (2 or 3), the format of Bible translators: one folder or archive per edition, one file per book.
 
 The files of one folder, or of one zip archive, are one edition and named after it (``_usfm`` at the end is cut
 off); a file that is alone in its folder is named after itself, or after the folder where another folder has a lone
@@ -74,7 +74,7 @@ class _Verse:
 
 
 class UsfmBook:
-    """Reads the text of one file into `verses`.
+    """Reader of the text of one file into `verses`.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class UsfmBook:
             self._verse.pieces.append(text.partition("|")[0] if self._styles else text)
 
     def _meet(self, token: re.Match[str]) -> int:
-        """Act on a marker; return where the text after it begins."""
+        """Process a marker; return the position of the text after it."""
         name = token["name"]
         if name is None:
             if len(token[0]) == 1:
@@ -195,7 +195,7 @@ class UsfmBook:
         return token.end() + (self._text[token.end() : token.end() + 1] in (" ", "\n"))
 
     def _meet_own(self, token: re.Match[str], name: str) -> int:
-        r"""Pass over a marker of the user's own, ``\z...``, with what it holds."""
+        r"""Skip a user-defined marker, ``\z...``, with its content."""
         place, after = token.span()
         if token["end"]:
             return after
@@ -252,7 +252,7 @@ class UsfmBook:
         return match.end()
 
     def _ids(self, numbers: str, place: int) -> list[str]:
-        """Return the ids that ``3``, ``3a``, ``3-5`` or ``3,5`` mean."""
+        """Return the ids that ``3``, ``3a``, ``3-5`` or ``3,5`` denote."""
         found: dict[str, None] = {}
         for stretch in numbers.split(","):
             ends = [int(number) for number in re.findall("[0-9]+", stretch)]
@@ -275,7 +275,7 @@ SUFFIXES = suffixes_of(".usfm", ".sfm", ".ptx")
 
 @dataclass(frozen=True)
 class UsfmText(VerseText):
-    """The verses of the books of an edition.
+    """Source of the verses in the books of an edition.
 
     Attributes
     ----------
@@ -289,7 +289,7 @@ class UsfmText(VerseText):
     ranges: Ranges = "missing"
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return what the books have."""
+        """Return the verses of the books."""
         verses = Verses(self.ranges, faults)
         left_out: dict[str, None] = {}
         for file in self.books:

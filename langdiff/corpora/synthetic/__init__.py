@@ -1,4 +1,4 @@
-"""Artificial languages that say the same things, with the true information of every sentence."""
+"""Artificial languages that express the same intents, with the true information of every sentence."""
 
 from langdiff.corpora.synthetic.language import SyntheticLanguage
 from langdiff.corpora.synthetic.result import synthesize

@@ -1,4 +1,4 @@
-"""Grammar of events, from which intents are drawn, and the decisions that each of them takes."""
+"""Grammar of events, from which intents are drawn, and the decisions that determine each intent."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Alternatives:
 
 
 class Decide(Protocol):
-    """A maker of choices: a generator of random numbers, or a test that tries all alternatives."""
+    """Interface of decisions: a random generator, or a test that enumerates all alternatives."""
 
     def __call__(self, alternatives: Alternatives) -> int:
         """Return the position of the alternative chosen."""
@@ -68,7 +68,7 @@ class Decide(Protocol):
 
 
 class RandomDecisions:
-    """Choose at random, and add up the information of what was chosen.
+    """Random decisions, which add up the information of the alternatives chosen.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class RandomDecisions:
         self.bits = 0.0
 
     def __call__(self, alternatives: Alternatives) -> int:
-        """Choose, and count."""
+        """Choose an alternative at random and add its information."""
         if len(alternatives.bits) == 1:
             return 0
         chosen = bisect_right(alternatives.cumulative, self._uniform())
@@ -97,7 +97,7 @@ class RandomDecisions:
 
 
 class NounPhrase(NamedTuple):
-    """A participant: which thing, one or several, and its property if any."""
+    """Participant: its noun, its number, and its property if it has one."""
 
     noun: int
     plural: bool
@@ -105,7 +105,7 @@ class NounPhrase(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What happens to whom: subject, then object, then recipient, as many as the verb takes."""
+    """Event: a verb with its subject, object and recipient, as many as the verb takes."""
 
     tense: int
     verb: int
@@ -167,7 +167,7 @@ class Grammar:
     zipf: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check every number."""
+        """Check that all numbers are valid."""
         for what, size in self._sizes.items():
             if not isinstance(size, int) or size < 1:
                 raise ConfigError(f"Grammar.{what} must be a whole number from 1 up, got {size!r}.")
@@ -181,7 +181,7 @@ class Grammar:
         _ = self._choices  # refuses bad weights
 
     def draw(self, decide: Decide) -> Intent:
-        """Make the choices of one intent.
+        """Draw an intent.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Artificial languages: their parameters, alphabets and the ready-made ones."""
+"""Parameters and alphabets of artificial languages, and the predefined languages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from langdiff.errors import ConfigError, option
 
 @dataclass(frozen=True)
 class Script:
-    """What syllables are made of, and the marks between and after clauses.
+    """Letters of syllables, and the marks between and after clauses.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class SyntheticLanguage:
     closed: float = 0.3
 
     def __post_init__(self) -> None:
-        """Check every parameter, and that no two meanings can share a sentence."""
+        """Check every parameter, and that no two meanings share a sentence."""
         for what, known in _CHOICES.items():
             if getattr(self, what) not in known:
                 raise ConfigError(

@@ -1,4 +1,4 @@
-"""The synthetic multitext: sentences of artificial languages, and what is true of them."""
+"""Synthetic multitexts: sentences of artificial languages, with their true surprisals and difficulties."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from langdiff.corpora.synthetic.grammar import Grammar, RandomDecisions
 from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, SyntheticLanguage, draw_language
 from langdiff.corpora.synthetic.speech import Speaker, draw_lexicon
 from langdiff.corpora.versifications import VERSIFICATIONS, tables
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
@@ -82,11 +82,11 @@ class SyntheticMultitext(Result):
         yield f"Information of intents: mean {own.mean():.1f} bits, 90 % between {low:.1f} and {high:.1f}"
 
     def summary(self) -> str:
-        """Format its size and the true difficulties of its languages."""
+        """Return the size and the true difficulties of the languages as text."""
         return "\n".join([*self._lines(), self._table().to_string()])
 
     def __repr__(self) -> str:
-        """Return its size and the range of its difficulties."""
+        """Return the size and the range of the difficulties in one line."""
         percent = 100 * np.expm1(self.difficulty)
         return f"Synthetic {self.multitext!r}, true difficulty {percent.min():+.1f} % to {percent.max():+.1f} %"
 
@@ -180,7 +180,9 @@ def synthesize(
 
 def _check(n_intents: int, missing: float) -> None:
     if not isinstance(n_intents, (int, np.integer)) or not 1 <= n_intents <= _MOST_INTENTS:
-        raise ConfigError(f"n_intents must be a whole number from 1 to {_MOST_INTENTS:,}, got {n_intents!r}.")
+        raise ConfigError(
+            f"{option('n_intents')} must be a whole number from 1 to {_MOST_INTENTS:,}, got {n_intents!r}."
+        )
     if not 0 <= missing < 1:
         raise ConfigError(f"missing must be a probability below 1, got {missing!r}.")
 
@@ -205,7 +207,7 @@ def _choose_languages(
 def _decided(
     act: Callable[[T, RandomDecisions], R], items: Sequence[T], rng: np.random.Generator
 ) -> tuple[list[R], np.ndarray]:
-    """Act on every item by random decisions; return what came of it, and the bits of the decisions."""
+    """Apply a function with random decisions to every item; return the results, and the bits of the decisions."""
     results, bits = [], np.empty(len(items))
     for number, item in enumerate(items):
         decisions = RandomDecisions(rng)
@@ -215,7 +217,7 @@ def _decided(
 
 
 def _verse_ids() -> Iterator[str]:
-    """Yield the ids of an English Bible, then those of books without name, which may have any chapters and verses."""
+    """Yield verse ids of an English Bible, then ids of unnamed books with any chapters and verses."""
     last = tables()[VERSIFICATIONS.index("eng"), : 67 * 1000]  # to the Revelation
     for chapter in np.flatnonzero(last > 0).tolist():
         for verse in range(1, int(last[chapter]) + 1):

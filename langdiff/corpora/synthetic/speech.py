@@ -1,4 +1,4 @@
-"""Words of artificial languages, and sentences made of them."""
+"""Words of artificial languages, and the sentences formed of them."""
 
 from dataclasses import dataclass
 from unicodedata import normalize
@@ -7,7 +7,7 @@ import numpy as np
 
 from langdiff.corpora.synthetic.grammar import Alternatives, Decide, Event, Grammar, Intent, NounPhrase
 from langdiff.corpora.synthetic.language import SCRIPTS, SyntheticLanguage
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 
 _ATTEMPTS = 2_000  # draws of a word before giving up
 Paradigm = list[str]  # forms of one stem
@@ -17,7 +17,7 @@ _UNMARKED: list[Markers] = [()]
 
 @dataclass(frozen=True)
 class Lexicon:
-    """All forms of all words; each list of paradigms has one per synonym.
+    """Forms of all words; each list of paradigms has one per synonym.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Lexicon:
 
 
 def draw_lexicon(language: SyntheticLanguage, grammar: Grammar, rng: np.random.Generator) -> Lexicon:
-    """Invent the words of a language.
+    """Draw the words of a language at random.
 
     Parameters
     ----------
@@ -77,14 +77,14 @@ def draw_lexicon(language: SyntheticLanguage, grammar: Grammar, rng: np.random.G
 
 
 class _Coiner:
-    """Makes up words and remembers which are taken."""
+    """Generator of words without homonyms."""
 
     def __init__(self, language: SyntheticLanguage, rng: np.random.Generator) -> None:
         self.language, self.script, self.rng = language, SCRIPTS[language.script], rng
         self.taken: set[str] = set()
 
     def coin(self, syllables: int, markers: list[Markers]) -> Paradigm:
-        """Return the forms of a new stem, one per tuple of markers; no form was taken before."""
+        """Return the forms of a new stem, one per tuple of markers, none of them used before."""
         for _ in range(_ATTEMPTS):
             stem = self._word(syllables)
             forms = [self._inflect(stem, marker) for marker in markers]
@@ -94,11 +94,12 @@ class _Coiner:
                 return forms
         raise ConfigError(
             f"language {self.language.name!r}: {len(self.taken)} word forms, and no new one found in {_ATTEMPTS:,} "
-            f"attempts at {syllables} syllable(s). Raise syllables={self.language.syllables}, or use fewer words."
+            f"attempts at {syllables} syllable(s). Raise {option('syllables', self.language.syllables)}, or use fewer "
+            "words."
         )
 
     def markers(self, outer: int, inner: int) -> list[Markers]:
-        """Return markers of two features, those of values o (outer) and i (inner) at o * inner + i."""
+        """Return markers of two features; the marker of values o (outer) and i (inner) has index o * inner + i."""
         while True:
             if self.language.morphology == "fusional":
                 table: list[Markers] = [(self._marker(),) for _ in range(outer * inner)]
@@ -110,7 +111,7 @@ class _Coiner:
                 return table
 
     def lexemes(self, count: int, markers: list[Markers]) -> list[list[Paradigm]]:
-        """Return paradigms by lexeme, the frequent ones first and no longer than the rare, and by synonym."""
+        """Return paradigms by lexeme and synonym, the frequent lexemes first and no longer than the rare."""
         lengths = np.linspace(*self.language.syllables, count).round().astype(int).tolist()
         return [[self.coin(length, markers) for _ in self.language.synonyms] for length in lengths]
 
@@ -144,7 +145,7 @@ _ROLES = {"S": 0, "O": 1, "R": 2}  # position among the participants of an event
 
 
 class Speaker:
-    """Says intents in one language.
+    """Generator of the sentences of one language.
 
     The map from (intent, choices of the speaker) to sentence is one to one: the words of a lexicon
     are all different, a clause has its one verb, adjectives stand on one side of their noun, and
@@ -170,7 +171,7 @@ class Speaker:
         self._between, self._stop = f"{script.comma} {lexicon.conjunction} ", script.stop
 
     def say(self, intent: Intent, decide: Decide) -> str:
-        """Return the sentence for an intent.
+        """Return the sentence that expresses an intent.
 
         Parameters
         ----------

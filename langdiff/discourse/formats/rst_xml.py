@@ -5,7 +5,6 @@ Secondary edges and signals of ``.rs4`` are not part of the tree and are not rea
 
 import codecs
 import re
-import warnings
 from dataclasses import dataclass, field
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -16,7 +15,7 @@ from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.discourse.formats.drafts import Draft, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, Node
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import DataError, FaultsError, LangdiffWarning
+from langdiff.errors import DataError, FaultsError, option, warn
 
 _DECLARED = re.compile(r"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -182,7 +181,10 @@ def _measure(events: _Events, element: _Element, collapse_unary: bool) -> None:
         if not element.nuclei:
             raise events.draft.fault(element.line, f"group {element.name!r} has no nucleus.")
         if len(element.nuclei) == 1 and element.nuclei[0].relation.lower() != SPAN and not collapse_unary:
-            what = f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or drop it (collapse_unary)."
+            what = (
+                f"{element.name!r} is a multinuclear group with one nucleus. Mend it, or drop it "
+                f"({option('collapse_unary')})."
+            )
             raise events.draft.fault(element.line, what)
         element.core = _extent([nucleus.full for nucleus in element.nuclei])
     element.full = _extent([element.core, *(satellite.full for satellite in element.satellites)])
@@ -227,7 +229,7 @@ def write_rst_xml(tree: DiscourseTree) -> str:
     if tree.nodes[0].first != 1:
         first = tree.nodes[0].first
         what = f"{tree.document}: the first EDU is {first}, but this format numbers EDUs from 1."
-        warnings.warn(what, LangdiffWarning, stacklevel=3)
+        warn(what)
     named = [(f"relation of {node}", node.relation) for node in tree.nodes]
     named += [(f"text of EDU {edu}", text) for edu, text in tree.leaf_texts().items()]
     for what, held in named:

@@ -1,1 +1,1 @@
-"""Surprisals that come from elsewhere: other models, and compressors."""
+"""Surprisals of external language models."""

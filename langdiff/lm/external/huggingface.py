@@ -1,10 +1,9 @@
-"""Other people's causal language models, from a local folder of the Transformers library."""
+"""Causal language models of the Transformers library, from a local folder."""
 
 import hashlib
 import importlib
 import inspect
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import log
@@ -20,7 +19,7 @@ from torch import Tensor
 
 from langdiff.base.signature import full_hash
 from langdiff.base.types import Floats
-from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
+from langdiff.errors import CheckpointError, ConfigError, MissingExtraError, TrainingError, warn
 from langdiff.lm.device import find_device, single_precision
 from langdiff.lm.external.windows import Batches, Window, cut_windows, padded
 from langdiff.lm.texts import check_texts, sizes_of
@@ -32,7 +31,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 
 
 class HuggingFaceLM:
-    r"""A causal language model of the Transformers library that scores texts.
+    r"""Causal language model of the Transformers library that scores texts.
 
     The surprisal of a text is :math:`-\sum_t \log_2 p(u_t \mid \text{start}, u_1 \dots u_{t-1})` over its
     tokens and the end token: the first token is scored too, after the start token. It is that of the
@@ -146,7 +145,7 @@ class HuggingFaceLM:
         self._check_model()
 
     def surprisal(self, texts: Sequence[str] | pd.Series) -> pd.DataFrame:
-        """Score texts, each on its own; logarithms in single precision, sums in double.
+        """Score texts independently; logarithms in single precision, sums in double.
 
         Parameters
         ----------
@@ -191,7 +190,7 @@ class HuggingFaceLM:
         return pd.DataFrame(columns, index=series.index)
 
     def token_scores(self, multitext: Multitext) -> TokenScores:
-        """Score every token of texts, and the end of each.
+        """Score every token of texts, and the end of each text.
 
         Parameters
         ----------
@@ -253,7 +252,7 @@ class HuggingFaceLM:
         return pd.DataFrame(columns)
 
     def _pieces(self, text: str) -> Iterator[str]:
-        """Yield what each token covers; a character that several tokens share belongs to the first."""
+        """Yield the characters of each token; a character shared by several tokens belongs to the first."""
         settings: dict[str, Any] = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
         done = 0
         for start, end in self.tokenizer(text, return_offsets_mapping=True, **settings)["offset_mapping"]:
@@ -262,7 +261,7 @@ class HuggingFaceLM:
 
     @cached_property
     def _word_begins(self) -> Tensor:
-        """Tokens that show that the one before ended a word: all that begin with a space, and the end."""
+        """Tokens that indicate that the preceding one ended a word: all with an initial space, and the end."""
         names = self.tokenizer.get_vocab()
         begins = {number for name, number in names.items() if name.startswith(SPACES)}
         return torch.tensor(sorted({self._end} | {number for number in begins if number < self._vocabulary_size}))
@@ -285,12 +284,10 @@ class HuggingFaceLM:
         changed = [i for i, text in enumerate(texts) if back[i] != text.lstrip(" ")]
         if changed:
             first = changed[0]
-            warnings.warn(
+            warn(
                 f"{self.name}: the tokenizer cannot give back {len(changed):,} of {len(texts):,} texts: the first is "
                 f"intent {series.index[first]!r}, {texts[first][:40]!r} becomes {back[first][:40]!r}. "
-                "Their bits are those of what is left.",
-                LangdiffWarning,
-                stacklevel=3,
+                "Their bits are those of what is left."
             )
         return encoded
 
@@ -306,7 +303,7 @@ class HuggingFaceLM:
     def _scored_windows(
         self, encoded: Sequence[list[int]], boundary: Tensor | None = None
     ) -> Iterator[tuple[Window, Floats]]:
-        """Yield every window with what `_bits` says of it, in no particular order."""
+        """Yield every window with its `_bits`, in no particular order."""
         windows = [
             window
             for row, ids in enumerate(encoded)
@@ -346,7 +343,7 @@ class HuggingFaceLM:
 
     @cached_property
     def _without_cache(self) -> dict[str, bool]:
-        """Return what keeps a model from storing keys and values; some models take no such argument."""
+        """Return the arguments that keep a model from storing keys and values; some models have none."""
         taken = inspect.signature(self.model.forward).parameters
         others = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
         return {"use_cache": False} if others or "use_cache" in taken else {}
@@ -383,7 +380,7 @@ class HuggingFaceLM:
     @torch.no_grad()
     @single_precision()
     def _check_model(self) -> None:
-        """Refuse a model whose predictions depend on what comes later."""
+        """Check that the predictions of a model do not depend on later tokens."""
         other = (self._start + 1) % self._vocabulary_size
         inputs = torch.tensor([[self._start, self._start], [self._start, other]])
         first = self._logits(inputs, torch.ones_like(inputs))[:, 0].float()
@@ -398,7 +395,7 @@ class HuggingFaceLM:
 
     @cached_property
     def identity(self) -> str:
-        """Hash of all that the bits depend on: weights, their precision, tokenizer, windows, start and end."""
+        """Hash of everything that determines the bits: weights, precision, tokenizer, windows, start and end."""
         digest = hashlib.sha256()
         for name, weights in sorted(self.model.state_dict().items()):
             digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}\n".encode())
@@ -416,7 +413,7 @@ class HuggingFaceLM:
 
 
 def load_local(kind: str, path: Path, *, download: bool = False, **settings: Any) -> Any:
-    """Load with a class of Transformers, from a local folder unless told otherwise, without its progress bars."""
+    """Load with a class of Transformers, from a local folder unless told otherwise, without progress bars."""
     try:
         transformers: Any = importlib.import_module("transformers")
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Anything that prices a text is a language model: the protocol, and tables of surprisals, kept edition by edition."""
+"""Protocol of external language models, and tables of their surprisals, cached edition by edition."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from langdiff.base.checksums import is_whole, seal
 from langdiff.base.io import parse_json, remove, write_json
 from langdiff.base.progress import progress_bar
 from langdiff.base.signature import full_hash
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, warn
 from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames
 from langdiff.lm.texts import check_texts
 from langdiff.tables.multitext import Multitext
@@ -25,13 +25,13 @@ FORMAT_VERSION = 1
 
 @runtime_checkable
 class SurprisalModel(Protocol):
-    """What a language model of one's own needs: one method.
+    """Interface of an external language model: one method.
 
     `langdiff.lm.LanguageModel` and `langdiff.lm.HuggingFaceLM` have it.
     """
 
     def surprisal(self, texts: pd.Series, /) -> pd.DataFrame | Sequence[float]:
-        r"""Price texts, each on its own.
+        r"""Score texts independently.
 
         Parameters
         ----------
@@ -48,11 +48,11 @@ class SurprisalModel(Protocol):
 
 
 class Identified(Protocol):
-    """What a cache needs besides: a string that tells the model from others."""
+    """Additional interface for caching: a string that identifies the model."""
 
     @property
     def identity(self) -> str:
-        """Hash of all that its bits depend on."""
+        """Hash of everything that determines the bits."""
 
 
 def surprisals_of(
@@ -63,7 +63,7 @@ def surprisals_of(
     cache: str | Path | None = None,
     progress: bool | None = None,
 ) -> Surprisals:
-    """Score every intent of a multitext with a language model of one's own.
+    """Score every intent of a multitext with an external language model.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _score(model: SurprisalModel, texts: pd.Series, edition: str) -> pd.DataFram
 def cached(
     folder: Path, identity: str, edition: str, texts: pd.Series, score: Callable[[], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return what was kept of a model and the texts of an edition; else score them and keep it.
+    """Return the cached scores of a model for the texts of an edition; compute and store them if there are none.
 
     Parameters
     ----------
@@ -185,12 +185,12 @@ def cached(
     key = full_hash(identity, edition, texts)
     path = folder / f"{key[:32]}.json"
     if path.is_dir():
-        warnings.warn(f"{path}: is a directory. The texts are scored again.", LangdiffWarning, stacklevel=3)
+        warn(f"{path}: is a directory. The texts are scored again.")
         remove(path)
     kept = _read(path, key)
     if kept is not None:
         for message in kept.get("warnings", []):
-            warnings.warn(message, LangdiffWarning, stacklevel=3)
+            warn(message)
         return pd.DataFrame(kept["columns"]).set_axis(texts.index, axis=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)
@@ -205,7 +205,7 @@ def cached(
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:
-    """Return the content of a file, or None if it is missing, damaged or of something else: it is made again."""
+    """Return the content of a file; None if it is missing, damaged or of another kind."""
     try:
         document = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

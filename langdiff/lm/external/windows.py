@@ -1,4 +1,4 @@
-"""Long texts cut into windows, and windows scored in batches that fit into memory."""
+"""Division of long texts into windows, and scoring of windows in batches that fit into memory."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class Window(NamedTuple):
-    """A stretch of a text: `targets` follow `inputs` one by one; those before `first` were scored before.
+    """Stretch of a text: `targets` follow `inputs` one by one; those before `first` were scored before.
 
     The first target is symbol number `begin` of the text, which is number `row`.
     """
@@ -31,7 +31,7 @@ class Window(NamedTuple):
 
 
 def cut_windows(row: int, ids: list[int], *, start: int, end: int, size: int | None, overlap: int) -> Iterator[Window]:
-    """Cut a text, with its end, into windows that each begin with the start token.
+    """Divide a text, with its end, into windows that each begin with the start token.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def cut_windows(row: int, ids: list[int], *, start: int, end: int, size: int | N
 
 
 class Batches:
-    """Batches of windows of like length, smaller once memory has run out.
+    """Batches of windows of similar length, smaller once memory has run out.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Batches:
             yield [windows[row] for row in rows]
 
     def _ask_less(self, batch: Sequence[Window]) -> None:
-        """Remember, for the texts to come, that a batch did not fit into memory."""
+        """Reduce the size of further batches after one that did not fit into memory."""
         units = len(batch) * max(len(window.inputs) for window in batch)
         self._logits_at_once = min(self._logits_at_once, units * self._vocabulary_size // 2)
         torch.cuda.empty_cache()
@@ -123,6 +123,6 @@ class Batches:
 
 
 def padded(rows: Sequence[list[int]], symbol: int) -> Tensor:
-    """Put rows of tokens side by side, with padding on the right; shape (B, T)."""
+    """Return rows of tokens as one array with padding on the right, shape (B, T)."""
     length = max(map(len, rows))
     return torch.tensor([row + [symbol] * (length - len(row)) for row in rows])  # (B, T)

@@ -1,1 +1,1 @@
-"""One job per edition and language model, with a folder that keeps what it gave."""
+"""Jobs, one per edition and language model, each with a folder of its results."""

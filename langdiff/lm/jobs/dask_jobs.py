@@ -48,7 +48,7 @@ MEMORY_PER_WORKER = 5 << 29  # bytes; 2.5 GiB is the peak of `char-residual` on 
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How often and when lost work is submitted again.
+    """Number and delays of the further attempts at lost work.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class _Submissions:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Cancel what was not begun; workers finish what they are doing."""
+        """Cancel jobs that have not begun; workers finish those in progress."""
         if self._call.probe is not None:
             self._call.probe.unlink(missing_ok=True)
         if self._client.status == "running" and self._futures:
@@ -185,7 +185,7 @@ class _Submissions:
             self._catalogue.release()
 
     def _submit(self, editions: Iterable[str]) -> None:
-        """Submit jobs in the thread of the connection, which might be lost and made again in the middle otherwise."""
+        """Submit jobs in the thread of the connection, which could otherwise be lost and restored meanwhile."""
 
         async def submit(batch: list[str]) -> None:
             for edition in batch:
@@ -218,7 +218,7 @@ class _Submissions:
         future.add_done_callback(lambda done: self._ended.put((edition, done)))
 
     def next_ended(self) -> "tuple[str, Future[Any]] | None":
-        """Submit the jobs that are due, and wait a moment for one to end.
+        """Submit the jobs that are due, and wait briefly for one to end.
 
         Raises
         ------
@@ -245,7 +245,7 @@ class _Submissions:
         return edition, future
 
     def result(self, edition: str, future: "Future[Any]") -> JobResult | None:
-        """Return the result of a job that ended, or None if it will be done again.
+        """Return the result of a finished job, or None if it will be done again.
 
         Raises
         ------
@@ -282,7 +282,7 @@ class _Submissions:
         return cast(JobResult, outcome)
 
     def _say_lost(self) -> None:
-        """Log once what all unfinished jobs have in common."""
+        """Log once a statement common to all unfinished jobs."""
         now = time.monotonic()
         if now > self._said + _GIVE_UP:
             logger.warning("The connection to the Dask scheduler was lost; unfinished editions are submitted again.")
@@ -302,7 +302,7 @@ class _Submissions:
 
 
 def _resources(client: "Client", jobs: Iterable[Job]) -> dict[str, Any]:
-    """Ask for one GPU where workers declare such a resource and jobs may use it."""
+    """Return a request for one GPU where workers declare such a resource and jobs may use it."""
     if all(job.device == "cpu" for job in jobs):
         return {}
     workers = client.scheduler_info()["workers"].values()
@@ -310,12 +310,12 @@ def _resources(client: "Client", jobs: Iterable[Job]) -> dict[str, Any]:
 
 
 def _cache_of(job: Job) -> Path | None:
-    """Return the folder that was given as `cache`: above those of edition and recipe."""
+    """Return the folder given as `cache`, above those of edition and recipe."""
     return None if job.folder is None else job.folder.absolute().parents[1]
 
 
 def _with_absolute_folder(job: Job) -> Job:
-    """Name the folder so that it does not depend on where a worker was started."""
+    """Return the job with an absolute folder, which does not depend on the directory of a worker."""
     return job if job.folder is None else replace(job, folder=job.folder.absolute())
 
 

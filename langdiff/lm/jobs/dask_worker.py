@@ -1,4 +1,4 @@
-"""What Dask workers do with a job, and how it is sent to them: names of intents, shared by all jobs, travel once."""
+"""Work of Dask workers, and its transfer: the names of intents, shared by all jobs, are sent once."""
 
 import socket
 from collections.abc import Callable, Mapping
@@ -57,7 +57,7 @@ def catalogue_of(parts: Parts) -> Catalogue:
 
 
 def pack(job: Job) -> Parcel:
-    """Return a job as it is sent; `unpack` gives it back, without what a worker does not read."""
+    """Return a job as it is sent; `unpack` restores it, without the parts that a worker does not read."""
     parts: dict[str, Multitext] = {name: getattr(job.parts, name) for name in _PARTS}
     return Parcel(
         settings={field.name: getattr(job, field.name) for field in fields(job) if field.name != "parts"},
@@ -70,7 +70,7 @@ def pack(job: Job) -> Parcel:
 
 
 def unpack(parcel: Parcel, catalogue: Catalogue) -> Job:
-    """Return the job of a parcel; its multitexts know nothing of intents but their names.
+    """Return the job of a parcel, whose multitexts have only the names of intents.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def unpack(parcel: Parcel, catalogue: Catalogue) -> Job:
 
 
 def without_intents(result: JobResult) -> JobResult:
-    """Return the result of a job without the names of the intents, which its sender knows."""
+    """Return the result of a job without the names of the intents, which its sender has."""
     return replace(result, surprisals=result.surprisals.reset_index(drop=True))
 
 
@@ -107,7 +107,7 @@ def with_intents(result: JobResult, job: Job) -> JobResult:
 
 @dataclass(frozen=True)
 class Busy:
-    """What a worker gives instead of a result if another process owns the folder of the job."""
+    """Result of a worker if another process holds the folder of the job."""
 
     message: str
 
@@ -144,7 +144,7 @@ def opener() -> Callable[[bytes, bytes], Any]:
 
 
 def work_on_parcel(parcel: Parcel, call: Call, catalogue: Catalogue) -> JobResult | Busy:
-    """Do a job; this runs on a worker."""
+    """Run a job on a worker."""
     check_worker(call)
     torch.set_num_threads(1)
     try:
@@ -154,7 +154,7 @@ def work_on_parcel(parcel: Parcel, call: Call, catalogue: Catalogue) -> JobResul
 
 
 def check_worker(call: Call) -> None:
-    """Refuse a worker whose results would differ or would not be kept.
+    """Check that a worker's results would be the same and would be kept.
 
     Raises
     ------

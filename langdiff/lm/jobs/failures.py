@@ -1,7 +1,6 @@
-"""What becomes of the results of jobs: errors that are kept until others are finished, warnings and frames."""
+"""Errors of jobs, kept until the other jobs are finished, and their warnings and frames."""
 
 import logging
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -9,14 +8,23 @@ from contextlib import contextmanager
 import pandas as pd
 
 from langdiff.base.io import LockedError
-from langdiff.errors import ConfigError, EditionWarning, LangdiffError, OutputError, TrainingError, listing
+from langdiff.errors import (
+    ConfigError,
+    EditionWarning,
+    LangdiffError,
+    OutputError,
+    TrainingError,
+    listing,
+    option,
+    warn,
+)
 from langdiff.lm.jobs.job import JobResult
 
 logger = logging.getLogger(__name__)
 
 
 class Failures:
-    """The errors of editions, which do not stop their siblings.
+    """Errors of editions, which do not stop the other editions.
 
     Parameters
     ----------
@@ -55,7 +63,7 @@ class Failures:
 
     @contextmanager
     def of(self, edition: str, *, last: bool = True) -> Iterator[None]:
-        """Keep an error of the block, unless its cause is not the edition.
+        """Record an error of the block, if its cause is the edition.
 
         A worker process that died, or a disk that is full, would stop the other editions as well; the error is raised.
 
@@ -97,7 +105,7 @@ class Failures:
         )
 
     def raise_any(self) -> None:
-        """Raise the error of the one edition that failed, or one error that names all that did.
+        """Raise the error of the only failed edition, or one error that names all of them.
 
         It is of the class of the package's errors that all have in common, else a TrainingError; what
         it comes from holds them all.
@@ -117,20 +125,20 @@ class Failures:
 
 
 def check_fraction(max_replaced: float) -> None:
-    """Refuse a limit on replaced characters that is not a fraction."""
+    """Check that a limit on replaced characters is a fraction."""
     if not 0 <= max_replaced <= 1:
-        raise ConfigError(f"max_replaced is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
+        raise ConfigError(f"{option('max_replaced')} is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
 
 
 def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
-    """Return what readers of the surprisals should know, with the edition that it is about."""
+    """Return the cautions for readers of the surprisals, with the edition of each."""
     return [(edition, text) for edition, result in results.items() for text in (*result.damage, *result.cautions)]
 
 
-def warn_of(cautions: Iterable[tuple[str, str]], *, stacklevel: int) -> None:
-    """Warn once of cautions that differ in figures only."""
+def warn_of(cautions: Iterable[tuple[str, str]]) -> None:
+    """Warn once of cautions that differ only in figures."""
     for warning in EditionWarning.of_each_kind(cautions):
-        warnings.warn(warning, stacklevel=stacklevel)
+        warn(warning)
 
 
 def frames_of(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:

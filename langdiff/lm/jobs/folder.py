@@ -1,4 +1,4 @@
-"""The folder of a job: its name in a cache, its files, tables of surprisals and logs of training."""
+"""Folder of a job: its name in a cache, its files, tables of surprisals and logs of training."""
 
 import io
 import json
@@ -45,12 +45,12 @@ def job_folder(cache: Path, edition: str, recipe: str) -> Path:
 
 
 def fold_cache(cache: Path, fold: int) -> Path:
-    """Return the part of a cache that has the models of one fold, whose number counts from 1."""
+    """Return the part of a cache with the models of one fold, counted from 1."""
     return cache / f"fold-{fold}"
 
 
 def folder_name(name: str) -> str:
-    """Return the name of the folder of an edition or recipe, which every file system accepts and keeps apart.
+    """Return the name of the folder of an edition or recipe, valid and unique on every file system.
 
     Characters that some file system forbids are percent-encoded, and so are upper-case letters, as some file
     systems do not tell them from lower-case ones; the other characters stay as they are.
@@ -84,7 +84,7 @@ def read_json(path: Path) -> Any:
 
 
 def record_files(folder: Path) -> Checksums:
-    """Record what the files of a finished job hold; from then on it is taken for finished.
+    """Record the checksums of the files of a finished job, which marks it as finished.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def record_files(folder: Path) -> Checksums:
 
 
 def make_ready(folder: Path, key: dict[str, Any]) -> None:
-    """Remove what another key left, or a kill in the middle of a file; then write the key."""
+    """Remove the files of another key or of an interrupted write; then write the key."""
     remove(folder / CHECKSUMS)  # first: what it names is about to go
     stale = [folder / TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
     stale += [path for path in folder.glob("**/*.*") if path.is_dir()]  # in the place of files
@@ -118,7 +118,7 @@ def table_names(scoring: Scoring) -> tuple[str, str]:
 
 
 def read_table(kept: Checksums, scoring: Scoring, key: Mapping[str, Any], texts: pd.Series) -> pd.DataFrame | None:
-    """Return the surprisals of texts that an earlier run left; None if there are none of this key.
+    """Return the surprisals of texts from an earlier run; None if there are none of this key.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def read_table(kept: Checksums, scoring: Scoring, key: Mapping[str, Any], texts:
 
 
 def write_table(folder: Path, scoring: Scoring, key: Mapping[str, Any], frame: pd.DataFrame) -> None:
-    """Write surprisals, and what they depend on.
+    """Write surprisals with their key.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def write_table(folder: Path, scoring: Scoring, key: Mapping[str, Any], frame: p
 
 
 def remove_tables(kept: Checksums, damaged: Iterable[str]) -> Checksums:
-    """Remove the tables that damaged files belong to, and record the other files.
+    """Remove the tables to which damaged files belong, and record the other files.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def is_of_table(name: str) -> bool:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Return the epochs of a log, of which a last line without its end was cut by a kill.
+    """Return the epochs of a log, without an incomplete last line.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def read_job_log(folder: Path) -> pd.DataFrame:
 
 
 def read_training_logs(cache: str | Path) -> pd.DataFrame:
-    """Read how the models in a cache of `langdiff.compute_surprisals` learned, finished or not.
+    """Read the logs of finished and unfinished trainings in a cache of `langdiff.compute_surprisals`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One job: the surprisals of one edition under one recipe, with a folder that remembers them."""
+"""Job: the surprisals of one edition under one recipe, with a folder of its results."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from langdiff import __version__
 from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums, write_checksums
 from langdiff.base.io import locked, write_json
 from langdiff.base.signature import full_hash
-from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError
+from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError, option
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
     COMPUTE,
@@ -52,7 +52,7 @@ from langdiff.tables.divisions import Parts, texts_by_part
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What a worker needs to know.
+    """Description of a job for a worker.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class JobResult:
-    """What scoring an edition gives.
+    """Result of scoring an edition.
 
     Attributes
     ----------
@@ -110,14 +110,14 @@ class JobResult:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What a reader of these surprisals should know."""
+        """Cautions for readers of these surprisals."""
         rate = caution_about_rates({self.part: self.replaced_rate}, self.scoring)
         return (*self.of_model, *filter(None, [rate]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What there was of a job.
+    """Existing results of a job.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class Found:
 
 
 class ReplacedError(DataError):
-    """Too many characters of an edition are replaced."""
+    """Error for an edition with too many replaced characters."""
 
 
 def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | None:
@@ -145,12 +145,13 @@ def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | N
     return (
         f"{len(high)} of {len(rates)} edition(s) have more than {max_replaced:.2%} of the characters to be scored "
         f"replaced, as too rare in training: {shown}. Their bits would be those of a stand-in. Add training text, "
-        "lower min_count if the recipe sets it, leave the editions out, or allow it by a higher max_replaced."
+        "lower min_count if the recipe sets it, leave the editions out, or allow it by a higher "
+        f"{option('max_replaced')}."
     )
 
 
 def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device: str) -> Model:
-    """Load the language model of a job whose training was finished by this very recipe.
+    """Load the language model of a job if its training with the same recipe was finished.
 
     Raises
     ------
@@ -166,7 +167,7 @@ def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device
 
 
 def run_job(job: Job, report: Report = report_nothing) -> JobResult:
-    """Return the surprisals of a job: from its folder, by the model that is there, or by training.
+    """Return the surprisals of a job: from its folder, by its existing model, or by training.
 
     A training that was interrupted goes on from its last finished epoch.
 
@@ -185,7 +186,7 @@ def run_job(job: Job, report: Report = report_nothing) -> JobResult:
 
 
 def read_texts(job: Job) -> dict[str, pd.Series]:
-    """Return the texts of a job by part, refusing what has no surprisal, or too many replaced characters."""
+    """Return the texts of a job by part, after checking that they can be scored and few characters are replaced."""
     names = {"train": "training part", "dev": "dev part", "test": "test part"}
     texts = {part: check_texts(read, names[part]) for part, read in texts_by_part(job.parts, job.edition).items()}
     # before training, which may take hours
@@ -205,7 +206,7 @@ def replaced_rate(job: Job, texts: Mapping[str, pd.Series] | None = None) -> flo
 
 @contextmanager
 def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[Found]:
-    """Own the folder of a job inside the block; give what an earlier run or its model says, else make it ready."""
+    """Lock the folder of a job within the block; return earlier results, or prepare the folder for new ones."""
     if job.folder is None:
         yield Found()
         return
@@ -219,7 +220,7 @@ def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[Found]:
 
 
 def find_finished(job: Job) -> JobResult | None:
-    """Return the result of a job if all of it is in its folder, so that nothing is left to train or to score."""
+    """Return the result of a job if its folder is complete, so that neither training nor scoring is left."""
     if job.folder is None or not (job.folder / CHECKSUMS).exists():
         return None
     try:
@@ -235,7 +236,7 @@ def find_finished(job: Job) -> JobResult | None:
 
 
 def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
-    """Write the result of a job and return it with its record; the states of its training are of no use any more."""
+    """Write the result of a job and return it with its record; remove the states of its training."""
     compute = describe_compute(job.recipe, find_device(job.device))
     key = job_key(job, texts)
     record = _record(key, texts, compute)
@@ -264,13 +265,13 @@ def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -
 
 
 def score_texts(model: Model, texts: pd.Series, part: str, scoring: Scoring) -> JobResult:
-    """Score texts, which are a `part` in messages."""
+    """Score texts, called `part` in messages."""
     frame = model.surprisal(texts, scoring=scoring)
     return JobResult(surprisals=frame, part=part, scoring=scoring, of_model=model.cautions)
 
 
 def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
-    """Return everything that the trained model depends on, as JSON gives it back; of the device only its precision."""
+    """Return everything that determines the trained model, as JSON restores it; of the device only its precision."""
     key = {
         "edition": job.edition,
         "recipe": asdict(job.recipe),
@@ -298,12 +299,12 @@ def _versions(libraries: Sequence[str]) -> dict[str, str]:
 
 
 def _table_key(job: Job, key: Mapping[str, Any], record: JobRecord) -> dict[str, Any]:
-    """Return everything that surprisals depend on: the model, the texts scored, and how."""
+    """Return everything that determines the surprisals: the model, the texts scored, and the scoring."""
     return {"model": full_hash(key), "scoring": asdict(job.scoring), "test": record.key["texts"]["test"]}
 
 
 def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series], *, score: bool = True) -> Found:
-    """Return what an earlier run left, or what its model says now, if all that was written is as it was."""
+    """Return the results of an earlier run, or new scores by its model, if all its files are intact."""
     if not (folder / CHECKSUMS).exists():
         return Found()
     damage: tuple[str, ...] = ()
@@ -341,7 +342,7 @@ def _record(key: Mapping[str, Any], texts: Mapping[str, pd.Series], compute: str
 
 
 def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:
-    """Return what the finished model of a job depends on.
+    """Return the record of the finished model of a job.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What surprisals depend on, told from recipes, jobs and multitexts."""
+"""Records of the provenance of surprisals, from recipes, jobs and multitexts."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ _TOKENIZE = "langdiff.corpora.tokenizer.tokenize"
 
 @dataclass(frozen=True, kw_only=True)
 class JobRecord:
-    """What the surprisals of one edition depend on.
+    """Everything that determines the surprisals of one edition.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class JobRecord:
 
 
 def describe_compute(recipe: LanguageModelRecipe, device: torch.device) -> str:
-    """Return the kind of device and the precision of a training; kinds that need no device have but one."""
+    """Return the kind of device and the precision of a training; recipes without a device have one precision."""
     return f"{device.type},{recipe.precision(device.type)}" if recipe.uses_device else "cpu"
 
 
 def recipe_name(recipe: LanguageModelRecipe, name: str | None = None) -> str:
-    """Return the name of a recipe with a hash of all its settings of training."""
+    """Return the name of a recipe with a hash of all its training settings."""
     return f"{name or recipe.name}#{short_hash(_settings(recipe))}"
 
 
@@ -68,7 +68,7 @@ def hash_texts(texts: pd.Series) -> str:
 
 
 def preparation_of(*multitexts: Multitext) -> str:
-    """Return the functions that are applied to the texts of multitexts when they are read, by name.
+    """Return the names of the functions applied to the texts of multitexts when they are read.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def provenance_of_scored(
     records: Mapping[str, JobRecord],
     scored: Mapping[str, str],
 ) -> Provenance:
-    """Return the record of a table that models of a cache scored; `scored` are the hashes of its texts."""
+    """Return the record of a table scored by models of a cache; `scored` are the hashes of its texts."""
     texts = [
         [edition, {part: record.key["texts"].get(part) for part in ("train", "dev")} | {"scored": scored[edition]}]
         for edition, record in sorted(records.items())
@@ -152,7 +152,7 @@ def _of_records(
 def provenance_of_models(
     models: Iterable[object], name: str, multitext: Multitext, scored: Mapping[str, str]
 ) -> Provenance:
-    """Return the record of a table that models of any kind scored; see `langdiff.surprisals_of`."""
+    """Return the record of a table scored by external models; see `langdiff.surprisals_of`."""
     models = list(models)
     versions, known = {"langdiff": __version__}, [each for each in map(recipe_of, models) if each is not None]
     recipe, scoring, seed = name, None, None
@@ -182,7 +182,7 @@ def provenance_of_models(
 def surprisals_of_frames(
     frames: Mapping[str, pd.DataFrame], multitext: Multitext, lm: str, provenance: Provenance
 ) -> Surprisals:
-    """Return the table of what language models said of each edition, with the columns that all frames have."""
+    """Return the table of surprisals from the frames of the editions, with the columns that all of them have."""
     tables = {
         column: pd.DataFrame({e: frames[e][column] for e in multitext.editions}, index=multitext.intents, dtype=float)
         for column in ("bits", *BESIDE)

@@ -1,4 +1,4 @@
-"""Jobs in this process, or in others: started, watched by their logs, and ended with the process that started them."""
+"""Jobs in this process or in worker processes, which are started, monitored by their logs, and ended with it."""
 
 import multiprocessing
 import os
@@ -40,7 +40,7 @@ def run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -
 def run_in(
     executor: Executor, jobs: list[Job], failures: Failures, bar: Progress, task: TaskID
 ) -> dict[str, JobResult]:
-    """Run those jobs in an executor that are not finished; return all results by edition, in the order of the jobs.
+    """Run unfinished jobs in an executor; return all results by edition, in the order of the jobs.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def run_in(
 
 
 def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
-    """Return how many jobs' worth of epochs others have done, and what the logs say of the one that is farthest.
+    """Return the number of jobs' worth of epochs done by others, and the progress of the job furthest ahead.
 
     A log that was not touched since the start is that of a job which waits, and may be of another key.
     """
@@ -91,7 +91,7 @@ def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
 
 @contextmanager
 def processes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Start worker processes; if the block is left by an error or Ctrl-C, end them at once."""
+    """Start worker processes; after an error or Ctrl-C in the block, end them at once."""
     context = multiprocessing.get_context("spawn")  # a forked torch can hang
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
     try:

@@ -1,4 +1,4 @@
-"""Batches: intents of like length side by side, or segments of streams of text; both exact for a causal model."""
+"""Batches: intents of similar length in parallel, or segments of streams of text, both exact for a causal model."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,7 +19,7 @@ SHORTEST = 5
 
 
 class Batch(NamedTuple):
-    """Intents side by side, time down.
+    """Intents in parallel (columns), time in rows.
 
     Attributes
     ----------
@@ -43,13 +43,13 @@ class Batch(NamedTuple):
 
     @property
     def real(self) -> Tensor:
-        """Tensor of bool, shape (T, B): where there is something to predict."""
+        """Indicator of the symbols to predict, shape (T, B)."""
         times = torch.arange(len(self.targets), device=self.lengths.device)
         return times[:, None] < self.lengths
 
 
 def pad(intents: Sequence[Ids], end: int, device: torch.device) -> Batch:
-    """Put intents side by side, with the end symbol around them and as padding.
+    """Return intents in parallel, with the end symbol around them and as padding.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def pad(intents: Sequence[Ids], end: int, device: torch.device) -> Batch:
 
 
 def _on(device: torch.device, array: npt.NDArray[np.int64]) -> Tensor:
-    """Copy to a device; to a GPU from memory that it reads by itself, so that nobody waits for the copy."""
+    """Copy to a device, asynchronously for a GPU."""
     tensor = torch.from_numpy(array)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
@@ -116,7 +116,7 @@ def rows_by_length(
 
 
 class Segment(NamedTuple):
-    """A stretch of the streams that is one batch.
+    """Segment of the streams that forms one batch.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class Segment(NamedTuple):
 
 
 def lay_out(intents: Sequence[Ids], end: int, streams: int) -> Tensor:
-    """Join intents in their order and cut them into streams of the same length.
+    """Return intents joined in their order and divided into streams of equal length.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def lay_out(intents: Sequence[Ids], end: int, streams: int) -> Tensor:
 
 
 def draw_segments(length: int, bptt: int, rng: np.random.Generator) -> list[Segment]:
-    r"""Cut time into segments of random length, so that not every epoch cuts at the same places.
+    r"""Draw random lengths of segments, so that epochs are divided at different points.
 
     .. math:: \max(5, \lfloor x \rfloor), \quad
         x \sim \mathcal N(\text{bptt}, 5) \text{ or, in 5 % of cases, } \mathcal N(\text{bptt} / 2, 5)

@@ -1,4 +1,4 @@
-"""What n-grams say of the next symbol, as input of a network, and networks that correct it."""
+"""Distributions of n-grams as input of a network, and networks that correct them."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ GATE = 32  # hidden units of what weighs the n-grams
 
 
 class Features(NamedTuple):
-    """What K n-gram distributions say of N symbols to predict.
+    """Distributions of K n-gram models for N symbols to predict.
 
     Attributes
     ----------
@@ -36,12 +36,12 @@ class Features(NamedTuple):
     summary: Tensor
 
     def of(self, symbols: slice | Tensor) -> "Features":
-        """Return those of some symbols."""
+        """Return the features of some symbols."""
         return Features(self.log_probability[symbols], self.summary[symbols])
 
 
 class NgramFeatures:
-    """The features of all intents of a part.
+    """Features of all intents of a part.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class NgramFeatures:
 
     @classmethod
     def by(cls, model: KneserNey, intents: Sequence[Ids], orders: Sequence[int]) -> "NgramFeatures":
-        """Return what one model says of intents that it has not seen."""
+        """Return the features of intents that a model has not seen."""
         histories = Histories(intents, model.vocabulary_size, orders)
         histories.ask(model, np.arange(len(intents)))
         return cls(histories)
@@ -87,7 +87,7 @@ class NgramFeatures:
 
 
 class Ngrams(NamedTuple):
-    """An n-gram model and the text that it was counted in, by which it is saved: its counts take a hundred times more.
+    """N-gram model with its training text, which is saved instead of the counts, a hundred times larger.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Ngrams(NamedTuple):
 
 
 class Residual(Network):
-    r"""Network whose logits are added to log-probabilities of n-grams; the second base class says which network.
+    r"""Network whose logits are added to log-probabilities of n-grams; the second base class is its architecture.
 
     .. math:: \ell_t = W h_t + b + \sum_k a_k(h_t, f_t) \ln p_k(\cdot \mid \text{history})
 

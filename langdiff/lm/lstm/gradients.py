@@ -26,7 +26,7 @@ _TRIED = 64  # rows and columns: torch multiplies smaller matrices without the l
 
 
 class BatchLoss(NamedTuple):
-    """What `accumulate_gradients` gives for a batch.
+    """Loss of a batch, as `accumulate_gradients` returns it.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class BatchLoss(NamedTuple):
 
 @dataclass
 class MemoryLimit:
-    """How much of a batch is computed at once; it shrinks when the memory of a GPU runs out.
+    """Number of intents computed at once, which shrinks when the memory of a GPU runs out.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def accumulate_gradients(
 
 
 class _Piece(NamedTuple):
-    """Some intents of a batch, with the masks and the states that are theirs."""
+    """Some intents of a batch, with their masks and states."""
 
     batch: Batch
     masks: Masks
@@ -143,7 +143,7 @@ def _cut(whole: _Piece, parts: int) -> Iterator[_Piece]:
 
 
 def _joined(losses: Sequence[BatchLoss]) -> BatchLoss:
-    """Put together what the pieces of a batch give."""
+    """Return the joint loss of the pieces of a batch."""
     if len(losses) == 1:
         return losses[0]
     layers = zip(*(loss.state for loss in losses), strict=True)
@@ -191,20 +191,20 @@ def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe"
 
 
 def _precision(recipe: "Recipe", batch: Batch) -> torch.autocast:
-    """Compute in bfloat16 if the recipe says so and the device of the batch gains by it."""
+    """Compute in bfloat16 if the recipe asks for it and the device of the batch benefits."""
     device = batch.inputs.device.type
     return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16 and has_bf16(device))
 
 
 def training_precision(recipe: "Recipe", device: str) -> str:
-    """Return in which precision a kind of device trains a recipe, never TF32."""
+    """Return the precision in which a kind of device trains a recipe, never TF32."""
     return "bfloat16" if recipe.bf16 and has_bf16(device) else "float32"
 
 
 @cache
 @single_precision()
 def has_bf16(device: str) -> bool:
-    """Return whether a kind of device trains in bfloat16 by instructions of its own, tried once per process.
+    """Return whether a kind of device has instructions for training in bfloat16, tested once per process.
 
     A step alone does not show it: where the processor, or the limit that ONEDNN_MAX_CPU_ISA sets, lacks such
     instructions, a step raises (AVX2) or is emulated several times slower than single precision (AVX-512).
@@ -233,7 +233,7 @@ def _step_in_bf16(device: str) -> None:
 
 
 def _multiplies_in_bf16() -> bool:
-    """Return whether products of bfloat16 matrices on the CPU are those of its own instructions.
+    """Return whether the CPU multiplies bfloat16 matrices by its own instructions.
 
     These (VDPBF16PS and AMX on x86-64, BFMMLA on ARM) take subnormal numbers for zero; an emulation by single
     precision does not, unless torch was told to flush them there too, when the emulation is assumed.

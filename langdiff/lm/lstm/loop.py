@@ -1,4 +1,4 @@
-"""The loop over epochs: their steps, learning rates, averages of weights, scores, and the state between them."""
+"""Loop over epochs: steps, learning rates, averages of weights, scores, and the state between epochs."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,13 +38,13 @@ class Randomness:
 
     @classmethod
     def from_seed(cls, seed: int, device: torch.device) -> "Randomness":
-        """Derive them from one seed; `device` is that of the dropout masks."""
+        """Return streams derived from one seed; `device` is that of the dropout masks."""
         initial, dropout, batches = generator(seed).spawn(3)
         return cls(torch_generator(initial), torch_generator(dropout, device), batches)
 
 
 class EncodedPart(NamedTuple):
-    """A part as units, without end symbols, its characters, and what n-grams say of it."""
+    """Part as units, without end symbols, with its characters and features of n-grams."""
 
     intents: Sequence[Ids]
     characters: int
@@ -52,17 +52,17 @@ class EncodedPart(NamedTuple):
 
     @classmethod
     def from_texts(cls, texts: Sequence[str], units: Units) -> "EncodedPart":
-        """Cut texts over the alphabet of the units."""
+        """Return the part with its texts encoded in units over the alphabet."""
         return cls([units.encode(text) for text in texts], sum(map(len, texts)))
 
     @property
     def lengths(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Symbols to predict in each intent, the end symbol included."""
+        """Number of symbols to predict in each intent, the end symbol included."""
         return np.array([len(ids) + 1 for ids in self.intents])
 
 
 class _Step(NamedTuple):
-    """A batch, the fraction of the epoch that is done before it, and its factor of the learning rate."""
+    """Batch, the fraction of the epoch done before it, and its factor of the learning rate."""
 
     batch: Batch
     done: float
@@ -70,7 +70,7 @@ class _Step(NamedTuple):
 
 
 class EpochLoop:
-    """Trains a network epoch by epoch.
+    """Training of a network epoch by epoch.
 
     Parameters
     ----------
@@ -133,20 +133,20 @@ class EpochLoop:
 
     @property
     def finished(self) -> bool:
-        """Whether the recipe says stop."""
+        """Whether the recipe's condition for stopping is met."""
         if self.best is None:
             return False
         without_gain = len(self.history) - self.best.epoch
         return len(self.history) >= self.recipe.epochs or without_gain >= self.recipe.patience
 
     def scored_weights(self) -> AbstractContextManager[None]:
-        """Put, inside the block, the weights that count into the network: the average if there is one."""
+        """Load, within the block, the weights used for scoring: the average if there is one."""
         if self._average is None or not self._average.steps:
             return nullcontext()
         return self._average.applied_to(self.network)
 
     def run_epoch(self) -> Epoch:
-        """Pass once over the training part, then score the dev part.
+        """Train on all of the training part once, then score the dev part.
 
         Every dev intent starts from the zero state and what was replaced has no price, however texts will be
         scored later: which epoch is the best must not depend on that.
@@ -191,7 +191,7 @@ class EpochLoop:
                 self._average = WeightAverage()
 
     def _train_once(self, number: int) -> float:
-        """Return the mean bits per unit, dropout on."""
+        """Train for one epoch and return its mean bits per unit, with dropout."""
         self.network.train()
         # stay where they are computed: to ask a GPU after every step would let it wait for us
         total: Tensor = torch.zeros((), dtype=torch.float64)
@@ -229,14 +229,14 @@ class EpochLoop:
             yield _Step(batch, done / len(batches), 1.0)
 
     def _improve(self) -> None:
-        """Improve the weights by their gradients."""
+        """Update the weights by their gradients."""
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.gradient_clip)
         self.optimizer.step()
         if self._average is not None:
             self._average.add(self.network)
 
     def state(self) -> TrainingState:
-        """Return all that the next epochs depend on."""
+        """Return the state that determines the next epochs."""
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
         tensors |= {f"best.{name}": value for name, value in self.best_weights.items()}
         if self._average is not None:
@@ -252,7 +252,7 @@ class EpochLoop:
         return TrainingState(epoch=len(self.history), settings=settings, tensors=tensors)
 
     def restore(self, state: TrainingState) -> None:
-        """Restore a state that `state` gave, of a loop made with the same arguments."""
+        """Restore a state returned by `state`, of a loop with the same arguments."""
         device = self.network.embedding.device
 
         def part(prefix: str) -> dict[str, Tensor]:
@@ -293,7 +293,7 @@ def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tens
 
 
 def learning_rate(recipe: "Recipe", epochs: float) -> float:
-    """Return the learning rate when some epochs (with a fraction) are done.
+    """Return the learning rate after a number of epochs, with fraction.
 
     It rises linearly over the warm-up. Then it falls to zero along a cosine, or is constant but
     for a division by ten after each of the recipe's `decay_epochs`.
@@ -317,7 +317,7 @@ def learning_rate(recipe: "Recipe", epochs: float) -> float:
 
 
 def stopped_improving(dev_bits: Sequence[float], interval: int) -> bool:
-    """Return whether the last epoch is worse than the best of all before it but the last `interval`.
+    """Return whether the last epoch is worse than the best, the last `interval` excluded.
 
     The non-monotonic trigger of NT-ASGD (Merity, Keskar & Socher 2018, algorithm 1).
 
@@ -374,7 +374,7 @@ class WeightAverage:
 
     @torch.no_grad()
     def add(self, network: nn.Module) -> None:
-        """Count in the weights that a network has now."""
+        """Add the present weights of a network to the mean."""
         self.steps += 1
         for name, weights in network.named_parameters():
             if self.steps == 1:
@@ -385,7 +385,7 @@ class WeightAverage:
 
     @contextmanager
     def applied_to(self, network: nn.Module) -> Iterator[None]:
-        """Put the mean weights into the network inside the block, and its own ones back after it."""
+        """Load the mean weights into the network within the block, and restore its own afterwards."""
         own = {name: weights.detach().clone() for name, weights in network.named_parameters()}
         network.load_state_dict(self.weights)
         try:

@@ -1,4 +1,4 @@
-"""A trained network with its units: it scores texts, and is saved and read."""
+"""Trained network with its units, which scores texts and is saved and read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -128,7 +128,7 @@ class LanguageModel:
         return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(ids) for ids in encoded])
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each unit of texts, that of the end symbol last; replaced characters have no price.
+        """Return the bits of each unit of texts, the end symbol last; replaced characters cost nothing.
 
         Parameters
         ----------
@@ -160,12 +160,12 @@ class LanguageModel:
 
     @property
     def predicts(self) -> tuple[str, bytes | None]:
-        """The kind of unit, and what cuts texts into them: models where these differ predict different symbols."""
+        """Kind of unit and its segmentation; models that differ in these predict different symbols."""
         return self.recipe.units, self.units.model
 
     @property
     def dev_bits_per_character(self) -> float:
-        """Best of the history."""
+        """Lowest dev bits per character in the history."""
         return min(epoch.dev_bits_per_character for epoch in self.history)
 
     def to_frame(self) -> pd.DataFrame:
@@ -173,7 +173,7 @@ class LanguageModel:
         return pd.DataFrame([asdict(epoch) for epoch in self.history]).set_index("epoch")
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json``, the weights (safetensors) and, for subwords and graphemes, what cuts the text.
+        """Write ``model.json``, the weights (safetensors) and, for subwords and graphemes, their segmentation.
 
         A checkpoint that is there is replaced; at no moment is there none, or half a one.
 
@@ -210,7 +210,7 @@ class LanguageModel:
 
 
 def read_language_model(directory: str | Path, *, device: str = "auto") -> LanguageModel:
-    """Read a language model that `LanguageModel.save` wrote.
+    """Read a language model written by `LanguageModel.save`.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def read_language_model(directory: str | Path, *, device: str = "auto") -> Langu
 
 
 def read_network(recipe: "Recipe", directory: Path, device: str) -> LanguageModel:
-    """Read the network that a recipe built; see `read_language_model`."""
+    """Read the network built by a recipe; see `read_language_model`."""
     where = find_device(device)
     checkpoint = read_checkpoint(directory)
     settings = checkpoint.settings
@@ -290,7 +290,7 @@ def build_network(recipe: "Recipe", units: Units, generator: torch.Generator | N
 
 
 def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: "Recipe") -> tuple[Units, list[str | None]]:
-    """Return the units of a recipe, and what a reader should be told about them.
+    """Return the units of a recipe, and cautions about them.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _LONGEST_WAVE = 10_000.0  # positions, as published
 
 
 class Activations(NamedTuple):
-    """What `AWDLSTM.forward` gives for a batch.
+    """Output of `AWDLSTM.forward` for a batch.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Masks(NamedTuple):
 
 
 class Network(nn.Module, ABC):
-    """What training and scoring know of a network: causal, over padded batches, with a softmax of its own.
+    """Interface of a network for training and scoring: causal, over padded batches, with its own softmax.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Network(nn.Module, ABC):
         state: State | None = None,
         masks: Masks | None = None,
     ) -> Activations:
-        """Run over a batch, (T, B) symbols before those to predict; see `AWDLSTM.forward`."""
+        """Run over a batch, (T, B) symbols before the symbols to predict; see `AWDLSTM.forward`."""
 
     @abstractmethod
     def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
@@ -253,7 +253,7 @@ class AWDLSTM(Network):
 
 @contextmanager
 def _no_advice_on_layout() -> Iterator[None]:
-    """Silence cuDNN's warning that weights are not in one piece: those just dropped never are."""
+    """Suppress cuDNN's warning that weights are not contiguous, as dropped weights never are."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk")
         yield
@@ -294,7 +294,7 @@ def activation_regularization(activations: Activations, real: Tensor, *, alpha: 
 
 
 class _BlockWeights(nn.Module):
-    """The weights of one block: attention, then a layer of GELU units, each with a scale of its normalization."""
+    """Weights of one block: attention, then a layer of GELU units, each with the scale of its normalization."""
 
     def __init__(self, size: int, n_hidden: int) -> None:
         super().__init__()
@@ -357,7 +357,7 @@ class Transformer(Network):
         self._initialize(generator)
 
     def _initialize(self, generator: torch.Generator | None) -> None:
-        """Draw the weights; what sublayers add is small at first, the less the more of them there are."""
+        """Draw the weights; the output of sublayers is small at first, in inverse relation to their number."""
         nn.init.normal_(self.embedding, std=self.embedding.shape[1] ** -0.5, generator=generator)
         for block in self._blocks():
             for weights in (block.attention_input, block.hidden_input, block.attention_output, block.hidden_output):
@@ -405,7 +405,7 @@ class Transformer(Network):
         return Masks(embedding, [], [self.mask(p, generator, 1, batch_size, size) for p in rates])
 
     def _attend(self, block: _BlockWeights, x: Tensor, rotation: Tensor) -> Tensor:
-        """Return what causal self-attention adds, (T, B, E)."""
+        """Return the output of causal self-attention, (T, B, E)."""
         steps, intents, size = x.shape
         mixed = F.linear(_normalized(x, block.before_attention), block.attention_input)  # (T, B, 3 E)
         parts = mixed.view(steps, intents, 3, self.heads, size // self.heads).permute(2, 1, 3, 0, 4)  # (3, B, h, T, d)

@@ -1,4 +1,4 @@
-"""Recipes: everything that decides how a language model is built and trained, in one table."""
+"""Recipes: all settings of the architecture and training of a language model, in one table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ _CHOICES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(LanguageModelRecipe):
-    """How a language model is built and trained; change one with `dataclasses.replace`.
+    """Settings of the architecture and training of a language model; change one with `dataclasses.replace`.
 
     How a trained model scores texts is not a part of it: see `langdiff.lm.Scoring`.
 
@@ -130,7 +130,7 @@ class Recipe(LanguageModelRecipe):
     bpe_backend: Literal["sentencepiece", "subword-nmt"] = "sentencepiece"
 
     def __post_init__(self) -> None:
-        """Check the ranges, and that the settings fit together."""
+        """Check the ranges, and that the settings are compatible."""
         object.__setattr__(self, "decay_epochs", tuple(self.decay_epochs))  # JSON knows lists only
         object.__setattr__(self, "ngram_orders", tuple(self.ngram_orders))
         for key, values in _CHOICES.items():
@@ -164,7 +164,7 @@ class Recipe(LanguageModelRecipe):
 
     @classmethod
     def named(cls, name: str) -> "Recipe | None":
-        """Return one of `RECIPES`; None if it has no such name.
+        """Return one of `RECIPES`; None for another name.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Recipe(LanguageModelRecipe):
         return training_precision(self, device)
 
     def libraries(self) -> tuple[str, ...]:
-        """Return the library that cuts the text, where it is not everyone's."""
+        """Return the library that segments the text, if it is optional."""
         libraries = {"graphemes": "regex", "subword-nmt": "subword-nmt"}
         return tuple(libraries[kind] for kind in (self.units, self.bpe_backend) if kind in libraries)
 
@@ -204,7 +204,7 @@ class Recipe(LanguageModelRecipe):
         return self.context == "stream"
 
     def _check_architecture(self) -> None:
-        """Refuse what one architecture has and the other lacks."""
+        """Check that a setting belongs to the architecture."""
         if (self.architecture == "transformer") != (self.heads is not None):
             raise ConfigError(f"recipe {self.name!r}: heads must be given for a Transformer, and for no other network.")
         if self.heads is None:

@@ -1,4 +1,4 @@
-"""The state of an unfinished training on disk, from which it goes on as if nothing had happened.
+"""State of an unfinished training on disk, from which it continues exactly.
 
 One safetensors file per epoch, its settings in JSON in the header and its hash in the name, renamed
 into place when it is whole. The last two are kept, so that if one is damaged there is another.
@@ -37,7 +37,7 @@ _HASH = 16  # hexadecimal digits in the name
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingState:
-    """All that training depends on between two epochs.
+    """State that determines the rest of a training between two epochs.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class TrainingState:
 
 
 def training_key(recipe: "Recipe", *, seed: int, device: torch.device, train: Sequence[Ids], dev: Sequence[Ids]) -> str:
-    """Return a hash of all that decides how a training goes; another one cannot go on from its state."""
+    """Return a hash of everything that determines a training, so that only the same training continues a state."""
     settings = {
         "recipe": _settings(recipe),
         "seed": seed,
@@ -72,7 +72,7 @@ def training_key(recipe: "Recipe", *, seed: int, device: torch.device, train: Se
 
 
 def _settings(recipe: "Recipe") -> dict[str, Any]:
-    """Return the fields of a recipe in the order that they had when states were first named, which the hash knows."""
+    """Return the fields of a recipe in the order of the first version, which the hash preserves."""
     settings = asdict(recipe)
     later = list(settings).index("ngram_orders")
     items = [item for item in settings.items() if item[0] != "min_count"]
@@ -80,7 +80,7 @@ def _settings(recipe: "Recipe") -> dict[str, Any]:
 
 
 class StateFolder:
-    """Where a training keeps its states; nothing is kept if the folder is None.
+    """Folder of the states of a training; nothing is stored if the folder is None.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class StateFolder:
         self._kept: list[Path] = []  # the older first
 
     def read(self) -> TrainingState | None:
-        """Return the last state that is whole; None if training begins anew."""
+        """Return the last intact state; None if training begins anew."""
         if self.directory is None:
             return None
         found = _states(self.directory)
@@ -120,7 +120,7 @@ class StateFolder:
         return None
 
     def write(self, state: TrainingState) -> None:
-        """Keep a state, and of the older ones only the last.
+        """Write a state, and remove older ones except the last.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class StateFolder:
 
 
 def remove_states(directory: Path) -> None:
-    """Remove the states of a training that is finished, and what a kill left of one being written."""
+    """Remove the states of a finished training, and incomplete files of interrupted writes."""
     _remove([*_states(directory), *directory.glob(f".training-*{_ENDING}.*.part")])
 
 
@@ -150,7 +150,7 @@ def is_state(path: Path) -> bool:
 
 
 def _states(directory: Path) -> list[Path]:
-    """List the states in a folder, the last epoch last."""
+    """Return the states in a folder, the last epoch last."""
     return sorted(directory.glob(f"training-*{_ENDING}"))
 
 

@@ -24,7 +24,7 @@ _LOGITS_AT_ONCE = 1 << 22  # elements, 16 MB: a large softmax over long intents 
 
 
 def slices(n: int, vocabulary_size: int) -> Iterator[slice]:
-    """Divide n positions so that the logits of a slice stay small."""
+    """Divide n positions into slices with few logits."""
     step = max(1, _LOGITS_AT_ONCE // vocabulary_size)
     for start in range(0, n, step):
         yield slice(start, start + step)
@@ -95,7 +95,7 @@ def _in_batches(
     batch_size: int | None,
     others: Ids | None = None,
 ) -> Iterator[tuple[Ids, Ids, Floats]]:
-    """Score intents side by side; yield their rows, their symbols to predict, and the bits of these, (1 or 2, T, B)."""
+    """Score intents in parallel; yield their rows, symbols to predict, and the bits of these, (1 or 2, T, B)."""
     lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
     end, device = len(network.embedding) - 1, network.embedding.device
     most_units = _SCORED_ON_CPU if device.type == "cpu" else _SCORED_AT_ONCE
@@ -135,7 +135,7 @@ def _bits_of(
 @torch.no_grad()
 @single_precision()
 def score_in_order(network: Network, intents: Sequence[Ids]) -> tuple[Floats, Floats]:
-    r"""Return the bits of intents as one text, the state carried from each to the next.
+    r"""Return the bits of intents as one text, with the state carried from each to the next.
 
     .. math:: -\sum_{t} \log_2 p(u_{it} \mid u_{11} \dots u_{i,t-1})
 

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import pandas as pd
 from langdiff.base.io import write_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number
-from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError
+from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError, warn
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
@@ -123,14 +122,14 @@ def train_language_model(
             remove_states(plan.directory)
         bar.update(task, completed=network.epochs)
     for caution in model.cautions:
-        warnings.warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)), stacklevel=2)
+        warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)))
     return model
 
 
 def fit_language_model(
     recipe: "Recipe", train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
 ) -> LanguageModel:
-    """Train as `train_language_model` does, but call the report of the plan instead of drawing a bar.
+    """Train as `train_language_model` does, but report to the plan instead of drawing a bar.
 
     The caller saves the model. The states in the folder are left there, so that the caller can finish what comes
     after training before it removes them.
@@ -178,7 +177,7 @@ def _begin_training(
 
 
 class _KeptTraining:
-    """A training whose log, best model and last state are kept on disk.
+    """Training whose log, best model and last state are kept on disk.
 
     Parameters
     ----------
@@ -205,7 +204,7 @@ class _KeptTraining:
         self._log = _start_log(plan.log_path, loop.history)
 
     def keep(self, epoch: Epoch) -> None:
-        """Log a finished epoch; write the state after it, and the model if it has become better."""
+        """Log a finished epoch; write the state after it, and the model if it has improved."""
         self._log(epoch)
         logger.info("%s: %s", self._model.name, describe(epoch))
         best = self.loop.best
@@ -222,7 +221,7 @@ class _KeptTraining:
 
 
 def _start_log(path: Path | None, history: Sequence[Epoch]) -> Callable[[Epoch], None]:
-    """Begin a log of JSON lines; return what adds one, which is on disk when the next epoch begins."""
+    """Create a log of JSON lines; return a function that appends one and flushes it to disk."""
     if path is None:
         return lambda _: None
     write_text(path, "".join(f"{json.dumps(asdict(epoch))}\n" for epoch in history))

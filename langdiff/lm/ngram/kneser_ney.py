@@ -39,7 +39,7 @@ class Grams(NamedTuple):
 
 
 class Level(NamedTuple):
-    """What an order contributes to a probability."""
+    """Contribution of an order to a probability."""
 
     keys: Ids  # (K + 1,), the last is `_NO_GRAM`
     direct: Floats  # (K + 1,): discounted relative frequency; 0 for no gram, which has index -1
@@ -127,12 +127,12 @@ class KneserNey:
 
     @property
     def order(self) -> int:
-        """The n of the n-grams."""
+        """Order of the model, the n of n-grams."""
         return len(self.grams)
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """What each order contributes to probabilities, the lowest first."""
+        """Contributions of the orders to probabilities, the lowest first."""
         contexts = (1, *(len(grams.keys) for grams in self.grams[:-1]))
         return tuple(_smooth(grams, n, self.vocabulary_size) for grams, n in zip(self.grams, contexts, strict=True))
 
@@ -179,7 +179,7 @@ class KneserNey:
         return bits
 
     def _probabilities(self, symbols: Ids, place: Ids, asked: Ids) -> Floats:
-        """Return the probability of `asked` in the context of each symbol; it has no meaning at a start."""
+        """Return the probability of `asked` in the context of each symbol; undefined at a start."""
         lowest, *others = self.levels
         probability: Floats = lowest.direct[asked] + lowest.backoff[0] / self.vocabulary_size
         ending = symbols  # index of the k-gram that ends at each position, -1 if it was never seen; now k = 1
@@ -235,7 +235,7 @@ def chen_goodman_discounts(counts: Ids) -> Floats:
 
 
 def _smooth(grams: Grams, contexts: int, vocabulary_size: int) -> Level:
-    """Turn counts into shares of probability; `contexts` is the number of (k-1)-grams."""
+    """Return shares of probability from counts; `contexts` is the number of (k-1)-grams."""
     context = grams.keys // vocabulary_size
     taken = chen_goodman_discounts(grams.counts)[np.minimum(grams.counts, 3)]
     total = np.bincount(context, weights=grams.counts, minlength=contexts)
@@ -247,7 +247,7 @@ def _smooth(grams: Grams, contexts: int, vocabulary_size: int) -> Level:
 
 
 def lay_out(intents: Sequence[Ids], end: int) -> tuple[Ids, Ids]:
-    """Write intents one after another, each between two end symbols, of which the first is its start.
+    """Return intents as one sequence, each between two end symbols, of which the first is its start.
 
     Returns
     -------
@@ -264,7 +264,7 @@ def lay_out(intents: Sequence[Ids], end: int) -> tuple[Ids, Ids]:
 
 
 class _Order:
-    """What one order says of N symbols: grams that continue their histories, and the weight of the next lower order."""
+    """Contribution of one order for N symbols: grams that continue their histories, and the lower order's weight."""
 
     def __init__(self, n: int) -> None:
         self.first = np.zeros(n, dtype=np.int64)  # place of the first gram of each symbol to predict
@@ -288,7 +288,7 @@ class _Order:
 
 
 class Histories:
-    """The distributions before each symbol of a text, by n-gram models that may differ from intent to intent.
+    """Distributions before each symbol of a text, by n-gram models that may differ from intent to intent.
 
     Of each model only the grams are kept that continue a history of its own intents, so that ten models take
     little more memory than one.
@@ -330,7 +330,7 @@ class Histories:
         self._others = [_Order(n) for _ in range(2, orders[-1] + 1)]
 
     def ask(self, model: KneserNey, rows: Integers) -> None:
-        """Let a model of the highest order speak of some intents; every intent needs one."""
+        """Add the distributions of a model of the highest order for some intents; every intent needs one."""
         lowest, *others = model.levels
         places = np.concatenate([np.arange(self.starts[row], self.starts[row] + self.lengths[row]) for row in rows])
         self._asked[places] = len(self._lowest)
@@ -349,7 +349,7 @@ class Histories:
             ending[at] = found
 
     def distributions(self, places: Integers) -> Singles:
-        """Return the probabilities of all symbols at some places of the text, by all orders.
+        """Return the probabilities of all symbols at some positions of the text, by all orders.
 
         Parameters
         ----------

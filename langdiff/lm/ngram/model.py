@@ -1,8 +1,7 @@
-"""Kneser-Ney n-grams as the language model of an edition: trained, scored, saved and loaded like the LSTMs."""
+"""Kneser-Ney n-grams as the language model of an edition, with the interface of the LSTMs."""
 
 import json
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +12,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path, write_text
 from langdiff.base.types import Floats
-from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning
+from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning, warn
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.language_model import TrainingPlan, find_lm, read_recipe
 from langdiff.lm.ngram.kneser_ney import Grams, KneserNey
@@ -30,7 +29,7 @@ KIND = "kneser-ney"
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class KneserNeyModel:
-    r"""A character n-gram model of one edition: the baseline that a neural language model must beat.
+    r"""Character n-gram model of one edition, the baseline of neural language models.
 
     It predicts the strings that the LSTMs predict, rare characters replaced by one symbol, and its
     surprisal is theirs: :math:`-\log_2 p(\text{text}, \text{end})`, every text from the same start.
@@ -62,7 +61,7 @@ class KneserNeyModel:
     cautions: tuple[str, ...] = ()
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
-        """Score texts, each on its own.
+        """Score texts independently.
 
         Parameters
         ----------
@@ -93,7 +92,7 @@ class KneserNeyModel:
         return surprisal_table(series, self.alphabet, scoring, *self.ngrams.score(encoded), list(map(len, encoded)))
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each character of texts, that of the end symbol last; replaced ones have no price.
+        """Return the bits of each character of texts, the end symbol last; replaced ones cost nothing.
 
         Parameters
         ----------
@@ -122,16 +121,16 @@ class KneserNeyModel:
 
     @property
     def units(self) -> CharacterUnits:
-        """The characters that are predicted."""
+        """Characters that are predicted."""
         return CharacterUnits(self.alphabet)
 
     @property
     def predicts(self) -> tuple[str, bytes | None]:
-        """As for `langdiff.lm.LanguageModel`."""
+        """Kind of unit, as in `langdiff.lm.LanguageModel`."""
         return "char", None
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json`` and the counts (safetensors), replacing a model that is there.
+        """Write ``model.json`` and the counts (safetensors), replacing an earlier model.
 
         Raises
         ------
@@ -214,7 +213,7 @@ def train_kneser_ney(
     with naming(name):
         model = fit_kneser_ney(cast("KneserNeyRecipe", found), train, dev, TrainingPlan(seed=0, name=name))
     for caution in model.cautions:
-        warnings.warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)), stacklevel=2)
+        warn(LangdiffWarning(caution) if name is None else EditionWarning((name, caution)))
     return model
 
 
@@ -248,7 +247,7 @@ def fit_kneser_ney(
 
 
 def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
-    """Read a model that `KneserNeyModel.save` wrote.
+    """Read a model written by `KneserNeyModel.save`.
 
     Parameters
     ----------
@@ -281,7 +280,7 @@ def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
 
 
 def read_counts(recipe: "KneserNeyRecipe", directory: Path) -> KneserNeyModel:
-    """Read the counts that a recipe asked for; see `read_kneser_ney`."""
+    """Read the counts of a recipe's model; see `read_kneser_ney`."""
     checkpoint = read_checkpoint(directory)
     settings, counts = checkpoint.settings, checkpoint.weights
     try:

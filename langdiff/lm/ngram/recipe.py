@@ -1,4 +1,4 @@
-"""The kind of language model that counts n-grams of characters: how such a model is built."""
+"""Recipe of n-gram models of characters."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _NAME = re.compile(r"kneser-ney-([1-9][0-9]{0,3})")
 
 @dataclass(frozen=True, kw_only=True)
 class KneserNeyRecipe(LanguageModelRecipe):
-    """How a Kneser-Ney model over characters is built; see `langdiff.lm.KneserNey`.
+    """Settings of a Kneser-Ney model over characters; see `langdiff.lm.KneserNey`.
 
     Attributes
     ----------

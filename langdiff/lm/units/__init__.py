@@ -1,1 +1,1 @@
-"""What language models predict: characters, subwords, bytes, grapheme clusters."""
+"""Units that language models predict: characters, subwords, bytes, grapheme clusters."""

@@ -1,4 +1,4 @@
-"""The symbols a language model of an edition knows, a stand-in for the rest, and what it costs to tell them apart."""
+"""Alphabet of an edition's language model, its replacement symbol, and the bits to identify replaced characters."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ _ASSIGNED = """
 
 @dataclass(frozen=True)
 class Alphabet:
-    r"""The characters of an edition that are frequent enough to be learned.
+    r"""Characters of an edition that are frequent enough to be learned.
 
     Every white-space character counts as one plain space, which always belongs to the alphabet. A
     character seen too rarely in training is replaced everywhere by one symbol, so that character
@@ -85,14 +85,14 @@ class Alphabet:
     REPLACEMENTS: ClassVar[str] = "◊□¤�"  # the first that the training text does not have is taken
 
     def __post_init__(self) -> None:
-        """Refuse a replacement symbol that could be mistaken for a character of the text."""
+        """Check that the replacement symbol cannot be mistaken for a character of the text."""
         symbol = self.replacement
         if len(symbol) != 1 or symbol.isspace() or symbol in self.characters:
             raise ConfigError(f"the replacement symbol must be one character outside the alphabet, got {symbol!r}.")
 
     @classmethod
     def from_texts(cls, texts: Iterable[str], *, min_count: int | None = None) -> "Alphabet":
-        """Count the characters of the training texts and keep the frequent ones.
+        """Return the alphabet of the frequent characters of the training texts.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class Alphabet:
 
     @cached_property
     def symbols(self) -> str:
-        """All symbols that `apply` can give: space, the characters kept, the replacement."""
+        """Symbols in texts written in the alphabet: space, the characters kept, the replacement."""
         return SPACE + self.characters + self.replacement
 
     @cached_property
@@ -159,7 +159,7 @@ class Alphabet:
         return SPACE if character.isspace() else self.replacement
 
     def replaced_bits(self, text: str) -> float:
-        """Return the bits that say which characters `apply` replaced, each told from all others of its script.
+        """Return the bits that identify the characters replaced by `apply`, each among the others of its script.
 
         That every white-space character becomes a plain space is not priced.
 
@@ -176,7 +176,7 @@ class Alphabet:
         return sum(identity_bits(text[place]) for place in self.replaced_at(text))
 
     def replaced_at(self, text: str) -> list[int]:
-        """Return the places of the characters of a text that `apply` replaces by the symbol.
+        """Return the positions of the characters of a text that `apply` replaces by the symbol.
 
         Examples
         --------
@@ -197,7 +197,7 @@ class Alphabet:
         return sum(map(self.count_replaced, texts)) / total if total else 0.0
 
     def count_replaced(self, text: str) -> int:
-        """Return how many characters of a text `apply` replaces by the symbol.
+        """Count the characters of a text that `apply` replaces by the symbol.
 
         Examples
         --------
@@ -229,7 +229,7 @@ def _counts() -> dict[str, int]:
 
 @cache
 def _scripts() -> tuple[tuple[regex.Pattern[str], float], ...]:
-    """Return a pattern of each script's characters and the bits to name one, large scripts first."""
+    """Return a pattern of each script's characters and the bits to identify one, large scripts first."""
     return tuple(_known())
 
 
@@ -241,7 +241,7 @@ def _known() -> Iterator[tuple[regex.Pattern[str], float]]:
 
 @cache
 def identity_bits(character: str) -> float:
-    r"""Return the bits that tell a character from all others of its script.
+    r"""Return the bits that identify a character among the others of its script.
 
     .. math:: \log_2 |\{c : \text{script}(c) = s\}|
 

@@ -1,4 +1,4 @@
-"""Subwords learned by byte-pair encoding, as SentencePiece does it."""
+"""Subwords learned by byte-pair encoding with SentencePiece."""
 
 import io
 import logging
@@ -59,7 +59,7 @@ class BPEUnits:
     model: bytes
 
     def __post_init__(self) -> None:
-        """Check that the model is one, and over this alphabet."""
+        """Check that the model is valid and over this alphabet."""
         try:
             processor = self._processor
         except RuntimeError as error:
@@ -139,7 +139,7 @@ class BPEUnits:
 
     @cached_property
     def _pieces(self) -> list[str]:
-        """The units as SentencePiece knows them, in the order of their ids."""
+        """Units as SentencePiece writes them, in the order of their ids."""
         return [self._processor.id_to_piece(number + 1) for number in range(self.size)]
 
     def spell(self, ids: Ids) -> tuple[list[str], Ids]:
@@ -151,12 +151,12 @@ class BPEUnits:
 
     @property
     def after_space(self) -> Ids:
-        """The ids of units that begin with a space."""
+        """Ids of units that begin with a space."""
         return np.array([number for number, piece in enumerate(self._pieces) if piece.startswith(_SP_SPACE)])
 
 
 def caution_about_words(texts: Sequence[str]) -> str | None:
-    """Return a caution if the script seems not to separate words, as merges per word then mean little."""
+    """Return a caution if the script seems not to separate words, since merges per word then mean little."""
     words = [len(word) for text in texts for word in text.split()]
     if not words or np.mean(words) <= LONGEST_WORDS:
         return None
@@ -168,7 +168,7 @@ def caution_about_words(texts: Sequence[str]) -> str | None:
 
 
 def caution_about_merges(texts: Sequence[str], merges: int, ratio: float) -> str | None:
-    """Return a caution if there were fewer merges to learn than a recipe asks for."""
+    """Return a caution if there were fewer merges to learn than a recipe requests."""
     wanted = int(ratio * len({word for text in texts for word in text.split()}))
     if merges >= wanted:
         return None
@@ -178,7 +178,7 @@ def caution_about_merges(texts: Sequence[str], merges: int, ratio: float) -> str
 
 
 def merges_wanted(texts: Sequence[str], alphabet: Alphabet, ratio: float) -> int:
-    """Return how many merges to learn from texts: `ratio` times their distinct words.
+    """Return the number of merges to learn from texts: `ratio` times their distinct words.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def merges_wanted(texts: Sequence[str], alphabet: Alphabet, ratio: float) -> int
 
 
 def stand_ins(alphabet: Alphabet) -> list[str]:
-    """Return private-use characters that no string over the alphabet has."""
+    """Return private-use characters that occur in no string over the alphabet."""
     free = (chr(code) for code in range(0xE000, 0xF900) if chr(code) not in alphabet.symbols)
     return list(islice(free, 1 + len(_RESERVED)))
 
@@ -208,7 +208,7 @@ def _escapes(alphabet: Alphabet) -> dict[int, str]:
 
 
 def _train_largest(texts: Sequence[str], alphabet: Alphabet, wanted: int) -> bytes:
-    """Train with `wanted` merges, or as many as are of pairs seen at least `MIN_MERGE_COUNT` times."""
+    """Train with `wanted` merges, or as many as there are pairs seen at least `MIN_MERGE_COUNT` times."""
     model, reached = _train(texts, alphabet, wanted)
     if _last_merge_is_frequent(texts, alphabet, model):
         return model

@@ -1,4 +1,4 @@
-"""What a language model predicts one by one, whatever its kind, and the simplest kinds: characters and bytes."""
+"""Interface of the units that language models predict, and the simplest kinds: characters and bytes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ Ids = npt.NDArray[np.int64]
 
 
 class Units(Protocol):
-    """A reversible way to cut strings over an alphabet into the units that a model predicts."""
+    """Reversible segmentation of strings over an alphabet into the units that a model predicts."""
 
     @property
     def alphabet(self) -> Alphabet:
-        """The symbols of the strings."""
+        """Symbols of the strings."""
         ...
 
     @property
     def model(self) -> bytes | None:
-        """Bytes to save with the alphabet, from which the same units are made again."""
+        """Bytes saved with the alphabet, from which the units are restored."""
         ...
 
     @property
@@ -33,26 +33,26 @@ class Units(Protocol):
         ...
 
     def encode(self, text: str) -> Ids:
-        """Cut a string over the alphabet; ``decode(encode(text)) == text``."""
+        """Return the ids of the units of a string over the alphabet; ``decode(encode(text)) == text``."""
         ...
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
-        """Put units together again."""
+        """Return the string of some units."""
         ...
 
     def spell(self, ids: Ids) -> tuple[list[str], Ids]:
-        """Return how each unit of a text is written, and at which character of the text it ends."""
+        """Return the spelling of each unit of a text, and the character of the text at which it ends."""
         ...
 
     @property
     def after_space(self) -> Ids:
-        """The ids of units that begin with a space."""
+        """Ids of units that begin with a space."""
         ...
 
 
 @dataclass(frozen=True)
 class StringUnits:
-    """Units that are strings; each kind says which (`strings`), and how it cuts a text (`cut`)."""
+    """Units that are strings; each kind defines the strings (`strings`) and the segmentation (`cut`)."""
 
     alphabet: Alphabet
 
@@ -90,19 +90,19 @@ class StringUnits:
         return "".join(self.strings[number] for number in ids)
 
     def spell(self, ids: Ids) -> tuple[list[str], Ids]:
-        """Return the string of each unit, and where each ends in the text."""
+        """Return the string of each unit, and the position of its end in the text."""
         strings = [self.strings[number] for number in ids]
         return strings, np.cumsum([len(string) for string in strings], dtype=np.int64)
 
     @property
     def after_space(self) -> Ids:
-        """The ids of units that begin with a space."""
+        """Ids of units that begin with a space."""
         return np.array([number for number, string in enumerate(self.strings) if string.startswith(SPACE)])
 
 
 @dataclass(frozen=True)
 class CharacterUnits(StringUnits):
-    """Each symbol of the alphabet is a unit.
+    """Units that are the symbols of the alphabet.
 
     Parameters
     ----------
@@ -120,12 +120,12 @@ class CharacterUnits(StringUnits):
 
     @property
     def model(self) -> None:
-        """Nothing: the alphabet is all there is."""
+        """Empty: the alphabet determines the units."""
         return None
 
 
 def refuse_outside(text: str, alphabet: Alphabet) -> None:
-    """Raise a DataError if a character is not in the alphabet."""
+    """Check that all characters are in the alphabet."""
     unknown = set(text).difference(alphabet.symbols)
     if unknown:
         raise DataError(
@@ -135,7 +135,7 @@ def refuse_outside(text: str, alphabet: Alphabet) -> None:
 
 @dataclass(frozen=True)
 class ByteUnits(CharacterUnits):
-    """The bytes of strings over the alphabet in UTF-8.
+    """Bytes of strings over the alphabet in UTF-8.
 
     A string has one sequence of bytes, so that its probability is that of the sequence: nothing is
     summed over. What the model gives to sequences that are not UTF-8 is lost; it learns to give little.
@@ -157,7 +157,7 @@ class ByteUnits(CharacterUnits):
 
     @cached_property
     def _bytes(self) -> Ids:
-        """The bytes that occur, in order; shape (size,)."""
+        """Bytes that occur, in order; shape (size,)."""
         return np.array(sorted(set(self.alphabet.symbols.encode())), dtype=np.int64)
 
     @cached_property
@@ -183,7 +183,7 @@ class ByteUnits(CharacterUnits):
         return self._numbers[np.frombuffer(text.encode(), dtype=np.uint8)]
 
     def spell(self, ids: Ids) -> tuple[list[str], Ids]:
-        """Return ASCII as it is and other bytes as ``<0xE9>``; a character ends with its last byte."""
+        """Return ASCII bytes as they are and others as ``<0xE9>``; a character ends with its last byte."""
         codes = self._bytes[ids]
         names = [chr(code) if code < 128 else f"<0x{code:02X}>" for code in codes]
         follows = (codes & 0xC0) == 0x80  # a byte that does not begin a character
@@ -191,7 +191,7 @@ class ByteUnits(CharacterUnits):
 
     @property
     def after_space(self) -> Ids:
-        """The id of the space."""
+        """Id of the space."""
         return self._numbers[[ord(SPACE)]]
 
     def decode(self, ids: Sequence[int] | Ids) -> str:

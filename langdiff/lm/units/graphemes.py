@@ -1,4 +1,4 @@
-"""Predict what readers take for one character: grapheme clusters."""
+"""Grapheme clusters as units, which readers perceive as single characters."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ class GraphemeUnits(StringUnits):
 
     @classmethod
     def train(cls, texts: Sequence[str], alphabet: Alphabet, *, min_count: int) -> "GraphemeUnits":
-        """Keep the clusters that occur often enough.
+        """Return the units of the clusters that occur often enough.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class GraphemeUnits(StringUnits):
 
     @classmethod
     def from_model(cls, alphabet: Alphabet, model: bytes) -> "GraphemeUnits":
-        """Read what `model` gave.
+        """Read the bytes of `model`.
 
         Raises
         ------
@@ -88,16 +88,16 @@ class GraphemeUnits(StringUnits):
 
     @property
     def model(self) -> bytes:
-        """The clusters, a line each; white space but the plain space is in no alphabet."""
+        """Clusters, one per line; the plain space is the only white space of an alphabet."""
         return "\n".join(self.clusters).encode()
 
     @cached_property
     def strings(self) -> tuple[str, ...]:
-        """The symbols of the alphabet, then the clusters."""
+        """Symbols of the alphabet, then the clusters."""
         return (*self.alphabet.symbols, *self.clusters)
 
     def cut(self, text: str) -> Iterator[str]:
-        """Yield the frequent clusters as they are, and the code points of others."""
+        """Yield frequent clusters whole, and the code points of others."""
         for cluster in _CLUSTER.findall(text):
             if cluster in self._id_of:
                 yield cluster

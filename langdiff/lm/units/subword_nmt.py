@@ -1,4 +1,4 @@
-"""Subwords as the package subword-nmt cuts them: the segmentation of the paper."""
+"""Subwords of the package subword-nmt, the segmentation of Mielke et al. (2019)."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ class SubwordNMTUnits(StringUnits):
     model: bytes
 
     def __post_init__(self) -> None:
-        """Check that the merges are some, and over this alphabet."""
+        """Check that there are merges, over this alphabet."""
         known = set(self.alphabet.symbols.translate(self._escapes)) - {SPACE}
         try:
             pairs = self._pairs
@@ -101,7 +101,7 @@ class SubwordNMTUnits(StringUnits):
 
     @cached_property
     def _pairs(self) -> tuple[list[str], ...]:
-        """The two units of each merge, as the file has them."""
+        """Two units of each merge, as in the file."""
         lines = self.model.decode().split("\n")[1:]
         return tuple(line.split(" ") for line in lines if line)
 
@@ -115,7 +115,7 @@ class SubwordNMTUnits(StringUnits):
 
     @cached_property
     def strings(self) -> tuple[str, ...]:
-        """What each unit stands for, the end of a word as a space."""
+        """String of each unit, with the end of a word as a space."""
         letters = self.alphabet.symbols.replace(SPACE, "")
         merged = [(left + right).replace(_END, SPACE).translate(self._unescapes) for left, right in self._pairs]
         # two merges may well spell the same unit
@@ -123,7 +123,7 @@ class SubwordNMTUnits(StringUnits):
 
     @property
     def merges(self) -> int:
-        """Number of merges; a few may spell the same unit."""
+        """Number of merges; several may spell the same unit."""
         return len(self._pairs)
 
     @cached_property
@@ -131,7 +131,7 @@ class SubwordNMTUnits(StringUnits):
         return _import("apply_bpe").BPE(io.StringIO(self.model.decode()), separator=_CONTINUED)
 
     def cut(self, text: str) -> Iterator[str]:
-        """Yield the units of every word, the last with the space after it, which decoding takes away from the text."""
+        """Yield the units of every word, the last with the space after it, which decoding removes from the text."""
         for word in text.split(SPACE) if text else []:
             if word and self._pairs:  # without merges, subword-nmt ends the process
                 *inner, last = self._segmenter.segment_tokens([word.translate(self._escapes)])
@@ -147,7 +147,7 @@ class SubwordNMTUnits(StringUnits):
 
 
 def _escapes(alphabet: Alphabet) -> dict[int, str]:
-    """Return a stand-in for text that could be taken for the end of a word."""
+    """Return a replacement of text that could be mistaken for the end of a word."""
     return {ord(_END[0]): stand_ins(alphabet)[0]}
 
 

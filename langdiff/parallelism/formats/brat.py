@@ -1,13 +1,12 @@
 """Stand-off annotation of brat: a text, and a file of its branches and of relations between them."""
 
 import re
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import read_blocks, read_lines
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, warn
 from langdiff.parallelism.documents import Document, Parallelism, Section
 from langdiff.parallelism.formats.branches import checked_document, fault
 from langdiff.parallelism.formats.marked import MarkedText, Word, check_plain, split_words
@@ -55,7 +54,7 @@ def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
     parallelisms = [_parallelism(marked, entities, group) for group in groups]
     if alone:
         what = f"{annotation}: {len(alone)} branch(es) are in no relation and are left out: {listing(alone)}."
-        warnings.warn(what, LangdiffWarning, stacklevel=3)  # at the call of read_parallelisms
+        warn(what)
     marked.warn()
     return checked_document(
         marked.file, name, [word.token for word in words], parallelisms, sections, predicted=predicted

@@ -3,14 +3,13 @@
 import re
 import string
 import unicodedata
-import warnings
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from langdiff.errors import DataError, LangdiffWarning, listing
+from langdiff.errors import DataError, listing, warn
 from langdiff.parallelism.documents import Branch, Document
 from langdiff.parallelism.formats.branches import fault
 
@@ -148,4 +147,4 @@ class MarkedText:
         """Warn of words that branches cut."""
         if self._cut:
             what = f"{self.file}: {len(self._cut)} word(s) are cut by the end of a branch: {listing(self._cut)}."
-            warnings.warn(f"{what} They count as words of the branch.", LangdiffWarning, stacklevel=4)
+            warn(f"{what} They count as words of the branch.")

@@ -16,7 +16,7 @@ from torch import Tensor
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import generator, seed_number, seed_numbers, seeded_torch
-from langdiff.errors import ConfigError, DataError, TrainingError
+from langdiff.errors import ConfigError, DataError, TrainingError, option
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.resume import StateFolder, TrainingState
 from langdiff.parallelism.documents import Document
@@ -226,7 +226,7 @@ def train_with(
     if not learned or not judged:
         raise DataError("a tagger needs documents to learn from, and others that decide when to stop.")
     if not (max_epochs >= 1 and patience >= 1):
-        raise ConfigError(f"max_epochs and patience are at least 1; got {max_epochs} and {patience}.")
+        raise ConfigError(f"{option('max_epochs')} and patience are at least 1; got {max_epochs} and {patience}.")
     number = seed_number(seed, "weights, orders and replaced words")
     lemma = find_lemmatizer(lemmatizer) if settings.lemmatize else None
     scheme = TaggingScheme(settings.tagset, settings.link)

@@ -2,7 +2,6 @@
 
 import hashlib
 import lzma
-import warnings
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
@@ -15,7 +14,7 @@ import torch
 
 from langdiff.base.archives import COMPRESSED, open_bytes
 from langdiff.base.io import BLOCK, as_path, read_lines
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, warn
 from langdiff.parallelism.taggers.bert import FrozenBert
 from langdiff.parallelism.taggers.inputs import Inputs, Source
 from langdiff.parallelism.taggers.settings import TaggerSettings
@@ -113,7 +112,7 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
         raise DataError(f"{path}: no vectors in it.")
     if twice:
         message = f"{path}: {len(twice)} word(s) are there twice, {twice[0]!r} first; their first vectors count."
-        warnings.warn(message, LangdiffWarning, stacklevel=2)
+        warn(message)
     return WordVectors(width, kept)
 
 

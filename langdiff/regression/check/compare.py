@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.clustering import Clusters, one_clustering
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.result import DifficultyFit
@@ -76,7 +76,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
             by_restricted, by_full = (name, its_name) if fit.restricted else (its_name, name)
             raise DataError(
                 f"restricted and unrestricted likelihoods do not compare: fit {by_restricted!r} is restricted, fit "
-                f"{by_full!r} is not. Fit all with restricted=True, or all without."
+                f"{by_full!r} is not. Fit all with {option('restricted', True)}, or all without."
             )
     rows = {name: _row(fit, first) for name, fit in named.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fit")

@@ -1,4 +1,4 @@
-"""Comparing models by cells that they have not seen: which are held out together, and how well they are predicted."""
+"""Cross-validation of models: assignment of cells to folds, and log-densities of held-out cells."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,12 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
+from langdiff.base.renamed import IN_MODELS, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, option
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.fitting.fit import fit
@@ -30,7 +31,7 @@ NEVER = -1
 
 
 def assign_folds(observed: Booleans, k: int, rng: np.random.Generator, clusters: Integers | None = None) -> Integers:
-    """Spread the cells of a table over k folds.
+    """Assign the cells of a table to k folds.
 
     The cells that a cluster has in an edition are held out together or never. Whichever fold is held out, every intent
     keeps at least two cells, all editions stay connected, and so many cells are left that I intents and J editions can
@@ -78,7 +79,7 @@ def assign_folds(observed: Booleans, k: int, rng: np.random.Generator, clusters:
 
 
 def _deal(observed: Booleans, k: int, rng: np.random.Generator, clusters: Integers) -> Integers:
-    """Deal out the editions of each cluster one by one, as long as every intent keeps enough cells."""
+    """Assign the editions of each cluster to folds one by one, as long as every intent keeps enough cells."""
     editions = observed.shape[1]
     by_cluster = np.argsort(clusters, kind="stable")
     starts = np.searchsorted(clusters[by_cluster], np.arange(int(clusters.max()) + 1))
@@ -212,7 +213,7 @@ class CrossValidation(Result):
             yield f"whole clusters held out and sampled: {self._clusters()}"
 
     def _clusters(self) -> str:
-        """Return how many clusters there are, and of how many intents."""
+        """Describe the number of clusters and their sizes in intents."""
         sizes = pd.Series(self.clusters).value_counts()
         return f"{len(sizes):,} of {sizes.min():,} to {sizes.max():,} intents ({pd.Series(self.clusters).name})"
 
@@ -222,6 +223,7 @@ class CrossValidation(Result):
         return f"CrossValidation, {self.folds} folds, nats per cell: {order}"
 
 
+@renamed(k="n_folds", **IN_MODELS)
 def cross_validate(
     surprisals: Surprisals | pd.DataFrame | Floats,
     models: Sequence[Model | Variant] | Model | Variant = COMPARED,
@@ -291,7 +293,7 @@ def cross_validate(
     """
     variants = find_variants(models)
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
-        raise ConfigError(f"n_folds must be at least 2, got {n_folds!r}.")
+        raise ConfigError(f"{option('n_folds')} must be at least 2, got {n_folds!r}.")
     table = as_surprisals(surprisals)
     labels = one_clustering(table, clusters)
     observed = table.bits.notna().to_numpy()
@@ -357,7 +359,7 @@ def _fit_rest(table: Surprisals, out: Booleans, variant: Variant, restricted: bo
 
 
 def _predict(table: Surprisals, out: Booleans, trained: DifficultyFit, rng: np.random.Generator) -> Floats:
-    """Return the log-density of each intent's cells that are out, given those that are not, shape (I,)."""
+    """Return the log-density of each intent's held-out cells given its other cells, shape (I,)."""
     rows = out.any(axis=1)
     z = np.log(table.bits.to_numpy()[rows])
     editions, prior = known_editions(trained, table.editions), predictive_size_prior(trained)

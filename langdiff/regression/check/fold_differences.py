@@ -12,7 +12,7 @@ import pandas as pd
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, option, warn
 from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import OneClustering, one_clustering
 from langdiff.regression.fitting.fit import fit
@@ -192,7 +192,7 @@ def compare_folds(
     if tying:
         raise ConfigError(f"compare_folds cannot take {' and '.join(tying)}: each edition needs its own difficulty.")
     if not isinstance(n_permutations, int) or n_permutations < 1:
-        raise ConfigError(f"n_permutations must be a whole number from 1 up, got {n_permutations!r}.")
+        raise ConfigError(f"{option('n_permutations')} must be a whole number from 1 up, got {n_permutations!r}.")
     rng = generator(seed, "permutations")
     table = as_surprisals(surprisals)
     fold = label_intents(table.intents, table.intent_info, folds, "folds")
@@ -243,7 +243,7 @@ def _fit_all(
             text = f"{prefix}{warning.message}"
             kinds.setdefault(re.sub("[0-9][0-9.,]*", "#", text), (text, warning.category))
     for text, category in kinds.values():
-        warnings.warn(text, category, stacklevel=3)
+        warn(text, category)
     return overall, fits
 
 
@@ -255,7 +255,7 @@ def _fit(table: Surprisals, settings: dict[str, Any]) -> tuple[DifficultyFit, li
 
 
 def _model_sd(fits: list[DifficultyFit]) -> float:
-    """Return the standard deviation between models that `FoldComparison` has."""
+    """Return the standard deviation between language models, as `FoldComparison` defines it."""
     editions = len(fits[0].difficulty)
     centring = np.eye(editions) - 1 / editions
     centred = np.array([centring @ found.difficulty.to_numpy() for found in fits])  # (F, J)

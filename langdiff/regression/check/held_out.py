@@ -1,4 +1,4 @@
-"""Goodness of fit: what a fit leaves unexplained, and how well it explains intents that were kept out of it."""
+"""Goodness of fit: standardized residuals, and the log-likelihood of held-out intents."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -11,7 +11,7 @@ from langdiff import __version__
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, words
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
@@ -98,7 +98,7 @@ def _share_left(fit: DifficultyFit, cells: Integers) -> Floats:
 
 
 def model_variance(fit: DifficultyFit, size: Floats) -> Floats:
-    """Return v of intents of some size under a fit: the variance of z (2C: the square of its scale).
+    """Return the variance v of z for intents of given sizes under a fit (2C: its squared scale).
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def held_out_log_likelihood(
     clusters: OneClustering | None = None,
     seed: int | np.random.Generator = 0,
 ) -> HeldOutLikelihood:
-    r"""Score how well a fit explains intents that it has not seen.
+    r"""Compute the log-likelihood of held-out intents under a fit.
 
     Difficulties, and the dispersion if `fix` says so, stay as fitted; every new intent needs a size of its own:
 
@@ -271,7 +271,7 @@ def held_out_log_likelihood(
 
 
 def known_editions(fit: DifficultyFit, editions: pd.Index) -> KnownEditions:
-    """Return what a fit says of some editions, in that order."""
+    """Return the parameters of a fit for some editions, in the order given."""
     difficulty = fit.difficulty[editions].to_numpy(dtype=float)
     prior = size_prior(fit)
     sizes = prior.mean - FARTHEST * prior.std, prior.mean + FARTHEST * prior.std
@@ -285,7 +285,7 @@ def size_prior(fit: DifficultyFit) -> SizePrior:
 
 
 def predictive_size_prior(fit: DifficultyFit) -> SizePrior:
-    """Return `size_prior`, of which something can be predicted.
+    """Return `size_prior` after checking that it can be used for prediction.
 
     Raises
     ------
@@ -311,7 +311,7 @@ def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
         )
     return (
         f"{len(unknown)} held-out edition(s) that the fit does not know: {listing(unknown)}. "
-        "Fit them too, or leave them out with Surprisals.sel(editions=...)."
+        f"Fit them too, or leave them out{words(python=' with Surprisals.sel(editions=...)', command='')}."
     )
 
 

@@ -1,1 +1,1 @@
-"""How sure difficulties are, how many intents they need, and which cells are outliers."""
+"""Reliability of difficulties, short forms, and outlying cells."""

@@ -1,4 +1,4 @@
-r"""Outliers: translations that do not say the same, found by what language models agree on.
+r"""Outliers: translations that differ in content, found by several language models that agree.
 
 The logarithms are averaged over the language models, of which two-way least squares leaves residuals :math:`e_{ij}`.
 They vary more in short intents and in some editions: row i has a variance :math:`s_i^2` and column j a factor
@@ -175,7 +175,7 @@ def flag_outliers(surprisals_by_lm: Mapping[str, Surprisals], *, q: float = 0.05
 
 
 def _check(by_lm: Mapping[str, Surprisals], first: Surprisals) -> None:
-    """Refuse tables of other cells than the first, and cells that cannot be compared."""
+    """Check that all tables have the same cells and that these can be compared."""
     for name, table in by_lm.items():
         alike = table.intents.equals(first.intents) and table.editions.equals(first.editions)
         if not alike or (table.bits.isna() != first.bits.isna()).to_numpy().any():
@@ -197,7 +197,7 @@ def _check(by_lm: Mapping[str, Surprisals], first: Surprisals) -> None:
 
 
 def _tested(z: Floats, q: float) -> tuple[Floats, Floats, Floats]:
-    """Return residuals, their scores and p-values, (I, J), NaN where missing, after leaving out what was found."""
+    """Return residuals, scores and p-values, (I, J), NaN where missing, with outliers left out of the estimates."""
     found = np.zeros(z.shape, dtype=bool)
     for _ in range(ROUNDS):
         residual, u = _standardized(z, found)
@@ -214,7 +214,7 @@ def _tested(z: Floats, q: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _standardized(z: Floats, left_out: Booleans) -> tuple[Floats, Floats]:
-    """Return residuals and u, which is standard normal where there are no outliers and noise is normal, both (I, J)."""
+    """Return residuals and u, both (I, J); u is standard normal if noise is normal and without outliers."""
     fit = solve_two_way(np.where(left_out, np.nan, z))
     residual = z - fit.intent_effect[:, None] - fit.edition_effect
     used = ~np.isnan(z) & ~left_out

@@ -91,7 +91,7 @@ class Observations(NamedTuple):
 def observe(
     tables: Mapping[str, Surprisals], facets: pd.DataFrame | None, languages: Mapping[str, str] | pd.Series | None
 ) -> Observations:
-    """Put tables into one, leaving out effects with one level or with the levels of another.
+    """Combine tables, leaving out effects with one level or with the levels of another.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def observe(
 
 
 def _grouped(frame: pd.DataFrame) -> Observations:
-    """Lay cells out by rows and editions, and name the groups of rows."""
+    """Arrange cells by rows and editions, and name the groups of rows."""
     row = frame.groupby([*FACETS, "intent"], sort=False).ngroup().to_numpy()
     edition = frame.groupby("edition", sort=False).ngroup().to_numpy()
     z = np.full((row.max() + 1, edition.max() + 1), np.nan)
@@ -251,7 +251,7 @@ class Generalizability(Result):
         return edition / (edition + self.error_variance(n_intents, **counts))
 
     def intents_for(self, reliability: float, **counts: int | None) -> float:
-        """Return the number of intents from which G is as high as asked for.
+        """Return the smallest number of intents with a G of at least the given one.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class Generalizability(Result):
         return self._fewest(allowed, counts)
 
     def intents_for_error(self, std_error: float, **counts: int | None) -> float:
-        """Return the number of intents from which the standard error of a difficulty is as small as asked for, nats.
+        """Return the smallest number of intents with standard errors of difficulties up to the given one, nats.
 
         Parameters
         ----------

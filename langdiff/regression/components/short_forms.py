@@ -1,4 +1,4 @@
-r"""Few intents whose difficulties are close to those of all.
+r"""Short forms: small sets of intents that reproduce the difficulties from all intents.
 
 With residuals :math:`r_{ij}` of model 1, which sum to 0 over all I intents, the difficulty from k of them, S, is off by
 :math:`\frac1k \sum_{i \in S} r_{ij}`. Chosen are intents for which the sum of two mean squares is least: that error
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from langdiff.base.renamed import renamed
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.table import as_surprisals
 from langdiff.tables.surprisals import Surprisals
@@ -28,7 +29,7 @@ RANDOM_FORMS = 500
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ShortForm(Result):
-    """Intents that stand for all, judged on editions that they were not chosen on.
+    """A short form of a multitext, validated on editions that it was not chosen on.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ class ShortForm(Result):
         yield f"share of all bits: {100 * self.bits_share:.1f} %"
 
     def summary(self) -> str:
-        """Format what the form is worth compared with random choices."""
+        """Format the accuracy of the form compared with random choices."""
         return "\n".join(self._lines())
 
     def __repr__(self) -> str:
@@ -80,6 +81,7 @@ class ShortForm(Result):
         )
 
 
+@renamed(k="n_items")
 def short_form(
     surprisals: Surprisals,
     n_items: int,
@@ -88,7 +90,7 @@ def short_form(
     chosen_on: Sequence[str] | None = None,
     seed: int | np.random.Generator = 0,
 ) -> ShortForm:
-    """Choose a few intents whose difficulties are closest to those of all, and judge them on other editions.
+    """Choose the intents that best reproduce the difficulties from all, and validate them on other editions.
 
     Parameters
     ----------
@@ -129,7 +131,7 @@ def short_form(
     if not judge.intents.equals(surprisals.intents):
         raise DataError("the table to judge on has other intents than that to choose on, or another order of them.")
     if n_items not in range(2, len(surprisals.intents)):
-        raise ConfigError(f"n_items={n_items!r}: must be from 2 to {len(surprisals.intents) - 1}.")
+        raise ConfigError(f"{option('n_items', n_items)}: must be from 2 to {len(surprisals.intents) - 1}.")
     rng = generator(seed)
     editions = surprisals.editions
     if chosen_on is None:
@@ -172,7 +174,7 @@ def _check_complete(z: Floats, what: str) -> None:
 
 
 def _chosen(residual: Floats, k: int) -> Integers:
-    """Return the rows with the least sum of both errors: one after the other, then exchanged as long as that helps."""
+    """Return rows with a small sum of both errors, by forward selection and exchanges until none improves."""
     # |r_i|² counts in the error made, and in that expected elsewhere
     own = (1 + (1 - 2 * k / len(residual))) * (residual**2).mean(axis=1)
     products = 2 * residual @ residual.T / residual.shape[1]

@@ -90,7 +90,7 @@ def shared_components(
     variances: Sequence[float],
     residual: float,
 ) -> Floats:
-    r"""Return the variances of what all editions share: of effects of rows, each the same in all cells of a row.
+    r"""Return the variances of row effects, which all editions share.
 
     The effects :math:`m_r = \bar z_r - w_r^\top \hat d`, :math:`w_r = M_r / J_r`, come from two-way least squares.
     Their errors are the means of the interactions and of the noise in the row; the error of :math:`\hat d` itself,
@@ -122,7 +122,7 @@ def shared_components(
     of_all = np.zeros(len(rows), dtype=int)
 
     def noise(codes: Integers) -> Floats:
-        """Return what the variances add to the sum of squares: variances of sums over groups, divided by counts."""
+        """Return the expected contribution of the variances to a sum of squares."""
         counts = np.bincount(codes)
         found = []
         for grouping in groupings:

@@ -107,7 +107,7 @@ def _search(centred: Floats, weights: Floats, shares: Floats, log_ratio: Floats)
 
 
 def at_end(exponent: Floats) -> Floats:
-    """Return of which samples the exponent is at an end of its range, shape (D,)."""
+    """Return an indicator of samples whose exponent is at an end of its range, shape (D,)."""
     grid = np.geomspace(LEAST, MOST, STEPS)
     ends: Floats = (exponent < (grid[0] + grid[1]) / 2) | (exponent > (grid[-2] + grid[-1]) / 2)
     return ends
@@ -220,7 +220,7 @@ def fit_asymptotes(log_bits: pd.DataFrame, draws: Floats, form: Form) -> Asympto
 
 
 def _reasons(found: PowerFit, sizes: int, form: Form) -> np.ndarray:
-    """Return for each edition why it has no floor; empty where it has one."""
+    """Return the reason why each edition's curve has no floor; empty where it has one."""
     better: Booleans = found.misfit[0] / (sizes - 2) < found.misfit_of_constant[0] / (sizes - 1)
     conditions = [found.gain[0] <= 0, ~better]
     words = ["its bits do not fall with size", "a curve fits no better than a constant"]

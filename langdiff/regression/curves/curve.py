@@ -283,7 +283,7 @@ class DifficultyCurve(Result):
         return frame.rename_axis("edition")
 
     def correlations(self) -> pd.DataFrame:
-        """Return how alike the difficulties at every two sizes are.
+        """Return the correlations of difficulties between every two sizes.
 
         Returns
         -------
@@ -406,7 +406,7 @@ class DifficultyCurve(Result):
 
     @classmethod
     def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Turn the arrays of version 1 into tables."""
+        """Convert the arrays of version 1 to tables."""
         editions, sizes = (pd.Index(document.pop(name), name=name[:-1]) for name in ("editions", "sizes"))
         stored = document["log_bits"]
         numbers = np.frombuffer(base64.b64decode(stored["float64"], validate=True), dtype="<f8")
@@ -427,7 +427,7 @@ class DifficultyCurve(Result):
 
 
 def read_curve(path: str | Path) -> DifficultyCurve:
-    """Read what `DifficultyCurve.save` wrote.
+    """Read a curve that `DifficultyCurve.save` wrote.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Samples of log bits, joint over editions and sizes: intents drawn anew, and the spread between seeds.
+r"""Draws of log bits, joint over editions and sizes, by resampling of intents and from the spread of seeds.
 
 Language models of seed r are off by :math:`l^r_k + a^r_{jk}` at size k: l for all editions, a for each. The sizes of a
 seed are beginnings of one order, so that both go together over sizes. With R seeds the covariances between sizes are
@@ -21,7 +21,7 @@ from langdiff.base.types import Booleans, Floats, Integers
 
 
 class SeedSpread(NamedTuple):
-    """Covariances between sizes of what the mean over seeds is off by, shape (K, K): of each edition, and of all."""
+    """Covariances between sizes of the error of the mean over seeds, shape (K, K): per edition, and common to all."""
 
     of_editions: Floats
     of_level: Floats
@@ -135,7 +135,7 @@ class Changes(NamedTuple):
 def find_changes(
     before: Floats, after: Floats, covariances: tuple[Floats, Floats], freedom: tuple[Floats, Floats]
 ) -> Changes:
-    """Test for every pair whether the one is harder at one size and the other at another.
+    """Test for every pair of editions whether their order changes between two sizes.
 
     Both differences must be told from 0, and have opposite signs: p is the larger of the two two-sided p-values
     (intersection-union test), and 1 where the signs are alike. Adjusted by Benjamini and Hochberg over all pairs.

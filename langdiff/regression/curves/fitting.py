@@ -1,4 +1,4 @@
-r"""From a table of surprisals for each size to a curve.
+r"""Fit difficulty curves to tables of surprisals, one per size.
 
 With normalized difficulties :math:`\delta_j`, whose factors average 1, and T the bits of all cells, edition j with
 :math:`I_j` cells spends on an intent
@@ -10,7 +10,6 @@ influence :math:`\psi_{gj}`, to first order: that of the sandwich (CR2) for :mat
 Clusters drawn with replacement :math:`w_g` times give :math:`\ln B_j + \sum_g (w_g - 1) \psi_{gj}`.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
@@ -22,7 +21,7 @@ from langdiff import __version__
 from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
@@ -72,7 +71,7 @@ def estimate_size(table: Surprisals, model: PlainModel, cluster: Integers) -> Si
     fitted = Fixed(z, design, Settings(find_variant(model)), table)
     found = fitted.estimate
     if not found.converged:
-        warnings.warn(f"{table.lm}, model {model}: {found.message}.", ConvergenceWarning, stacklevel=3)
+        warn(f"{table.lm}, model {model}: {found.message}.", ConvergenceWarning)
     difficulty = fitted.difficulties
     clusters = fitted.clusters(cluster[fitted.used])
     of_c = np.zeros((cluster.max() + 1, len(difficulty)))
@@ -207,7 +206,7 @@ def fit_curve(
 
 
 def check_settings(model: str, n_draws: int) -> None:
-    """Refuse a model or a number of draws that curves cannot be fitted with.
+    """Check that curves can be fitted with the model and the number of draws.
 
     Raises
     ------
@@ -217,7 +216,7 @@ def check_settings(model: str, n_draws: int) -> None:
     if model not in get_args(PlainModel):
         raise ConfigError(f"curves are fitted with one of {listing(get_args(PlainModel))}, not {model!r}.")
     if n_draws < FEWEST_DRAWS:
-        raise ConfigError(f"n_draws must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
+        raise ConfigError(f"{option('n_draws')} must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
 
 
 def _checked(tables: Mapping[int, Surprisals | Sequence[Surprisals]]) -> dict[int, list[Surprisals]]:

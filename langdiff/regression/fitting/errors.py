@@ -1,6 +1,5 @@
 """Standard errors of a fit: from the information, a sandwich, the bootstrap or the jackknife."""
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,7 +11,7 @@ from scipy.linalg import LinAlgError
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
 from langdiff.regression.fitting.fixed import Settings
 from langdiff.regression.fitting.sample import Refit, Sample, Uncertainty
@@ -95,11 +94,14 @@ class Information(Errors):
     def check(self, settings: Settings, *, clustered: bool) -> None:
         """Check that there are no clusters and that the likelihood has an information; see `Errors.check`."""
         if clustered:
-            raise ConfigError("errors='information' takes intents to be independent; with clusters use 'sandwich'.")
+            raise ConfigError(
+                f"{option('errors', 'information')} takes intents to be independent; with {option('clusters')} use "
+                f"{option('errors', 'sandwich')}."
+            )
         if not settings.variant.has_information and settings.random is None:
             raise ConfigError(
-                f"errors='information' needs a smooth likelihood, which model {settings.variant.name!r} lacks; use "
-                "'sandwich'."
+                f"{option('errors', 'information')} needs a smooth likelihood, which model {settings.variant.name!r} "
+                f"lacks; use {option('errors', 'sandwich')}."
             )
 
     def covariance(self, sample: Sample) -> Uncertainty:
@@ -154,11 +156,14 @@ class Sandwich(Errors):
         """Check for kinks, for strata without clusters, and for corrections that need clusters; see `Errors.check`."""
         integrated = settings.random is not None or settings.own_dispersions
         if settings.variant.kinked and settings.random is None:
-            raise ConfigError("rounding=0 leaves a kink, at which there is no sandwich; use errors='jackknife'.")
+            raise ConfigError(
+                f"{option('rounding', 0)} leaves a kink, at which there is no sandwich; use "
+                f"{option('errors', 'jackknife')}."
+            )
         if self.correction in ("CR2", "CR3") and not clustered and integrated:
             raise ConfigError(
-                f"correction={self.correction!r} with random intents or dispersions of editions needs clusters; "
-                "without them there are 'CR0' and 'CR1'."
+                f"{option('correction', self.correction)} with random intents or dispersions of editions needs "
+                "clusters; without them there are 'CR0' and 'CR1'."
             )
         if self.strata is not None and not clustered:
             raise ConfigError(
@@ -267,7 +272,7 @@ class Bootstrap(Errors):
     def __post_init__(self) -> None:
         samples: object = self.n_resamples
         if not isinstance(samples, Integral) or samples < 2:
-            raise ConfigError(f"n_resamples must be at least 2, got {samples!r}.")
+            raise ConfigError(f"{option('n_resamples')} must be at least 2, got {samples!r}.")
 
     def check(self, settings: Settings, *, clustered: bool) -> None:  # noqa: ARG002
         """Check that a valid seed was given; see `Errors.check`."""
@@ -329,11 +334,9 @@ class Jackknife(Errors):
         refit.warn("parts of the table")
         if deviations < FEWEST_DEVIATIONS:
             of_units = np.maximum(1.0, of_units)
-            warnings.warn(
+            warn(
                 f"too few intents ({len(sample.observed)}) to find standard errors by leaving some out; they may be "
-                "far too small. Use more intents.",
-                LangdiffWarning,
-                stacklevel=5,
+                "far too small. Use more intents."
             )
         first, root = sample.fitting.estimate.c[sample.design.first], np.sqrt(of_units)
         covariance = normalized_covariance(root[:, None] * base.covariance * root, first)
@@ -408,11 +411,10 @@ def find_errors(sample: Sample) -> Uncertainty:
     try:
         found = errors.covariance(sample)
     except LinAlgError:
-        warnings.warn(
+        warn(
             "standard errors are not known: the information at the estimate is not positive definite. Try "
-            "errors='bootstrap'.",
+            f"{option('errors', 'bootstrap')}.",
             ConvergenceWarning,
-            stacklevel=3,
         )
         correction = getattr(errors, "correction", None) or USUAL_CORRECTION
         return sample.unknown(ErrorSource(kind=errors.kind, correction=correction, n_clusters=sample.n_clusters))
@@ -422,8 +424,8 @@ def find_errors(sample: Sample) -> Uncertainty:
         if not fitting.settings.variant.has_information:
             raise DataError(
                 f"model {fitting.settings.variant.name!r} has standard errors from how intents vary, and here some "
-                f"editions depend on one of {sample.n_clusters} intents{sample.named_joining}. Use model='2', or more "
-                "intents."
+                f"editions depend on one of {sample.n_clusters} intents{sample.named_joining}. Use "
+                f"{option('model', '2')}, or more intents."
             ) from error
         return _joined_by_one(sample)
     _warn_of_few(found)
@@ -443,12 +445,10 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
         part = edition_components(np.delete(observed, intent, axis=0))
         apart |= part[:, None] != part
     np.fill_diagonal(apart, True)  # the mean is over all of them
-    warnings.warn(
+    warn(
         f"single intents{sample.named_joining} decide how some editions compare: standard errors come from the "
         "information, which takes the model to be right, and intervals of such comparisons have one degree of "
-        "freedom.",
-        LangdiffWarning,
-        stacklevel=4,
+        "freedom."
     )
     return found._replace(freedom=np.where(apart, 1.0, found.freedom))
 
@@ -457,9 +457,7 @@ def _warn_of_few(found: Uncertainty) -> None:
     least, source = float(np.min(found.freedom)), found.source
     if source.kind != "information" and least < FEW_CLUSTERS - ROUNDING:
         of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
-        warnings.warn(
+        warn(
             f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "
-            "are long, and hang on single ones.",
-            LangdiffWarning,
-            stacklevel=4,
+            "are long, and hang on single ones."
         )

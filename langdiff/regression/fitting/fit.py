@@ -1,7 +1,6 @@
 """Estimation of difficulties: checks of the arguments, the fit, and its labelled results."""
 
 import logging
-import warnings
 from typing import Literal, get_args
 
 import numpy as np
@@ -9,9 +8,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.renamed import IN_FIT, renamed
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
 from langdiff.regression.clustering import Clusters, name_of_clusters, resolve_clusters, strata_of
 from langdiff.regression.design import Design, Groups, identify_design, make_design
 from langdiff.regression.fitting.errors import Bootstrap, Errors, Jackknife, Sandwich, as_errors, find_errors
@@ -33,6 +33,7 @@ FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty 
 log = logging.getLogger(__name__)
 
 
+@renamed(**IN_FIT)
 def fit(
     surprisals: Surprisals | LongTable | npt.NDArray[np.floating],
     *,
@@ -179,7 +180,7 @@ def fit(
     labels = [] if found is None else [found] if isinstance(found, pd.Series) else [found[name] for name in found]
     labels = [column.rename("cluster") if column.name == "intent" else column for column in labels]
     if len(labels) > 1 and isinstance(settings.errors, Bootstrap | Jackknife):
-        raise ConfigError("clusters of two kinds that cross need errors='sandwich'; give one kind.")
+        raise ConfigError(f"clusters of two kinds that cross need {option('errors', 'sandwich')}; give one kind.")
     stratum = None
     if found is not None and isinstance(settings.errors, Sandwich) and settings.errors.strata is not None:
         stratum = strata_of(table.intents, table.intent_info, found, settings.errors.strata)
@@ -244,7 +245,7 @@ def _as_optimizer(optimizer: object) -> Optimizer:
     if optimizer is Optimizer:
         raise ConfigError("optimizer is the class Optimizer: write Optimizer().")
     if not isinstance(optimizer, Optimizer):
-        raise ConfigError(f"optimizer={optimizer!r}: must be 'auto' or langdiff.regression.Optimizer(...).")
+        raise ConfigError(f"{option('optimizer', optimizer)}: must be 'auto' or langdiff.regression.Optimizer(...).")
     return optimizer
 
 
@@ -263,8 +264,8 @@ def _check_settings(settings: Settings) -> None:
     variant, method, random = settings.variant, settings.optimizer.method, settings.random
     if method != "auto" and not variant.has_information:
         raise ConfigError(
-            f"method={method!r} is a choice for models {names_with('has_information')}; model {variant.name!r} has one "
-            "way: use 'auto'."
+            f"{option('method', method)} is a choice for models {names_with('has_information')}; model "
+            f"{variant.name!r} has one way: use {option('method', 'auto')}."
         )
     if random is not None:
         require(variant, "random_sizes", "intents='random'")
@@ -272,15 +273,17 @@ def _check_settings(settings: Settings) -> None:
         known = names_with("has_information")
         raise ConfigError(f"dispersions of editions are for models {known}, not {variant.name!r}.")
     if method != "auto" and (random is not None or settings.own_dispersions):
-        raise ConfigError("random intents and dispersions of editions are fitted in one way: use method='auto'.")
+        raise ConfigError(
+            f"random intents and dispersions of editions are fitted in one way: use {option('method', 'auto')}."
+        )
     if settings.own_dispersions and random not in (None, Random()):
         raise ConfigError("with dispersions of their own, editions have normal sizes without a formula.")
     if settings.restricted and random is None:
         require(variant, "restrictable", "restricted=True")
     if settings.restricted and (settings.own_dispersions or (random is not None and not variant.common_variance)):
         raise ConfigError(
-            "restricted=True makes up for one size fitted per intent; where sizes are integrated out there are none: "
-            "leave it out."
+            f"{option('restricted', True)} makes up for one size fitted per intent; where sizes are integrated out "
+            "there are none: leave it out."
         )
 
 
@@ -295,21 +298,19 @@ def _check_estimate(fitting: Fitting) -> None:
         found = found._replace(converged=False, message="the dispersion is out of range")
     if not (np.abs(fitting.difficulties) <= FARTHEST).all():
         found = found._replace(converged=False, covariance=None)
-        warnings.warn(
+        warn(
             f"model {model}: some difficulties are more than {FARTHEST:g} nats from the average, a "
             f"factor of {np.exp(FARTHEST):.0f}; they are not to be used, and have no standard errors. Most extreme is "
             f"{_most_extreme(fitting)}. Are all editions in one unit? Correct the bits, or leave them out.",
             ConvergenceWarning,
-            stacklevel=3,
         )
         found = found._replace(message=f"difficulties beyond {FARTHEST:g} nats")
     elif not found.converged:
-        warnings.warn(
-            f"model {model} did not converge in {found.n_iterations} iterations: {found.message}"
-            f"{gradient}. Raise max_iterations (now {most}), "
-            "look for extreme surprisals, or use model='1' with fixed intents, which is solved exactly.",
+        warn(
+            f"model {model} did not converge in {found.n_iterations} iterations: {found.message}{gradient}. Raise "
+            f"{option('max_iterations')} (now {most}), look for extreme surprisals, or use {option('model', '1')} with "
+            "fixed intents, which is solved exactly.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     fitting.estimate = found
 

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, listing, option
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.clusters import Clusters, RowClusters, covariance_of_clusters, sums_by_cluster
 from langdiff.regression.kernel.estimate import (
@@ -202,7 +202,7 @@ def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> N
     if settings.variant.unbounded_in_pairs and not settings.restricted and _is_unbounded(two_way):
         raise DataError(
             f"(nearly) all intents have two cells only: then the likelihood of model {settings.variant.name} has no "
-            "maximum. Use restricted=True, or model='2L'."
+            f"maximum. Use {option('restricted', True)}, or {option('model')} 2L."
         )
 
 

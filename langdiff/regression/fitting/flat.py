@@ -69,8 +69,7 @@ def flat_arguments(
         )
     if n_resamples and errors not in (None, "bootstrap"):
         raise ConfigError(
-            f"{option('n_resamples', str(n_resamples))} contradicts {option('errors', str(errors))}; "
-            "leave one of them out."
+            f"{option('n_resamples', n_resamples)} contradicts {option('errors', str(errors))}; leave one of them out."
         )
     if n_resamples < 0 or n_resamples == 1:
         raise ConfigError(f"{option('n_resamples')} must be 0 or at least 2, got {n_resamples}.")
@@ -80,6 +79,8 @@ def flat_arguments(
     for name in (name for name, value in given.items() if value is not None):
         other = "bootstrap" if n_resamples else errors
         if other not in (None, "sandwich"):
-            raise ConfigError(f"{name} is for errors='sandwich', not {other!r}: leave one of them out.")
+            raise ConfigError(
+                f"{option(name)} is for {option('errors', 'sandwich')}, not {other!r}: leave one of them out."
+            )
         arguments["errors"] = Sandwich(correction, strata)
     return arguments

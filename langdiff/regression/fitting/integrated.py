@@ -144,7 +144,7 @@ def _terms_of_sizes(formula: str | None, table: Surprisals) -> pd.DataFrame | No
         return None
     if table.intent_info is None:
         given = words(python="the formula of Random", command=option("size_formula"))
-        raise ConfigError(f"{given} needs a table with intent_info, the attributes of its intents.")
+        raise ConfigError(f"{given} needs a table with {option('intent_info')}, the attributes of its intents.")
     terms = columns_of_formula(formula, table.intent_info.apply(_numbers_of_text), "intent")
     if 2 * terms.shape[1] > len(terms):
         given = words(python=f"Random(formula={formula!r})", command=option("size_formula", formula))
@@ -324,7 +324,7 @@ def _check_levels(settings: Settings, design: Design, group: Integers) -> None:
     if design.terms is not None or differ.any():
         raise ConfigError(
             "in model '1' editions that share a difficulty must share a dispersion, and a formula needs a common one: "
-            "expected bits depend on the dispersion. Use model='2', or dispersions by the same groups."
+            f"expected bits depend on the dispersion. Use {option('model', '2')}, or dispersions by the same groups."
         )
 
 
@@ -341,7 +341,8 @@ def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFr
     if not isinstance(dispersion, str | Mapping | pd.Series) or (isinstance(dispersion, str) and info is None):
         shown = dispersion if isinstance(dispersion, str) else type(dispersion).__name__
         raise ConfigError(
-            f"dispersion={shown!r} must be 'common', 'edition', a column of edition_info, or the group of each edition."
+            f"{option('dispersion', shown)} must be 'common', 'edition', a column of {option('edition_info')}, or "
+            "the group of each edition."
         )
     labels = labels_of(table.editions, dispersion, info, "dispersion")
     return labels.map(lambda label: label if isinstance(label, str | int) else str(label))

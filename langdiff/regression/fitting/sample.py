@@ -1,6 +1,5 @@
 """Samples of intents and fits to parts of them, from which standard errors are estimated."""
 
-import warnings
 from functools import cached_property
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConvergenceWarning, listing
+from langdiff.errors import ConvergenceWarning, listing, warn
 from langdiff.regression.fitting.fixed import Fitting
 from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters
 from langdiff.regression.kernel.estimate import published_parameters
@@ -107,8 +106,7 @@ class Refit:
     def warn(self, what: str) -> None:
         """Warn about fits that did not converge."""
         if self.stopped:
-            warnings.warn(
+            warn(
                 f"the fit of {self.stopped} of {self.fits} {what} did not converge; do not trust the standard errors.",
                 ConvergenceWarning,
-                stacklevel=5,
             )

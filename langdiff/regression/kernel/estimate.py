@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, listing, option
 from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import mu_at_mean, normalize
 
@@ -48,7 +48,7 @@ class Optimizer:
             raise ConfigError(f"unknown method {self.method!r}; use one of {listing(get_args(Method))}.")
         most: object = self.max_iterations
         if not isinstance(most, Integral) or most < 1:
-            raise ConfigError(f"max_iterations must be at least 1, got {most!r}.")
+            raise ConfigError(f"{option('max_iterations')} must be at least 1, got {most!r}.")
         object.__setattr__(self, "max_iterations", int(most))
 
 

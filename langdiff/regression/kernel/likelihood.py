@@ -348,7 +348,7 @@ class ScaleFreeLikelihood:
         return best
 
     def without_wild_intents(self, mu: Floats, c: Floats) -> Floats | None:
-        """Return μ with outlying intents moved to their mode of large variance; None if there are no such intents.
+        """Return μ with outlying intents moved to their mode of large variance; None without outlying intents.
 
         A few such intents together can make all variances so large that none of them alone would be better off at its
         far mode.

@@ -9,10 +9,11 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.stats import t as student
 
+from langdiff.base.renamed import renamed
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.regression.outcomes.design import clusters_of
@@ -174,6 +175,7 @@ def _restricted_maximum(y: Floats, z: Floats, v: Floats) -> float:
     return float(found.x) if found.fun < losses[best] else float(grid[best])
 
 
+@renamed(cluster="clusters", k="n_folds")
 def cross_validate_outcomes(
     outcomes: Outcomes,
     models: OutcomeModel | Sequence[OutcomeModel] = ("rasch",),
@@ -253,11 +255,13 @@ def _check(names: Sequence[str], over: str, n_folds: int, clusters: str | None) 
         *most, last = map(repr, offered)
         raise ConfigError(f"models to cross-validate are {', '.join(most)} and {last}; got {unknown!r}.")
     if over not in ("cells", "items", "clusters"):
-        raise ConfigError(f"unknown over={over!r}; use 'cells', 'items' or 'clusters'.")
+        raise ConfigError(f"unknown {option('over', over)}; use 'cells', 'items' or 'clusters'.")
     if over == "clusters" and clusters is None:
-        raise ConfigError("over='clusters' needs the attribute that clusters share: clusters='document'.")
+        raise ConfigError(
+            f"{option('over', 'clusters')} needs the attribute that clusters share: {option('clusters', 'document')}."
+        )
     if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:
-        raise ConfigError(f"n_folds must be a whole number, at least 2, got {n_folds!r}.")
+        raise ConfigError(f"{option('n_folds')} must be a whole number, at least 2, got {n_folds!r}.")
 
 
 def _folds(outcomes: Outcomes, over: str, n_folds: int, clusters: str | None, rng: np.random.Generator) -> Integers:
@@ -272,7 +276,9 @@ def _folds(outcomes: Outcomes, over: str, n_folds: int, clusters: str | None, rn
         count = int(codes.max()) + 1
         fold = np.where(observed, rng.permutation(np.arange(count) % n_folds)[codes][:, None], -1)
     if n_folds > count:
-        raise ConfigError(f"n_folds={n_folds} folds of {count} {over}: give no more folds than there are {over}.")
+        raise ConfigError(
+            f"{option('n_folds', n_folds)} folds of {count} {over}: give no more folds than there are {over}."
+        )
     return fold
 
 

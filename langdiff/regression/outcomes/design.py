@@ -1,6 +1,5 @@
 """Designs of items (groups, terms, interactions), and checks for tables whose estimates are infinite or not unique."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import matrix_again, matrix_of
 from langdiff.regression.kernel.connected import edition_components
@@ -66,7 +65,7 @@ def design_items(
     *,
     known: pd.DataFrame | None = None,
 ) -> ItemDesign:
-    """Return the design that arguments of `langdiff.fit_outcomes` ask for.
+    """Return the design of items given by arguments of `langdiff.fit_outcomes`.
 
     Parameters
     ----------
@@ -87,7 +86,9 @@ def design_items(
         If an item has no group, all have the same one, or a group is not among the known ones.
     """
     if by is not None and interaction is not None and by != interaction:
-        raise ConfigError(f"by={by!r} and interaction={interaction!r} are two groupings; give one of them.")
+        raise ConfigError(
+            f"{option('by', by)} and {option('interaction', interaction)} are two groupings; give one of them."
+        )
     if by is not None and formula is not None:
         raise ConfigError("give by or a formula, not both; a formula may name the groups as a term.")
     codes, groups = None, None
@@ -110,7 +111,7 @@ def design_items(
 
 
 def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
-    """Return an attribute of items that every one of them has.
+    """Return an attribute of items after checking that none is missing.
 
     Raises
     ------
@@ -121,19 +122,20 @@ def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
     """
     if name not in items:
         there = f"there are {listing(items.columns)}" if items.shape[1] else "the table has none"
-        raise ConfigError(f"{what}={name!r} is not an attribute of the items: {there}. Add it by with_items.")
+        adding = words(python="by with_items", command="as a column of the table of items")
+        raise ConfigError(f"{option(what, name)} is not an attribute of the items: {there}. Add it {adding}.")
     column = items[name]
     missing = column.index[column.isna()]
     if len(missing):
         raise DataError(
             f"{len(missing):,} of {len(items):,} items have no {name}: {listing(missing)}. Give each one, or leave "
-            "these items out with sel(items=...)."
+            f"these items out{words(python=' with sel(items=...)', command='')}."
         )
     return column
 
 
 def clusters_of(items: pd.DataFrame, clusters: str | None) -> tuple[Integers, str]:
-    """Return the cluster of each item, shape (I,), and what clusters are named by; each item its own by default.
+    """Return the cluster of each item, shape (I,), and the name of the attribute; each item its own by default.
 
     Raises
     ------
@@ -212,7 +214,7 @@ def rows_of(outcomes: Outcomes, design: ItemDesign, structure: Structure | None 
 def check_outcomes(
     outcomes: Outcomes, design: ItemDesign, rows: Rows, structure: Structure, *, allow_unlinked: bool
 ) -> None:
-    """Refuse tables whose estimates do not exist; warn if estimates rest on the distribution of items only.
+    """Check that the estimates exist; warn if they depend on the distribution of items only.
 
     Raises
     ------
@@ -235,7 +237,7 @@ def check_outcomes(
 
 
 def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
-    """Refuse tables that are too small, and items and systems without outcomes."""
+    """Check that the table is large enough and that no item or system lacks outcomes."""
     items, systems = rows.t.shape
     if items < 2 or systems < 2:
         raise DataError(f"{items} item(s) × {systems} system(s): at least two of each are needed.")
@@ -245,9 +247,8 @@ def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
     ):
         if not filled.all():
             empty = names[np.flatnonzero(~filled)]
-            raise DataError(
-                f"{len(empty):,} {what}(s) without any outcome: {listing(empty)}. Leave them out with sel({what}s=...)."
-            )
+            how = words(python=f" with sel({what}s=...)", command="")
+            raise DataError(f"{len(empty):,} {what}(s) without any outcome: {listing(empty)}. Leave them out{how}.")
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
     if structure.conditional and not ((total > 0) & (total < trials)).any():
         raise DataError("every item is all right or all wrong: none says which system is abler.")
@@ -255,7 +256,7 @@ def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
 
 
 def _check_aliased(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
-    """Refuse systems and groups (or terms) that the observed cells cannot tell apart."""
+    """Check that the observed cells identify the effects of systems and groups (or terms)."""
     present = (rows.t > 0).astype(float)
     columns, names = _products(present, rows, design, outcomes.systems.index)
     scale = np.sqrt(np.maximum(np.diag(columns), 1e-300))
@@ -294,15 +295,13 @@ def _check_linked(outcomes: Outcomes, *, allow_unlinked: bool) -> None:
     if not allow_unlinked:
         raise DataError(
             f"{message} Run a system on items of both, fit each part, or trust the items of all parts to be draws of "
-            "one population (model='rasch', allow_unlinked=True)."
+            f"one population ({option('model', 'rasch')}, {option('allow_unlinked', True)})."
         )
-    warnings.warn(
-        f"{message} They are compared as if all items came from one population.", LangdiffWarning, stacklevel=4
-    )
+    warn(f"{message} They are compared as if all items came from one population.")
 
 
 def _check_separated(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
-    """Refuse systems, groups, or combinations of terms on one side of which all is right or wrong."""
+    """Check that no system, group or combination of terms has only successes or only failures."""
     found: list[str] = []
     blocks = int(rows.block.max()) + 1
     for b in range(blocks):
@@ -332,7 +331,7 @@ def _extreme(s: float, t: float) -> str:
 
 
 def _check_terms(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
-    """Refuse a direction of the parameters along which no cell becomes less probable and some more so."""
+    """Check that the likelihood does not increase forever in some direction of the parameters."""
     kinds, place = np.unique(np.column_stack([rows.block, rows.x]), axis=0, return_inverse=True)
     count, systems = len(kinds), rows.s.shape[1]
     s, t = np.zeros((count, systems)), np.zeros((count, systems))
@@ -367,7 +366,7 @@ def _check_terms(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
 
 
 def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditional: bool) -> None:
-    """Refuse tables without any order of systems but one, and say who never beats whom."""
+    """Check that the conditional likelihood has a maximum; name systems that never beat others."""
     systems = outcomes.systems.index
     right, wrong = (rows.s > 0), (rows.s < rows.t)
     if not conditional:
@@ -380,11 +379,9 @@ def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditi
                 "different items, are needed."
             )
         if component.max() > 0:
-            warnings.warn(
+            warn(
                 _never(systems, component, right, wrong)
-                + (" The estimate of such a difference rests on the normal distribution of the items."),
-                LangdiffWarning,
-                stacklevel=4,
+                + (" The estimate of such a difference rests on the normal distribution of the items.")
             )
         return
     for b in range(int(rows.block.max()) + 1):
@@ -394,12 +391,12 @@ def _check_beaten(outcomes: Outcomes, design: ItemDesign, rows: Rows, *, conditi
             at = "" if not design.interacting or design.groups is None else f" in {design.groups[b]}"
             raise DataError(
                 _never(systems, component, right[inside], wrong[inside], at)
-                + " The conditional likelihood has no maximum; leave a system out, or use model='rasch'."
+                + f" The conditional likelihood has no maximum; leave a system out, or use {option('model', 'rasch')}."
             )
 
 
 def each_beats_all(rows: Rows) -> bool:
-    """Return whether the conditional likelihood has a maximum: each system beats each other one, if through others."""
+    """Return whether the conditional likelihood has a maximum: each system beats all others, directly or indirectly."""
     return bool(_strong(rows.s > 0, rows.s < rows.t).max() == 0)
 
 

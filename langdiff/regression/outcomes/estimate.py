@@ -29,7 +29,7 @@ ZERO_SPREAD = 1e-4  # a standard deviation, log odds, that is none
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Optimum:
-    """Where a search ended.
+    """Final point of a search.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ def _without_spread(rows: Rows, start: Point, structure: Structure) -> Optimum:
 
 
 def _estimate_conditional(rows: Rows, structure: Structure, start: Point | None) -> Estimate:
-    """Maximize the likelihood given the totals of rows; those that are all right or all wrong say nothing."""
+    """Maximize the likelihood given the totals of rows; rows of only successes or failures are uninformative."""
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
     mixed = collapse(replace(rows, x=rows.x[:, :0]).take((total > 0) & (total < trials)))
     if start is None:

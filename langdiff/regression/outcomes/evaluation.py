@@ -32,7 +32,7 @@ AT_ONCE = 100_000  # numbers of an array, so that few megabytes are in use
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Point:
-    """Parameters of the models; with conditional levels there are no others.
+    """Parameters of the models; with conditional levels only `level` is estimated.
 
     Attributes
     ----------

@@ -1,16 +1,16 @@
 """Fit models of outcomes: arguments are checked, parameters estimated, and estimates published."""
 
-import warnings
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.regression.outcomes.design import check_outcomes, clusters_of, design_items, rows_of
@@ -46,6 +46,7 @@ class _Options(NamedTuple):
     seed: int | np.random.Generator
 
 
+@renamed(cluster="clusters")
 def fit_outcomes(
     outcomes: Outcomes,
     *,
@@ -197,18 +198,22 @@ def _check_options(
         raise ConfigError(f"unknown errors {errors!r}; use one of {', '.join(get_args(OutcomeErrors))}.")
     if structure.conditional and (by is not None or formula is not None):
         raise ConfigError(
-            "the conditional model takes no difficulties of items to explain: by and formula need model='rasch'."
+            "the conditional model takes no difficulties of items to explain: by and formula need "
+            f"{option('model', 'rasch')}."
         )
     if structure.loadings == "free" and outcomes.successes.shape[1] < 3:
         raise ConfigError("slopes need at least 3 systems: with two, items tell their order only.")
     if errors == "auto":
         errors = "sandwich" if clusters is not None or several else "information"
     if errors == "information" and clusters is not None:
-        raise ConfigError("errors='information' takes items to be independent; leave clusters out, or use 'sandwich'.")
+        raise ConfigError(
+            f"{option('errors', 'information')} takes items to be independent; leave {option('clusters')} out, or use "
+            f"{option('errors', 'sandwich')}."
+        )
     if errors == "bootstrap":
         generator(seed, "samples of clusters")
         if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
-            raise ConfigError(f"n_resamples must be a whole number, at least 2, got {n_resamples!r}.")
+            raise ConfigError(f"{option('n_resamples')} must be a whole number, at least 2, got {n_resamples!r}.")
     return _Options(name, structure, errors, clusters, n_resamples, seed)
 
 
@@ -221,16 +226,15 @@ def _check_found(found: Estimate, structure: Structure) -> None:
         )
     if structure.loadings == "free" and point.spread == 0:
         raise DataError(
-            "no variation between items beyond chance, so that it cannot be told who suffers more from hard items; use "
-            "model='rasch'."
+            "no variation between items beyond chance, so that it cannot be told who suffers more from hard items; "
+            f"use {option('model', 'rasch')}."
         )
     if not found.optimum.converged:
-        warnings.warn(
+        warn(
             f"the search did not converge in {found.optimum.n_iterations} iterations (last step "
             f"{found.optimum.step:.1e} standard errors); a term may separate right from wrong, or too few outcomes may "
             "bear on it.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 
@@ -241,11 +245,9 @@ def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) 
     cluster, name = clusters_of(outcomes.items, options.clusters)
     count = int(cluster.max()) + 1
     if count < FEW_CLUSTERS and options.clusters is not None:
-        warnings.warn(
+        warn(
             f"only {count} clusters ({name}): standard errors from so few are too small, and vary much; 30 or more are "
-            "to be trusted.",
-            LangdiffWarning,
-            stacklevel=3,
+            "to be trusted."
         )
     samples, seed = 0, ""
     if options.errors == "sandwich":
@@ -263,11 +265,9 @@ def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) 
     variances = [np.diag(pick @ v[:levels, :levels] @ pick.T) for v in (covariance, information)]
     ratio = float(np.median(np.sqrt(variances[0] / variances[1])))
     if ratio > LARGE_RATIO:
-        warnings.warn(
+        warn(
             f"standard errors of abilities are {ratio:.2f} times those of the information: outcomes depend on one "
-            "another more than the model says.",
-            LangdiffWarning,
-            stacklevel=3,
+            "another more than the model says."
         )
     kind = options.errors
     return covariance, ErrorRecord(
@@ -276,7 +276,7 @@ def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) 
 
 
 def _items(attributes: pd.DataFrame, rows: Rows, found: Estimate, structure: Structure) -> pd.DataFrame:
-    """Return difficulties of items, and the attributes that the design needs to be made again."""
+    """Return difficulties of items, and the attributes from which the design can be rebuilt."""
     if structure.conditional:
         return attributes
     mean, deviation = item_difficulties(rows, found.optimum.point, structure)

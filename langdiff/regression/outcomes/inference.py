@@ -4,7 +4,6 @@ Covariances are from the information, from scores of clusters (sandwich), or fro
 abilities average 0, and difficulties are for the average system.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,7 +14,7 @@ from scipy.stats import f as f_ratio
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import LangdiffWarning, SolverError
+from langdiff.errors import SolverError, option, warn
 from langdiff.regression.outcomes.design import ItemDesign, each_beats_all
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.evaluation import Point, evaluate
@@ -44,7 +43,7 @@ DOUBTFUL = 0.05  # p of the comparison of marginal and conditional estimates fro
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorRecord:
-    """Where the standard errors of a fit come from.
+    """Source of the standard errors of a fit.
 
     Attributes
     ----------
@@ -76,7 +75,7 @@ class ErrorRecord:
 
     @property
     def words(self) -> str:
-        """The source in words, as `OutcomeFit.summary` prints it."""
+        """Description of the source, as `OutcomeFit.summary` prints it."""
         if self.kind == "information":
             return "the information"
         of = (
@@ -109,7 +108,7 @@ class LikelihoodRatio:
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileTest:
-    """A test that systems have no levels of their own in groups of items.
+    """A test of the interaction of systems and groups of items.
 
     Attributes
     ----------
@@ -157,14 +156,14 @@ class LikelihoodsCompared:
 
     @property
     def words(self) -> str:
-        """The distance in words and, if it is more than chance, the advice."""
+        """Description of the distance, with advice if it is significant."""
         found = (
             f"marginal and conditional abilities differ by up to {self.largest:+.3f} ({self.system}), "
             f"p = {self.p_value:.2g}"
         )
         if self.p_value >= DOUBTFUL:
             return found
-        return f"{found}: items seem to be missing by their difficulty; trust model='conditional'"
+        return f"{found}: items seem to be missing by their difficulty; trust {option('model', 'conditional')}"
 
 
 def part_of(parameters: pd.DataFrame, parameter: str) -> pd.DataFrame:
@@ -246,7 +245,7 @@ def publish(
 
 
 def influence(rows: Rows, found: Estimate, cluster: Integers, structure: Structure) -> Floats:
-    """Return what each cluster adds to the error of the estimates, to first order: its score times H⁻¹, (C, P)."""
+    """Return the influence of each cluster on the estimates, to first order: its score times H⁻¹, (C, P)."""
     conditional = structure.conditional
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
     telling = (total > 0) & (total < trials) if conditional else np.ones(len(total), dtype=bool)
@@ -305,14 +304,12 @@ def bootstrap_covariance(
     if len(draws) < max(2, n_resamples // 2):
         raise SolverError(
             f"only {len(draws)} of {n_resamples} samples of {clusters} clusters could be fitted; in the others a "
-            "system or group is all right or all wrong. Use errors='sandwich', or larger groups."
+            f"system or group is all right or all wrong. Use {option('errors', 'sandwich')}, or larger groups."
         )
     if len(draws) < (1 - MOST_FAILED) * n_resamples:
-        warnings.warn(
+        warn(
             f"{n_resamples - len(draws)} of {n_resamples} samples could not be fitted, since a system or group is all "
-            "right or all wrong in them; standard errors are those of the others, and too small.",
-            LangdiffWarning,
-            stacklevel=4,
+            "right or all wrong in them; standard errors are those of the others, and too small."
         )
     fixed = ~free.any(axis=1)
     covariance = np.cov(np.array(draws), rowvar=False)
@@ -336,7 +333,7 @@ def interaction_test(
     errors: ErrorRecord,
     published: tuple[pd.DataFrame, pd.DataFrame],
 ) -> ProfileTest:
-    """Test that systems have no levels of their own in groups, by the covariance if it is from clusters.
+    """Test the interaction of systems and groups, by the covariance if it is from clusters.
 
     The likelihood ratio takes items to be independent: with 40 documents it rejects 12 % of true hypotheses at 5 %. It
     remains where there are no more clusters than differences.

@@ -195,7 +195,7 @@ class SharedPart(NamedTuple):
 
 
 class SharedMoments(NamedTuple):
-    """As the moments of rows one by one, but for the Hessian with a shift, which equal covariates imply."""
+    """Moments of rows that share nodes, without the Hessian of a shift, which equal covariates imply."""
 
     log_integral: Floats  # (n,)
     mean: Floats  # (n, D)

@@ -15,7 +15,7 @@ from scipy.special import bernoulli, expit, gammaln
 
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel
 
 RASCH, BETA_BINOMIAL, SLOPES, CONDITIONAL = get_args(OutcomeModel)
@@ -272,11 +272,11 @@ class Likelihood(ABC):
         return d, 1.0
 
     def without(self) -> "Likelihood":
-        """Return the likelihood that this one is where its parameter is at its lower bound."""
+        """Return the likelihood with the parameter at its lower bound."""
         return self
 
     def check(self, t: Floats) -> None:
-        """Refuse trials that say nothing of how they depend on each other.
+        """Check that the trials identify their dependence.
 
         Raises
         ------
@@ -285,7 +285,8 @@ class Likelihood(ABC):
         """
         if self.trials_depend and t.max() <= 1:
             raise DataError(
-                "all cells have one trial, which says nothing of how trials of a cell agree; use model='rasch'."
+                "all cells have one trial, which says nothing of how trials of a cell agree; use "
+                f"{option('model', 'rasch')}."
             )
 
     @property
@@ -375,7 +376,7 @@ class BetaBinomial(Likelihood):
 
 
 class Structure(NamedTuple):
-    """A model of outcomes: the likelihood of cells, and how items bear on systems."""
+    """A model of outcomes: the likelihood of cells, and the effects of items on systems."""
 
     likelihood: Likelihood = Binomial()
     loadings: Literal["equal", "free"] = "equal"
@@ -383,7 +384,7 @@ class Structure(NamedTuple):
 
     @property
     def conditional(self) -> bool:
-        """Whether the totals of items are conditioned on, so that nothing is assumed or known of their difficulties."""
+        """Whether the totals of items are conditioned on, so that their difficulties are not estimated."""
         return self.levels == "conditional"
 
     @property

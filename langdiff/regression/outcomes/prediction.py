@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.regression.outcomes.design import constants_of, rows_of
 from langdiff.regression.outcomes.evaluation import Point, cells_at, evaluate, parts, place_nodes, row_levels
 from langdiff.regression.outcomes.inference import DIFFICULTY, part_of
@@ -29,13 +29,17 @@ def _check(fit: "OutcomeFit", outcomes: Outcomes) -> Outcomes:
     """Return outcomes with the systems in the order of the fit."""
     if fit.structure.conditional:
         raise ConfigError(
-            "the conditional model knows no distribution of items, and predicts nothing; fit model='rasch' for that."
+            "the conditional model knows no distribution of items, and predicts nothing; fit "
+            f"{option('model', 'rasch')} for that."
         )
     if not isinstance(outcomes, Outcomes):
         raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}.")
     differ = fit.systems.index.symmetric_difference(outcomes.systems.index, sort=False)
     if len(differ):
-        raise DataError(f"the fit and the outcomes have other systems: {listing(differ)}. Use sel(systems=...).")
+        raise DataError(
+            f"the fit and the outcomes have other systems: {listing(differ)}. Use "
+            f"{words(python='sel(systems=...)', command='outcomes of the same systems')}."
+        )
     return outcomes if outcomes.systems.index.equals(fit.systems.index) else outcomes.sel(systems=fit.systems.index)
 
 
@@ -98,11 +102,13 @@ def held_out_log_likelihood(fit: "OutcomeFit", held_out: Outcomes, given: Outcom
         return pd.Series(values + coefficients, index, name="log_likelihood")
     given = _check(fit, given)
     if not given.items.index.equals(index):
-        raise DataError("held_out and given must have the same items, in the same order; use sel(items=...).")
+        raise DataError(
+            f"{option('held_out')} and given must have the same items, in the same order; use sel(items=...)."
+        )
     old = rows_of(given, fit.design(given.items), structure)
     both = replace(old, s=new.s + old.s, t=new.t + old.t)
     if structure.likelihood.trials_depend and ((new.t > 0) & (old.t > 0)).any():
-        raise DataError("trials of a cell are dependent: held_out and given must have no cell in common.")
+        raise DataError(f"trials of a cell are dependent: {option('held_out')} and given must have no cell in common.")
     values = (
         evaluate(both, fit.point, structure, nodes=NODES).row_log_likelihoods
         - evaluate(old, fit.point, structure, nodes=NODES).row_log_likelihoods
@@ -113,7 +119,9 @@ def held_out_log_likelihood(fit: "OutcomeFit", held_out: Outcomes, given: Outcom
 def expected_rates(fit: "OutcomeFit") -> pd.DataFrame:
     """Return success rates over all items of each group; see `OutcomeFit.expected_rates`."""
     if fit.structure.conditional:
-        raise ConfigError("the conditional model knows no distribution of items; fit model='rasch' for that.")
+        raise ConfigError(
+            f"the conditional model knows no distribution of items; fit {option('model', 'rasch')} for that."
+        )
     design = fit.design(fit.items)
     nothing = np.zeros((len(fit.items), len(fit.systems)))
     constant = constants_of(fit.items, len(fit.systems), fit.structure)
@@ -133,7 +141,7 @@ def expected_rates(fit: "OutcomeFit") -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class OutcomeSimulation:
-    """Outcomes and the truth behind them.
+    """Simulated outcomes with their true parameters.
 
     Attributes
     ----------
@@ -216,7 +224,9 @@ def simulate_outcomes(
     ability = np.linspace(-1, 1, n_systems) if abilities is None else np.array(abilities, dtype=float)
     loading = np.ones(n_systems) if loadings is None else np.array(loadings, dtype=float)
     if n_items < 1 or n_systems < 1 or len(ability) != n_systems or len(loading) != n_systems:
-        raise ConfigError("n_items and n_systems must be positive, and abilities and loadings one per system.")
+        raise ConfigError(
+            f"{option('n_items')} and n_systems must be positive, and abilities and loadings one per system."
+        )
     if not (0 <= correlation < 1 and 0 <= missing < 1 and spread >= 0 and trials >= 1):
         raise ConfigError("correlation and missing must be from 0 and below 1, spread from 0, trials from 1.")
     items = pd.DataFrame(index=pd.Index([f"i{i + 1}" for i in range(n_items)], name="item"))

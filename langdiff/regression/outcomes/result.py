@@ -134,7 +134,7 @@ class OutcomeFit(Result):
 
     @property
     def structure(self) -> Structure:
-        """Likelihood of cells, and how items bear on systems."""
+        """Likelihood of cells, and the effects of items on systems."""
         return saved_model(self.model, self.settings)
 
     @property
@@ -416,7 +416,7 @@ class OutcomeFit(Result):
         return prediction.expected_rates(self)
 
     def __repr__(self) -> str:
-        """Return what was fitted and whether it can be trusted."""
+        """Return a one-line description with the model and whether the search converged."""
         sigma = "" if np.isnan(self.spread) else f", sigma {self.spread:.4g}"
         state = "converged" if self.converged else "NOT CONVERGED"
         return f"OutcomeFit: {self.model}, {len(self.items):,} items × {len(self.systems):,} systems{sigma}, {state}"
@@ -437,7 +437,7 @@ class OutcomeFit(Result):
 
     @classmethod
     def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Turn the lists of version 1 into tables and arrays."""
+        """Convert the lists of version 1 to tables and arrays."""
         for name in ("items", "systems"):
             stored = document[name]
             index = pd.Index(stored["names"], name=stored["axis"])
@@ -457,7 +457,7 @@ class OutcomeFit(Result):
 
 
 def read_outcome_fit(path: str | Path) -> OutcomeFit:
-    """Read what `OutcomeFit.save` wrote.
+    """Read a fit that `OutcomeFit.save` wrote.
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
 """Draws from the posterior of models of outcomes: with proper priors, and with effects of clusters and cells."""
 
 import tempfile
-import warnings
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -10,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.renamed import IN_SAMPLER, renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.outcomes import SampledModel
 from langdiff.regression.outcomes.design import ItemDesign, check_size, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import centring
@@ -69,7 +69,7 @@ class OutcomePriors:
     log_loading: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse what makes no normal distribution."""
+        """Check that all standard deviations are positive and finite."""
         for field, value in zip(fields(self), astuple(self), strict=True):
             if not 0 < value < np.inf:
                 raise ConfigError(f"prior {field.name}={value!r}: a standard deviation must be positive and finite.")
@@ -105,6 +105,7 @@ class _Posterior(NamedTuple):
     group_contrasts: Floats  # (G, G − 1); (1, 0) without groups
 
 
+@renamed(cluster="clusters", **IN_SAMPLER)
 def sample_outcomes(
     outcomes: Outcomes,
     *,
@@ -242,7 +243,7 @@ def sample_outcomes(
     )
     diagnosis = diagnose(idata)
     if not diagnosis.good:
-        warnings.warn(f"model {posterior.model}: {diagnosis.verdict}", ConvergenceWarning, stacklevel=2)
+        warn(f"model {posterior.model}: {diagnosis.verdict}", ConvergenceWarning)
     named: az.InferenceData = idata
     return named
 
@@ -282,7 +283,9 @@ def _prepare(
     if structure.conditional:
         raise ConfigError(f"unknown model {chosen!r}; use one of {listing(('auto', *get_args(SampledModel)))}.")
     if cell_noise and structure.likelihood.trials_depend:
-        raise ConfigError(f"a {chosen} cell has noise already; leave cell_noise out, or use model='rasch'.")
+        raise ConfigError(
+            f"a {chosen} cell has noise already; leave {option('cell_noise')} out, or use {option('model', 'rasch')}."
+        )
     if cell_noise and not several:
         raise DataError("all cells have one trial, which says nothing of noise that trials of a cell share.")
     design = design_items(outcomes.items, by, formula, None)

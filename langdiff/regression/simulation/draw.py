@@ -1,4 +1,4 @@
-"""Tables of surprisals with known parameters, and cells of them that go missing.
+"""Simulated tables of surprisals with known parameters and missing cells.
 
 The three mechanisms are those of appendix A of Mielke et al. (2019), after Rubin (1976), "Inference and Missing Data".
 """
@@ -16,6 +16,7 @@ from scipy.special import expit, logsumexp, ndtri
 from scipy.stats import rankdata
 
 from langdiff.base.io import write_text
+from langdiff.base.renamed import IN_MODEL, renamed
 from langdiff.base.seeds import generator
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, listing
@@ -32,7 +33,7 @@ USUAL_LOG_SIZE = (5.0, 0.5)  # mean and standard deviation: verses of about 150 
 
 
 def draw_missing(z: Floats, residual: Floats, share: float, mechanism: Mechanism, rng: np.random.Generator) -> Booleans:
-    r"""Draw which cells go missing.
+    r"""Draw the missing cells of a table.
 
     Under MCAR every cell of every edition may. Under the others the first edition stays complete, as that
     which the others were translated from, and a cell of another goes with chance
@@ -91,7 +92,7 @@ def _chance(ranked: Floats, share: float) -> Floats:
 
 
 def _spare_one(gone: Booleans, rng: np.random.Generator) -> Booleans:
-    """Return one cell, at random, to rows and columns that would lose all of theirs."""
+    """Restore one random cell of every row and column that would lose all."""
     intents, editions = gone.shape
     rows = np.flatnonzero(gone.all(axis=1))
     gone[rows, rng.integers(editions, size=len(rows))] = False
@@ -158,13 +159,14 @@ class Simulation:
         write_text(Path(path), json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
 
     def __repr__(self) -> str:
-        """Return what was simulated."""
+        """Return a one-line description with the model and the numbers of intents and editions."""
         return (
             f"Simulation: model {self.model}, {len(self.intent_size):,} intents × "
             f"{len(self.difficulty):,} editions, sigma {self.sigma:.4g}"
         )
 
 
+@renamed(**IN_MODEL)
 def simulate(
     n_intents: int,
     n_editions: int,
@@ -301,7 +303,7 @@ def _are_numbers(bits: Floats) -> bool:
 
 
 def _too_far(without_noise: bool, sigma: float, variant: Variant) -> str:
-    """Describe which argument gives surprisals that no float holds."""
+    """Describe which argument gives surprisals too large for floats."""
     if not without_noise:
         what = "difficulties and intent_sizes so far apart give"
     elif variant.laplace_scale is None:

@@ -1,4 +1,4 @@
-"""Draws with names, whether they can be trusted, and what they say (from ArviZ 1 on an xarray DataTree)."""
+"""Named draws, diagnostics of convergence, and posterior summaries (from ArviZ 1 on an xarray DataTree)."""
 
 import warnings
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.errors import DataError, MissingExtraError
+from langdiff.errors import DataError, MissingExtraError, option
 from langdiff.regression.stan.engines import Draws
 from langdiff.regression.stan.posterior import Posterior
 
@@ -54,7 +54,7 @@ def import_arviz() -> ModuleType:
 
 
 def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.InferenceData":
-    """Name what Stan drew.
+    """Label the draws of Stan with the names of editions, intents and parameters.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def label(draws: Draws, posterior: Posterior, facts: dict[str, Any]) -> "az.Infe
 
 
 def sample_stats(draws: Draws) -> dict[str, Any]:
-    """Return what Stan says of its own work, under ArviZ's names."""
+    """Return Stan's statistics of its sampler, under ArviZ's names."""
     return {ours: draws[stans].astype(STAT_TYPES.get(ours, float)) for stans, ours in STATS.items() if stans in draws}
 
 
@@ -166,31 +166,31 @@ class Diagnosis:
 
     @property
     def _too_few(self) -> dict[str, float]:
-        """The effective sample sizes that are too small (or not known), by what they are of."""
+        """Effective sample sizes that are too small (or not known), by quantity."""
         sizes = {"the middle": self.ess_bulk, "the tails": self.ess_tail, "the standard deviation": self.ess_sd}
         return {of: size for of, size in sizes.items() if not size >= LEAST_ESS_PER_CHAIN * self.chains}  # NaN too
 
     @property
     def verdict(self) -> str:
-        """A line: what is wrong and what to do, or that nothing is."""
+        """One line: the problem and what to do, or that none was found."""
         wrong = []
         if self.chains < 2:
             wrong.append("a single chain cannot be compared with another: run at least two")
         elif not self.r_hat <= LARGEST_R_HAT:  # NaN too
             wrong.append(
                 f"R-hat of {self.worst} is {self.r_hat:.5f}, above {LARGEST_R_HAT}: the chains do not agree. Draw more "
-                "(iter_sampling), and if it stays, look for rows that fit badly"
+                f"({option('iter_sampling')}), and if it stays, look for rows that fit badly"
             )
         if self.divergences:
             wrong.append(
                 f"{self.divergences} of {self.chains * self.draws} transitions diverged: the draws miss part of the "
-                "posterior. Raise target_accept, give priors, or leave out rows that fit badly"
+                f"posterior. Raise {option('target_accept')}, give priors, or leave out rows that fit badly"
             )
         if self._too_few:
             sizes = ", ".join(f"{size:,.0f} of {of}" for of, size in self._too_few.items())
             wrong.append(
                 f"effective draws are few, {sizes}, where {LEAST_ESS_PER_CHAIN} per chain are needed: draw more "
-                "(iter_sampling)"
+                f"({option('iter_sampling')})"
             )
         return "; ".join(wrong) + "." if wrong else "no sign of trouble."
 
@@ -217,7 +217,7 @@ class Diagnosis:
 
 
 def diagnose(idata: "az.InferenceData") -> Diagnosis:
-    """Judge whether chains converged, by the difficulties and the dispersion, or by all but the items of outcomes.
+    """Diagnose convergence from the difficulties and the dispersion, or from all but the items of outcomes.
 
     Sizes of intents and difficulties of items are not judged: of thousands of quantities some exceed any limit by
     chance.

@@ -1,4 +1,4 @@
-"""The engines that sample with Stan: what each is asked for and gives back.
+"""The engines that sample with Stan: CmdStan and PyStan, with one interface.
 
 CmdStan, through CmdStanPy, is faster than PyStan, but comes from elsewhere than PyPI. PyStan installs from PyPI alone
 and compiles with g++; it runs in a process of its own, `langdiff.regression.stan.worker`.
@@ -26,7 +26,7 @@ from platformdirs import user_cache_path
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, MissingExtraError, SolverError
+from langdiff.errors import ConfigError, MissingExtraError, SolverError, option
 
 # quantity, or Stan's own such as "divergent__", to an array of shape (chains, draws, *shape of the quantity)
 Draws = dict[str, Floats]
@@ -104,7 +104,7 @@ def import_cmdstanpy() -> ModuleType:
     import cmdstanpy
 
     if why := why_no_cmdstan():
-        raise ConfigError(f"{why}, or use engine='pystan'.")
+        raise ConfigError(f"{why}, or use {option('engine', 'pystan')}.")
     module: ModuleType = cmdstanpy
     return module
 
@@ -180,7 +180,7 @@ def sample_cmdstan(request: Request) -> Draws:
 
 @contextlib.contextmanager
 def _talking_failures(what: str) -> Iterator[None]:
-    """Turn CmdStanPy's errors into one line, and keep its log off stderr."""
+    """Convert CmdStanPy's errors to one line, and keep its log off stderr."""
     import cmdstanpy
 
     try:
@@ -227,7 +227,7 @@ def install_cmdstan(*, version: str | None = None, folder: Path | None = None, c
 
 
 def check_pystan() -> None:
-    """Refuse, before any work is done, if PyStan is not installed.
+    """Check that PyStan is installed, before any work is done.
 
     Raises
     ------

@@ -1,16 +1,16 @@
 """Sampling by name (the model, the table, the engine), and CmdStan's faster approximations and optimizer."""
 
 import tempfile
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.renamed import IN_MODEL, IN_SAMPLER, renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning, listing
+from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
 from langdiff.regression.stan.draws import diagnose, label
 from langdiff.regression.stan.engines import (
     DIGITS,
@@ -44,7 +44,7 @@ Algorithm = Literal["pathfinder", "laplace", "optimize"]
 
 
 def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
-    """Refuse a choice that is not offered."""
+    """Check that a choice is one of those offered."""
     if given not in offered:
         raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
 
@@ -93,7 +93,7 @@ class Sampler:
     inits: Inits | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sampled with."""
+        """Check the numbers of chains and iterations and the other settings."""
         check_choice("engine", self.engine, get_args(Engine))
         if self.inits is not None:
             check_choice("inits", self.inits, get_args(Inits))
@@ -103,9 +103,10 @@ class Sampler:
             if given is not None and given < at_least:
                 raise ConfigError(f"{name} must be at least {at_least}, got {given!r}.")
         if not 0 < self.target_accept < 1:
-            raise ConfigError(f"target_accept must be between 0 and 1, got {self.target_accept!r}.")
+            raise ConfigError(f"{option('target_accept')} must be between 0 and 1, got {self.target_accept!r}.")
 
 
+@renamed(**IN_MODEL, **IN_SAMPLER)
 def sample(
     surprisals: Surprisals | pd.DataFrame,
     *,
@@ -246,22 +247,22 @@ def sample(
     idata = label(draws, posterior, facts)
     diagnosis = diagnose(idata)
     if not diagnosis.good:
-        warnings.warn(f"model {model}: {diagnosis.verdict}", ConvergenceWarning, stacklevel=2)
+        warn(f"model {model}: {diagnosis.verdict}", ConvergenceWarning)
     return idata
 
 
 def choose_engine(engine: str) -> str:
-    """Return the engine that is meant by "auto", or the one named."""
+    """Return the engine named, or the one chosen by "auto"."""
     if engine != "auto":
         return engine
     why = why_no_cmdstan()
     if why.startswith("CMDSTAN "):  # somebody wanted it
-        warnings.warn(f"{why}. PyStan is used instead.", LangdiffWarning, stacklevel=3)
+        warn(f"{why}. PyStan is used instead.")
     return "pystan" if why else "cmdstan"
 
 
 def given_sampler(sampler: object) -> Sampler:
-    """Return the sampler that is meant by "auto", or the one given.
+    """Return the sampler given, or the one chosen by "auto".
 
     Raises
     ------
@@ -278,7 +279,7 @@ def given_sampler(sampler: object) -> Sampler:
 
 
 def _depth(sampler: Sampler, posterior: Posterior) -> int:
-    """Return the depth of trees whose trajectories make a quarter turn; a tree of depth t averages 2 ** (t − 1)."""
+    """Return the tree depth whose trajectories turn by a quarter; a tree of depth t averages 2 ** (t − 1) steps."""
     if sampler.max_treedepth is not None:
         return sampler.max_treedepth
     # a Laplace density has a kink, at which steps must be shorter, by how much is not known before
@@ -288,6 +289,7 @@ def _depth(sampler: Sampler, posterior: Posterior) -> int:
     return max(2, 1 + int(np.ceil(np.log2(steps))))
 
 
+@renamed(**IN_MODEL)
 def approximate(
     surprisals: Surprisals | pd.DataFrame,
     *,
@@ -342,7 +344,7 @@ def approximate(
     if algorithm not in get_args(Algorithm):
         raise ConfigError(f"unknown algorithm {algorithm!r}; use one of {listing(get_args(Algorithm))}.")
     if n_draws < 1:
-        raise ConfigError(f"n_draws must be at least 1, got {n_draws!r}.")
+        raise ConfigError(f"{option('n_draws')} must be at least 1, got {n_draws!r}.")
     posterior = prepare(
         surprisals,
         variant=find_variant(model),

@@ -145,7 +145,7 @@ def whiten_model_1(z: Floats, difficulty: Floats, log_size: Floats, *, save_log_
 
 
 def whiten(z: Floats, difficulty: Floats, log_size: Floats, log_kappa: float) -> Data:
-    """Return what the whitened programs of models 2, 2L and 3 know of a fit.
+    """Return the data of a fit that the whitened programs of models 2, 2L and 3 take.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def whiten(z: Floats, difficulty: Floats, log_size: Floats, log_kappa: float) ->
 
 
 def whiten_sizes(log_size: Floats | None) -> Data:
-    """Return what the programs know of the distribution of sizes.
+    """Return the data of the distribution of sizes that the programs take.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ def _wait_for_the_compiler(common: Any, stanc: Any) -> None:
 
 
 def _compile_services(builder: Any) -> None:
-    """Have Stan's algorithms compiled with every program where httpstan's wheel has them for another Python.
+    """Compile Stan's algorithms with every program where httpstan's wheel has them for another Python.
 
     The wheel of httpstan 4.17 for Python 3.13 has an object file that was compiled for Python 3.10.
 
@@ -124,7 +124,7 @@ def _compile_services(builder: Any) -> None:
 
 
 def remove_unfinished(model_folder: Path) -> None:
-    """Remove what an interrupted compilation left, which PyStan would trip over for ever."""
+    """Remove the files of an interrupted compilation, on which PyStan would fail again."""
     if model_folder.exists() and not all((model_folder / name).exists() for name in LAST_WRITTEN):
         shutil.rmtree(model_folder)
 
@@ -176,7 +176,7 @@ def _in_a_line(error: Exception) -> str:
 
 
 def main() -> None:
-    """Run, and put what went wrong into one line."""
+    """Run the program and write any error as one line."""
     folder = Path(sys.argv[1])
     try:
         run(folder)

@@ -57,7 +57,7 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
     if isinstance(model, type) and issubclass(model, Variant):
         raise ConfigError(f"model is the class {model.__name__}: write {model.__name__}().")
     if laplace_scale is not None and model != Blunders.name:
-        raise ConfigError(f"laplace_scale is for model '3', not {getattr(model, 'name', model)!r}.")
+        raise ConfigError(f"{option('laplace_scale')} is for model '3', not {getattr(model, 'name', model)!r}.")
     if isinstance(model, Variant):
         return model
     if laplace_scale is not None:

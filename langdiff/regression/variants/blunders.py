@@ -215,7 +215,8 @@ class Blunders(Variant):
             if kept.sum() >= (1 - MOST_NOISE) * two_way.cells:
                 return optimum
         message = (
-            f"no maximum with noise in few cells was found: laplace_scale={self.scale:g} is too large beside the "
+            f"no maximum with noise in few cells was found: {option('laplace_scale', self.scale)} is too large beside "
+            "the "
             "standard deviation of log bits, and the density grows without bound as the dispersion vanishes"
         )
         return optimum._replace(converged=False, message=message)

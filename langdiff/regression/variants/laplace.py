@@ -10,7 +10,7 @@ from scipy.stats import laplace
 
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.regression.kernel.cells import (
     CellModel,
     Cells,
@@ -139,7 +139,7 @@ class Laplace(Variant):
         if self.kinked:
             raise ConfigError(
                 "model 2L was fitted to its kink (rounding=0), where a sandwich has no information to divide by: its "
-                "errors come from leaving out intents. Use rounding=0.3 for a sandwich."
+                f"errors come from leaving out intents. Use {option('rounding', 0.3)} for a sandwich."
             )
         return super().rows(two_way, found, restricted=restricted)
 

@@ -1,1 +1,1 @@
-"""The exact search, on plain arrays."""
+"""Exact search on arrays."""

@@ -37,7 +37,7 @@ NEAR = 1.25  # a cut that leaves a node open is tried again below it if it came 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Node:
-    """What can follow the units taken so far.
+    """Node of the search: the intents and editions that can extend the units taken so far.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class Node:
 
     @cached_property
     def starts(self) -> Integers:
-        """Where each unit's editions begin."""
+        """Positions at which each unit's editions begin."""
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
     @property
     def units(self) -> Reals:
-        """1 where some edition of a unit has a row, else 0, shape (K, units)."""
+        """Indicator of the rows that some edition of a unit has, shape (K, units)."""
         starts = self.starts
         if len(starts) == len(self.group):
             return self.table
@@ -82,7 +82,7 @@ class Node:
         return np.minimum(self.table @ member, 1)
 
     def of(self, columns: Booleans) -> "Node":
-        """Keep some editions."""
+        """Return the node with only some editions."""
         if columns.all():
             return self
         return replace(self, table=self.table[:, columns], editions=self.editions[columns], group=self.group[columns])
@@ -132,7 +132,7 @@ class Branching:
         self.offer, self.deadline, self.work, self.every = offer, deadline, work, every
 
     def run(self, left: Remainder) -> bool:
-        """Search what is left of the problem; return whether that was finished."""
+        """Search the remaining problem; return whether the search was completed."""
         problem = self.problem
         decided = np.isin(problem.group, problem.group[problem.required])  # these units are taken
         columns = np.flatnonzero(left.editions & ~decided)
@@ -154,7 +154,7 @@ class Branching:
         return self._search(node.of(node.room[problem.language[columns]] > 0))
 
     def _search(self, node: Node) -> bool:
-        """Divide a node by one edition, taken or left out, and its parts again, until nothing is left."""
+        """Branch on one edition, included or excluded, until no open node is left."""
         stack: list[tuple[Node, list[int]]] = [(node, [])]
         while stack:
             part, taken = stack.pop()
@@ -181,7 +181,7 @@ class Branching:
         return True
 
     def _reduce(self, node: Node, taken: list[int]) -> tuple[Node | None, Reals]:
-        """Remove from a node what cannot matter, take what must be; None if nothing is left to find."""
+        """Reduce a node and include the editions that are necessary; return None if it has no better selection."""
         products: Reals = np.zeros((0, 0))
         while node.k > 0:
             size = node.table.size
@@ -213,7 +213,7 @@ class Branching:
         return None, products
 
     def _useful_rows(self, node: Node) -> Booleans | None:
-        """Mark rows that k units can share, shape (K,); None if they are fewer intents than needed."""
+        """Return an indicator of the rows that k units can share, shape (K,); None if they are fewer than needed."""
         self.work -= NODE + 4 * node.table.size
         units, numbers = node.units, node.group[node.starts]
         must = node.inside[numbers]
@@ -225,7 +225,7 @@ class Branching:
         return rows if node.weight[rows].sum() >= self.need else None
 
     def _with_needed(self, node: Node, lacks: Reals) -> Node:
-        """Note the units without which u + 1 units would share more than they can; `lacks` has shape (E,)."""
+        """Return the node with the units required that every improvement includes; `lacks` has shape (E,)."""
         needed = self.problem.may_be_added[node.editions] & (self.need - lacks > self.above)
         if node.inside[node.group[needed]].all():
             return node
@@ -234,7 +234,7 @@ class Branching:
         return replace(node, inside=inside)
 
     def _certain(self, node: Node, lacks: Reals) -> int | None:
-        """Return the place of an edition that can be taken without loss, if there is one."""
+        """Return the position of an edition that can be included without loss; None without one."""
         whole = lacks == 0
         if node.inside.sum() >= node.k:  # only such units may be taken
             whole &= node.inside[node.group]
@@ -254,7 +254,7 @@ class Branching:
         return partners
 
     def _dominated(self, node: Node, products: Reals) -> Booleans:
-        """Mark editions of which another one of the unit has every row, shape (E,)."""
+        """Return an indicator of editions of whose unit another edition has every row, shape (E,)."""
         own, starts = products.diagonal(), node.starts
         if len(starts) == len(own):
             return np.zeros(len(own), dtype=bool)
@@ -264,7 +264,7 @@ class Branching:
         return marked
 
     def _take(self, node: Node, place: int) -> Node:
-        """Take an edition: its rows, and no other edition of its unit."""
+        """Return the node with an edition included: its rows, and no other edition of its unit."""
         group, language = node.group[place], self.problem.language[node.editions[place]]
         rows = node.table[:, place] > 0
         inside, room = node.inside.copy(), node.room.copy()
@@ -275,7 +275,7 @@ class Branching:
         return taken.of(columns)
 
     def _finish(self, node: Node, products: Reals, taken: list[int]) -> None:
-        """Take the best edition, or the best two that can be taken together."""
+        """Update the incumbent with the best edition, or the best two that can be included together."""
         if node.k == 2:
             language = self.problem.language[node.editions]
             full = (language[:, None] == language) & (node.room[language] < 2)
@@ -287,7 +287,7 @@ class Branching:
             self._found([*taken, *last], int(products[i, j]))
 
     def _try_all(self, node: Node, taken: list[int]) -> None:
-        """Try all choices of as many editions as are still to be taken."""
+        """Enumerate all choices of the editions still to be included."""
         chosen = np.array(list(combinations(range(len(node.editions)), node.k)))  # (choices, k)
         table: Reals = np.zeros((node.table.shape[1], len(chosen)), dtype=node.table.dtype)
         table[chosen.T, np.arange(len(chosen))] = 1
@@ -310,7 +310,7 @@ class Branching:
         self.offer(chosen)
 
     def _first(self, node: Node, products: Reals) -> int:
-        """Return the place of the edition to branch on: one of a unit that must be in, or with few partners."""
+        """Return the position of the edition to branch on: of a required unit, or with few partners."""
         own = node.weight @ node.table
         if node.inside.any():
             place = np.flatnonzero(node.inside[node.group])
@@ -325,7 +325,7 @@ class Branching:
         return int(place[own[place].argmax()])
 
     def _cut(self, node: Node) -> tuple[Node | None, int | None]:
-        """Bound a node by minimum cuts; return None if that closes it, and the edition that divides it best."""
+        """Bound a node by minimum cuts; return None if that closes it, and the best edition to branch on."""
         if not node.near:
             return node, None
         table, weight = collapse(node.units > 0, node.weight.astype(np.int64))
@@ -345,7 +345,7 @@ class Branching:
         return node, self._dividing(node, table, ends)
 
     def _dividing(self, node: Node, table: Booleans, ends: dict[int, Priced]) -> int | None:
-        """Return the place of the fullest edition of a unit that only one of the two nearest selections takes."""
+        """Return the position of the fullest edition of a unit that only one of the two nearest selections includes."""
         lower = max((u for u in ends if u <= node.k), default=None)
         upper = min((u for u in ends if u > node.k), default=None)
         if lower is None or upper is None:

@@ -1,4 +1,4 @@
-r"""Bounds for every number of units at once, by minimum cuts.
+r"""Bounds for every number of units at once, by parametric minimum cuts.
 
 Write c(u) for the most intents that u units (editions, or languages) share. For any price λ = p/q per unit
 
@@ -23,7 +23,7 @@ from langdiff.errors import DataError
 
 
 class Priced(NamedTuple):
-    """A selection that is best at its price of p / q intents per unit."""
+    """Optimal selection at a price of p / q intents per unit."""
 
     p: int
     q: int
@@ -38,7 +38,7 @@ class Priced(NamedTuple):
 
 
 class Network:
-    """The graph of all prices: from a source to each row, to the units that lack it, and on to a sink.
+    """Network of all prices: from a source to each row, to the units that lack it, and on to a sink.
 
     Nodes are numbered in this order, so that the matrix of capacities is written down node by node.
 
@@ -61,7 +61,7 @@ class Network:
         self._begin = np.cumsum(np.concatenate(counts)).astype(np.int32)
 
     def ends(self) -> tuple[Priced, Priced]:
-        """Return the best selections where a unit is worth less than any intent, and more than all: without a cut."""
+        """Return the optimal selections at prices below any intent and above all of them, without a cut."""
         units, total = self.present.shape[1], int(self.weight.sum())
         common: Booleans = np.logical_and.reduce(self.present, axis=1)
         whole, shared = int(self.present.all(axis=0).sum()), int(self.weight[common].sum())
@@ -71,7 +71,7 @@ class Network:
         )
 
     def best_at_price(self, p: int, q: int) -> Priced:
-        """Choose rows and units to maximize q × intents + p × units; p and q are positive.
+        """Return the rows and units that maximize q × intents + p × units; p and q are positive.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class Network:
         )
 
     def _source_side(self, flow: csr_array, q: int) -> tuple[Booleans, Booleans]:
-        """Return which rows and units can be reached from the source where the flow leaves capacity."""
+        """Return the rows and units reachable from the source in the residual network."""
         rows, units = self.present.shape
         begin = flow.indptr[1 : rows + 2]
         row = np.repeat(np.arange(rows), np.diff(begin))
@@ -122,7 +122,7 @@ class Network:
 
 
 def sweep(present: Booleans, weight: Integers, wanted: Callable[[int, int], bool]) -> Iterator[Priced]:
-    """Yield the best selections at ever finer prices, from the two ends inwards.
+    """Yield the optimal selections at ever finer prices, from both ends inwards.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class Search:
-    """A search and its state: the incumbent, and a bound on c(u) for every u.
+    """Search with its state: the incumbent, and an upper bound on c(u) for every u.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Search:
                 self._remove(least)
 
     def run(self) -> None:
-        """Search until proven, out of time or interrupted."""
+        """Search until the optimum is proven, time is up or the user interrupts."""
         try:
             self._search()
         except KeyboardInterrupt:
@@ -108,7 +108,7 @@ class Search:
             log.warning("interrupted; the best selection so far is returned, with its proven gap")
 
     def begin_with(self, editions: Booleans | None) -> None:
-        """Take editions that meet the requirements as incumbent, if there are any."""
+        """Set editions that meet the requirements as incumbent, if there are any."""
         if editions is not None:
             self._offer(self.problem.shared(editions))
 
@@ -129,17 +129,17 @@ class Search:
 
     @property
     def proven(self) -> bool:
-        """Whether the incumbent is the best there is."""
+        """Return whether the incumbent is proven optimal."""
         return not self.ties_open and not any(self.can_improve(u) for u in self.bounds.numbers)
 
     @property
     def upper_bound(self) -> int:
-        """Return what no solution exceeds."""
+        """Return an upper bound on the value of all solutions."""
         rest = [u * self.bounds.at_most[u] for u in self.bounds.numbers if self.can_improve(u)]
         return max([*rest, self.best.value if self.best else 0])
 
     def certificate(self) -> pd.DataFrame:
-        """Return one row per number of units: the bounds, and what closed it."""
+        """Return one row per number of units: the bounds, and the method that closed it."""
         index = pd.Index(self.bounds.numbers, name="languages" if self.problem.count_languages else "editions")
         at_most = np.array([self.bounds.at_most[u] for u in self.bounds.numbers])
         closed = ["open" if self.can_improve(u) else self.bounds.closed[u] for u in self.bounds.numbers]
@@ -149,11 +149,11 @@ class Search:
         return frame
 
     def worthwhile(self, product: int) -> bool:
-        """Whether to look for selections of which none exceeds a product."""
+        """Return whether to search for selections up to an upper bound on their product."""
         return product > (0 if self.best is None else self.best.value)
 
     def needed(self, u: int) -> int:
-        """Return the fewest intents with which u units beat the incumbent and meet `min_intents`."""
+        """Return the fewest intents with which u units improve on the incumbent and meet `min_intents`."""
         if self.best is None:
             return self.problem.min_intents
         intents, rest = divmod(self.best.value, u)
@@ -161,17 +161,17 @@ class Search:
         return max(self.problem.min_intents, intents if wins_tie else intents + 1)
 
     def can_improve(self, u: int) -> bool:
-        """Whether u units may still beat the incumbent."""
+        """Return whether u units may still improve on the incumbent."""
         return self.bounds.at_most[u] >= self.needed(u)
 
     def _open(self) -> Iterator[int]:
-        """Yield the u that are open when their turn comes, the largest first, as long as there is time."""
+        """Yield the open numbers of units, the largest first, while there is time."""
         for u in reversed(self.bounds.numbers):
             if self.can_improve(u) and time.monotonic() < self.deadline:
                 yield u
 
     def _offer(self, rows: Booleans) -> bool:
-        """Take the best selection with all of some rows as incumbent, if it is better; return whether it is."""
+        """Update the incumbent with the best selection that has all of some rows; return whether it improves."""
         found = self.problem.best_editions(rows)
         if found is None or (self.best is not None and found.rank <= self.best.rank):
             return False
@@ -180,7 +180,7 @@ class Search:
         return True
 
     def _remove(self, least: int) -> None:
-        """Offer what greedy removal finds that begins with editions of at least so many intents."""
+        """Update the incumbent by greedy removal, starting from editions with at least `n` intents."""
         problem = self.problem
         for editions, rows in stages(problem, least):
             units, intents = len(np.unique(problem.group[editions])), problem.intents_of(rows)
@@ -190,7 +190,7 @@ class Search:
                 self._offer(rows)
 
     def _bound_all(self) -> None:
-        """Bound c by minimum cuts, for each run of numbers of units that are open."""
+        """Bound c by minimum cuts, for each run of open numbers of units."""
         runs: list[list[int]] = []
         for u in self.bounds.numbers:
             if self.can_improve(u):
@@ -208,7 +208,7 @@ class Search:
                 self._cut(left, run)
 
     def _cut(self, left: Remainder, run: list[int]) -> None:
-        """Bound c(u) for a run of u, and one more, by the hull of what is left of the problem."""
+        """Bound c(u) for a run of u, and one more, by the concave hull of the reduced problem."""
         problem = self.problem
         units, _ = by_unit(problem.present[np.ix_(left.rows, left.editions)], problem.group[left.editions])
         packed, weight = collapse(units, problem.weight[left.rows])
@@ -227,12 +227,12 @@ class Search:
             self._offer(rows)
 
     def _offer_hull(self) -> None:
-        """Offer the best editions at every price: where a unit is one of several editions, its cuts choose none."""
+        """Update the incumbent with the best editions at every price, where cuts do not choose between editions."""
         for found in sweep(self.problem.present, self.problem.weight, lambda *_: time.monotonic() < self.deadline):
             self._offer(found.rows)
 
     def _exchange(self) -> None:
-        """Improve what greedy removal found at every open number of units, from the better of two beginnings."""
+        """Improve the results of greedy removal by exchange, at every open number of units."""
         problem, chain = self.problem, None
         for u in self._open():
             left = reduce(problem, u, self.needed(u), NEVER, self._start.get(u))
@@ -242,7 +242,7 @@ class Search:
             chain = self._improve(u, chain if chain is None else without_worst(problem, chain), left.editions)
 
     def _improve(self, u: int, other: Booleans | None, allowed: Booleans) -> Booleans | None:
-        """Exchange editions, from the better of the best known u units and others; offer and return what that gives."""
+        """Exchange editions, from the best known u units or better others; return the editions found."""
         problem = self.problem
         start = [editions for editions in (self.stages.get(u), other) if editions is not None]
         if not start:
@@ -253,7 +253,7 @@ class Search:
         return self.stages[u]
 
     def _enumerate(self) -> None:
-        """Find c(u) for a few units, from the smallest open u up, by trying all choices; more units share no more."""
+        """Compute c(u) for a few units by enumeration, from the smallest open u up; more units share no more."""
         problem, work = self.problem, FEW_WORK
         taken = len(np.unique(problem.group[problem.required]))
         for u in reversed(list(self._open())):
@@ -266,7 +266,7 @@ class Search:
                 return
 
     def _branch(self, u: int, need: int, above: int, work: float) -> tuple[bool, float]:
-        """Search for u units that share more than any known; return whether that was finished, and the work left."""
+        """Branch for u units that share more than any known; return whether it ended, and the work left."""
         left = reduce(self.problem, u, need, above)
         search = Branching(self.problem, u, need, above, self._offer_editions, deadline=self.deadline, work=work)
         if left is not None and not search.run(left):
@@ -281,7 +281,7 @@ class Search:
         return True, search.work
 
     def _relax_all(self) -> None:
-        """Bound all c(u) at once by a linear program, where that is better than a cut.
+        """Bound all c(u) at once by a linear program, where that is tighter than a cut.
 
         The price is the incumbent's intents per unit: a line that touches the hyperbola of selections as good as
         the incumbent. If no other point reaches the line, everything is closed.
@@ -303,7 +303,7 @@ class Search:
                     self.bounds.closed[u] = "relaxation"
 
     def _tighten(self, u: int) -> Remainder | None:
-        """Bound c(u) by reduction and minimum cuts; return what they leave open."""
+        """Bound c(u) by reduction and minimum cuts; return the problem that remains."""
         need = self.needed(u)
         left = reduce(self.problem, u, need, self.bounds.at_most[u + 1], self._start.get(u))
         most = -1 if left is None else bound(self.problem, left, u, need)
@@ -311,7 +311,7 @@ class Search:
         return left if self.can_improve(u) else None
 
     def _ask(self, u: int) -> None:
-        """Settle whether u units can beat the incumbent: by a linear program, by branching, by an integer program."""
+        """Decide whether u units can improve on the incumbent, by a linear program, branching or an integer program."""
         relaxed = not self.problem.choice  # where each unit is one edition, the cut is as good
         work = BRANCH_WORK
         while self.can_improve(u) and time.monotonic() < self.deadline:
@@ -331,7 +331,7 @@ class Search:
                 return
 
     def _ask_program(self, u: int, left: Remainder) -> bool:
-        """Ask an integer program for u units that beat the incumbent; return whether the answer was of use."""
+        """Solve an integer program for u units that improve on the incumbent; return whether its answer was usable."""
         need = self.needed(u)
         for solver in self._solvers():
             program = Program(self.problem, left, single=self.problem.single)
@@ -352,7 +352,7 @@ class Search:
         return done
 
     def _relax(self, u: int, program: Program) -> None:
-        """Bound c(u) by the program without the condition that variables are whole numbers."""
+        """Bound c(u) by the linear relaxation of the program."""
         need = self.needed(u)  # of selections with fewer intents the program, made of a reduction, says nothing
         answer = self._solve(program, program.intents, relaxed=True)
         if answer.status != "stopped":
@@ -364,17 +364,17 @@ class Search:
         return self._offer(self.problem.shared(editions))
 
     def _take(self, answer: Answer) -> bool:
-        """Offer what a solver found; return whether it was better."""
+        """Update the incumbent with the answer of a solver; return whether it improves."""
         editions = answer.editions
         return editions is not None and bool(editions.any()) and self._offer(self.problem.shared(editions))
 
     @property
     def _limited(self) -> bool:
-        """Whether a solver may stop without an answer: out of time, or by a limit that the user gave to it."""
+        """Return whether a solver may stop without an answer, because of time or a limit set by the user."""
         return not np.isinf(self.deadline) or isinstance(self.solver, pulp.LpSolver)
 
     def _solvers(self) -> Iterator[pulp.LpSolver | str | None]:
-        """Yield the solver and, if that had no reason to stop, others to ask instead."""
+        """Yield the solver and, if that had no reason to stop, alternative ones."""
         yield self.solver
         if not self._limited:
             others = ["PULP_CBC_CMD" if self.solver in (None, "HiGHS") else "HiGHS"]
@@ -397,13 +397,13 @@ class Search:
         return answer
 
     def _break_ties(self) -> None:
-        """Among selections of the same value, look for one with more editions of the same languages."""
+        """Search, among selections of equal value, for one with more editions of the same languages."""
         self.ties_open = True
         settled = [self._settle_ties(u) for u in self.bounds.numbers]
         self.ties_open = not all(settled)
 
     def _settle_ties(self, u: int) -> bool:
-        """Take selections of u languages as good and with more editions; return whether no further ones can exist."""
+        """Find equally good selections of u languages with more editions; return whether no further ones can exist."""
         problem = self.problem
         while self.best is not None and self.best.value % u == 0:
             intents = self.best.value // u
@@ -435,7 +435,7 @@ class Search:
         return True
 
     def _branch_ties(self, u: int, intents: int, left: Remainder, work: float) -> bool:
-        """Take selections of u languages as good and with more editions by branching; return whether it ended."""
+        """Find equally good selections of u languages with more editions; return whether branching ended."""
         above, offer = self.bounds.at_most[u + 1], self._offer_editions
         search = Branching(self.problem, u, intents, above, offer, deadline=self.deadline, work=work, every=True)
         return self.problem.single and search.run(left)
@@ -449,7 +449,7 @@ class Search:
             )
 
     def _announce(self) -> None:
-        """Begin to show progress: the open numbers of units."""
+        """Open the progress display of the open numbers of units."""
         if self._bar is not None:
             self._task = self._bar.add_task("selection", total=len(list(self._open())), note=self._note())
 

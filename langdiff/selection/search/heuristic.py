@@ -1,4 +1,4 @@
-"""Good selections in little time: greedy removal, then exchange."""
+"""Heuristics for good selections: greedy removal, then exchange."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def representatives(problem: Problem) -> Booleans:
 
 
 def levels(problem: Problem) -> list[tuple[int, int]]:
-    """Return from which editions to begin a removal: where sorted by their intents they step down, and all.
+    """Return the starting points of removals: the numbers of intents at large steps in their order, and all.
 
     Removal sees one edition at a time. Beside many New Testaments it gives up whole Bibles before the last of them,
     whose removal alone would free the Old Testament; hence it also begins with whole Bibles alone.
@@ -45,7 +45,7 @@ def levels(problem: Problem) -> list[tuple[int, int]]:
 
 
 def stages(problem: Problem, least: int = 0) -> Iterator[tuple[Booleans, Booleans]]:
-    """Remove editions one by one, each time the one whose removal frees most intents.
+    """Remove editions one by one, each time the one whose removal frees the most intents.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def stages(problem: Problem, least: int = 0) -> Iterator[tuple[Booleans, Boolean
 
 
 def without_worst(problem: Problem, kept: Booleans) -> Booleans:
-    """Remove the edition whose removal frees most intents."""
+    """Remove the edition whose removal frees the most intents."""
     absent, removable = ~problem.present, np.flatnonzero(kept & ~problem.required)
     if not len(removable):
         return kept
@@ -86,7 +86,7 @@ def without_worst(problem: Problem, kept: Booleans) -> Booleans:
 
 
 def exchange(problem: Problem, kept: Booleans, allowed: Booleans) -> Booleans:
-    """Swap an edition for another as long as more intents are shared, the best swap first.
+    """Exchange editions, the best exchange first, until the number of shared intents no longer increases.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def exchange(problem: Problem, kept: Booleans, allowed: Booleans) -> Booleans:
 
 
 def _may_swap(problem: Problem, kept: Booleans, inside: np.ndarray, outside: np.ndarray) -> Booleans:
-    """Return which swaps keep to the limits on languages, and on one edition per unit, shape (inside, outside)."""
+    """Return an indicator of the exchanges that the limits allow, shape (inside, outside)."""
     taken = np.bincount(problem.language[kept], minlength=int(problem.language.max()) + 1)
     same: Booleans = problem.language[inside][:, None] == problem.language[outside]
     if problem.group is problem.language:

@@ -1,4 +1,4 @@
-"""The selection problem on arrays: what is asked for, what can be left out of it, and bounds."""
+"""Selection problem on arrays: requirements, reduction and bounds."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ from langdiff.selection.search.cut import sweep
 
 
 class Solution(NamedTuple):
-    """A feasible choice; solutions are compared by `value`, then by number of editions."""
+    """Feasible selection; selections are compared by `value`, then by number of editions."""
 
     value: int
     n_editions: int
@@ -28,7 +28,7 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """Choose editions B and the intents C that all of them have, maximizing units(B)·|C|.
+    """Problem of choosing editions B and the intents C that all of them have, maximizing units(B)·|C|.
 
     Attributes
     ----------
@@ -70,19 +70,19 @@ class Problem:
 
     @cached_property
     def group(self) -> Integers:
-        """Number of the unit each edition belongs to, shape (J,), from 0 without a gap."""
+        """Number of each edition's unit, shape (J,), from 0 without gaps."""
         if self.count_languages or self.max_per_language == 1:
             return self.language
         return np.arange(len(self.language))
 
     @cached_property
     def n_groups(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return int(self.group.max()) + 1
 
     @property
     def choice(self) -> bool:
-        """Whether some unit can be one of several editions."""
+        """Whether some unit has several editions to choose from."""
         return self.n_groups < len(self.language)
 
     @cached_property
@@ -96,7 +96,7 @@ class Problem:
 
     @cached_property
     def fewest_units(self) -> int:
-        """The fewest units that meet the requirements."""
+        """Smallest number of units that meets the requirements."""
         if self.group is self.language:
             return max(1, int(self.required_groups.sum()))
         others = set(self.required_languages) - set(self.language[self.required].tolist())
@@ -104,7 +104,7 @@ class Problem:
 
     @cached_property
     def most_units(self) -> int:
-        """The most units that the limits on editions allow."""
+        """Largest number of units that the limits on editions allow."""
         limit = self.max_editions if self.n_editions is None else self.n_editions
         if self.count_languages:  # several required editions of a language are one unit
             limit += len(np.unique(self.language[self.required])) - int(self.required.sum())
@@ -128,7 +128,7 @@ class Problem:
 
     @cached_property
     def may_be_added(self) -> Booleans:
-        """Editions of a further unit that no limit on languages can forbid to add, shape (J,)."""
+        """Editions whose addition violates no limit on languages, shape (J,)."""
         if not self.single:
             return np.zeros(len(self.language), dtype=bool)
         if self.group is self.language:
@@ -136,7 +136,7 @@ class Problem:
         return self.candidates & (np.bincount(self.language)[self.language] <= self.max_per_language)
 
     def shared(self, editions: Booleans) -> Booleans:
-        """Return which rows all of some editions have, shape (K,)."""
+        """Return an indicator of the rows that all of some editions have, shape (K,)."""
         shared: Booleans = np.logical_and.reduce(self.present[:, editions], axis=1)
         return shared
 
@@ -145,7 +145,7 @@ class Problem:
         return int(self.weight[rows].sum())
 
     def best_editions(self, rows: Booleans) -> Solution | None:
-        """Return the best editions that have all of some rows, or None if no choice is allowed.
+        """Return the best editions that have all of some rows; None if no choice is allowed.
 
         With the intents given, it is optimal to take one edition per required language, then one per language (if they
         are counted), then as many others as the limits allow; fuller editions come first.
@@ -176,7 +176,7 @@ class Problem:
         return np.argsort(-self.totals, kind="stable")
 
     def _solution(self, chosen: Booleans, taken: Integers) -> Solution | None:
-        """Return what some editions make, of which each language has taken so many; None if not allowed."""
+        """Return the solution of some editions, given their number per language; None if it is not allowed."""
         intents = self.intents_of(self.shared(chosen))
         count = int(chosen.sum())
         allowed = (
@@ -191,7 +191,7 @@ class Problem:
 
 
 def weigh(weight: Integers, matrix: Booleans) -> Integers:
-    """Sum the weights of the rows that are true in each column, shape (J,); by floats, which are exact up to 2⁵³."""
+    """Return the sum of the weights of the true rows of each column, shape (J,), in floats, exact up to 2⁵³."""
     return (weight.astype(np.float64) @ matrix).astype(np.int64)
 
 
@@ -226,7 +226,7 @@ NEVER = np.iinfo(np.int64).max  # as a bound: nothing is known of u + 1 units
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Remainder:
-    """Rows, editions and units that can still matter.
+    """Rows, editions and units that remain after reduction.
 
     Attributes
     ----------
@@ -242,7 +242,7 @@ class Remainder:
 
 
 def reduce(problem: Problem, u: int, need: int, above: int, start: Remainder | None = None) -> Remainder | None:
-    """Reduce the problem to what u units that share at least `need` intents can be made of.
+    """Reduce the problem to rows and editions that can be in a selection of u units with at least `need` intents.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def reduce(problem: Problem, u: int, need: int, above: int, start: Remainder | N
 
 
 def bound(problem: Problem, left: Remainder, u: int, need: int) -> int:
-    """Bound the intents that u units share, by minimum cuts on what is left; stop once it is below `need`."""
+    """Bound the intents that u units share, by minimum cuts on the reduced problem; stop once below `need`."""
     units, _ = by_unit(problem.present[np.ix_(left.rows, left.editions)], problem.group[left.editions])
     table, weight = collapse(units, problem.weight[left.rows])
     bounds = [int(weight.sum())]
@@ -297,7 +297,7 @@ def bound(problem: Problem, left: Remainder, u: int, need: int) -> int:
 
 
 def by_unit(table: Booleans, group: Integers) -> tuple[Booleans, Integers]:
-    """Return which rows some edition of each unit has, shape (K, units), and the units' numbers."""
+    """Return an indicator of the rows that some edition of each unit has, shape (K, units), and the units' numbers."""
     numbers, first = np.unique(group, return_index=True)
     if len(numbers) == len(group):
         return table[:, first], numbers
@@ -307,7 +307,7 @@ def by_unit(table: Booleans, group: Integers) -> tuple[Booleans, Integers]:
 
 
 def _dominated(table: Booleans, group: Integers) -> Booleans:
-    """Mark editions that another one of the unit makes superfluous, shape (J,)."""
+    """Return an indicator of the editions dominated by another one of their unit, shape (J,)."""
     marked = np.zeros(len(group), dtype=bool)
     numbers, counts = np.unique(group, return_counts=True)
     for number in numbers[counts > 1]:
@@ -321,7 +321,7 @@ def _dominated(table: Booleans, group: Integers) -> Booleans:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Upper bounds on c(u), the most intents that u units share; they are only ever lowered.
+    """Upper bounds on c(u), the most intents that u units share, which only decrease.
 
     Attributes
     ----------
@@ -339,7 +339,7 @@ class Bounds:
     closed: dict[int, str]
 
     def lower(self, u: int, most: int, by: str | None = None) -> None:
-        """Note that u units share at most `most` intents; `by` says what closed u, if that did."""
+        """Lower the bound of u units to `most` intents; `by` is the method that closed u, if it did."""
         self.at_most[u] = min(self.at_most[u], most)
         if by is not None:
             self.closed[u] = by

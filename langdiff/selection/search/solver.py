@@ -9,12 +9,12 @@ import numpy as np
 import pulp
 
 from langdiff.base.types import Booleans, Integers
-from langdiff.errors import ConfigError, SolverError
+from langdiff.errors import ConfigError, SolverError, words
 from langdiff.selection.search.problem import Problem, Remainder, collapse
 
 
 class InterruptibleHighs(pulp.HiGHS):  # type: ignore[misc]  # PuLP publishes no types
-    """HiGHS, stopped by Ctrl-C with the best solution it has.
+    """Solver HiGHS that Ctrl-C stops with the best solution so far.
 
     Python delivers the signal only after HiGHS is done. Therefore a handler notes it, and a callback that HiGHS calls
     from time to time stops the run.
@@ -51,7 +51,7 @@ class InterruptibleHighs(pulp.HiGHS):  # type: ignore[misc]  # PuLP publishes no
             event.interrupt()
 
     def findSolutionValues(self, lp: Any) -> tuple[int, int]:  # noqa: N802 the name is PuLP's
-        """Read the solution; PuLP would read one even where HiGHS was stopped before it had any."""
+        """Read the solution; PuLP would read one even if HiGHS was stopped before it had any."""
         import highspy  # here, because CBC is used where highspy is missing
 
         unsolved = (highspy.HighsModelStatus.kInterrupt, highspy.HighsModelStatus.kTimeLimit)
@@ -62,7 +62,7 @@ class InterruptibleHighs(pulp.HiGHS):  # type: ignore[misc]  # PuLP publishes no
 
 
 def configured(solver: "pulp.LpSolver | str | None", seconds: float | None) -> pulp.LpSolver:
-    """Return a solver that is ready to run.
+    """Return a solver with its settings.
 
     Parameters
     ----------
@@ -93,12 +93,15 @@ def configured(solver: "pulp.LpSolver | str | None", seconds: float | None) -> p
         known = ", ".join(pulp.listSolvers(onlyAvailable=True))
         raise ConfigError(f"unknown solver {solver!r}; PuLP finds here: {known}.") from error
     if not named.available():
-        raise SolverError(f"PuLP cannot find the solver {solver!r}; install it, or use solver=None (HiGHS).")
+        raise SolverError(
+            f"PuLP cannot find the solver {solver!r}; install it, or "
+            f"{words(python='use solver=None', command='leave --solver out')} (HiGHS)."
+        )
     return named
 
 
 class Answer(NamedTuple):
-    """The answer of a solver: ``"optimal"``, ``"infeasible"`` or ``"stopped"``, with its best editions if any."""
+    """Answer of a solver: ``"optimal"``, ``"infeasible"`` or ``"stopped"``, with its best editions if any."""
 
     status: str
     value: float  # of the objective
@@ -107,7 +110,7 @@ class Answer(NamedTuple):
 
 
 class Program:
-    """Variables and constraints; callers build further constraints from `intents`, `n_editions` and `units`.
+    """Integer program, whose callers build further constraints from `intents`, `n_editions` and `units`.
 
     Parameters
     ----------
@@ -136,7 +139,7 @@ class Program:
         self._limits(left.inside)
 
     def _incompatible(self) -> None:
-        """Forbid a row together with the editions that lack it."""
+        """Add the constraint that a row excludes the editions that lack it."""
         for members in self.members if self.single else [np.array([j]) for j in range(len(self.columns))]:
             for k in np.flatnonzero(~self.present[:, members].all(axis=1)):
                 self.lp += self.y[k] + pulp.lpSum(self.b[j] for j in members if not self.present[k, j]) <= 1
@@ -150,7 +153,7 @@ class Program:
         return pulp.lpSum(counted)
 
     def _limits(self, inside: Booleans) -> None:
-        """Keep to the requirements and to the limits on editions."""
+        """Add the constraints of the requirements and the limits on editions."""
         problem = self.problem
         required, language = problem.required[self.columns], problem.language[self.columns]
         for j in np.flatnonzero(required):
@@ -173,7 +176,7 @@ class Program:
         return pulp.lpSum(self.b[j] for j in columns)
 
     def maximize(self, objective: Any, solver: pulp.LpSolver, *, relaxed: bool = False) -> Answer:
-        """Solve for an objective; if `relaxed`, variables need not be whole numbers, and the editions are rounded.
+        """Solve for an objective; if `relaxed`, solve the linear relaxation and round the editions.
 
         Raises
         ------

@@ -1,6 +1,5 @@
 """Tests of predictors against difficulties (Mielke et al. 2019, section 5)."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +9,11 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
+from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, LangdiffWarning, listing, option
+from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.effect_sources import Sources
 from langdiff.typology.association.comparison import COLUMNS, compare_models
 from langdiff.typology.association.correlation import (
@@ -62,6 +62,7 @@ class Settings:
     n_resamples: int
 
 
+@renamed(unit='average="language" or average=None')
 def correlate(
     difficulties: Sources,
     predictors: PredictorTable,
@@ -175,7 +176,7 @@ def correlate(
     1    mixed  62  nats per SD     0.064  0.049  0.080
     """
     if average not in ("language", None):
-        raise ConfigError(f"average={average!r}: must be 'language' or None.")
+        raise ConfigError(f"{option('average', average)}: must be 'language' or None.")
     unit: Unit = "edition" if average is None else "language"
     settings = settle(tests, given, unit, interval, n_resamples, tree is not None)
     random = interval == "bootstrap" or "permutation" in settings.tests
@@ -248,9 +249,9 @@ def settle(
     if unknown:
         raise ConfigError(f"unknown test(s) {listing(unknown)}; there are {listing(known, 9)}.")
     if settings.interval not in ("fisher", "bootstrap"):
-        raise ConfigError(f"interval={settings.interval!r}: must be 'fisher' or 'bootstrap'.")
+        raise ConfigError(f"{option('interval', settings.interval)}: must be 'fisher' or 'bootstrap'.")
     if settings.n_resamples < 99:
-        raise ConfigError(f"n_resamples={settings.n_resamples}: at least 99, or p is too coarse.")
+        raise ConfigError(f"{option('n_resamples', settings.n_resamples)}: at least 99, or p is too coarse.")
     if settings.unit == "edition" and settings.tests != ("mixed",):
         raise ConfigError(
             f"editions of one language are not independent: with {name_of_unit('edition')}, name "
@@ -278,7 +279,7 @@ def check_used(tests: Sequence[str], settings: Settings) -> None:
         )
     if settings.n_resamples != N_RESAMPLES and settings.interval != "bootstrap" and "permutation" not in tests:
         raise ConfigError(
-            f"n_resamples={settings.n_resamples}: nothing is drawn by tests {listing(tests, 9)}. Add "
+            f"{option('n_resamples', settings.n_resamples)}: nothing is drawn by tests {listing(tests, 9)}. Add "
             f"{option('tests', 'permutation')} or {option('interval', 'bootstrap')}, or leave it out."
         )
 
@@ -287,7 +288,7 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
     """Return the tests to be made of every predictor; refuse what would be left out without a word."""
     for name in settings.given:
         if not is_numeric_dtype(sample.column(name)):
-            raise ConfigError(f"given={name!r} is a category; only numbers can be held fixed.")
+            raise ConfigError(f"{option('given', name)} is a category; only numbers can be held fixed.")
     both = [name for name in only if name in settings.given]
     if both:
         raise ConfigError(f"{listing(both)} cannot be tested and held fixed (given) at once: leave one out.")
@@ -300,7 +301,9 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
     idle = [test for test in settings.tests if not any(test in fitting for fitting in planned.values())]
     if idle and named:
         what = "number" if idle[0] in NUMERIC else "category"
-        raise ConfigError(f"tests={idle[0]!r} cannot be made: no predictor of {listing(names)} is a {what}. {RULE}")
+        raise ConfigError(
+            f"{option('tests', idle[0])} cannot be made: no predictor of {listing(names)} is a {what}. {RULE}"
+        )
     if without and only:
         raise ConfigError(f"predictor {without[0]!r} fits none of the tests {listing(settings.tests, 9)}. {RULE}")
     return planned
@@ -309,11 +312,9 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
 def _warn_of_untested(planned: Mapping[str, Sequence[Test]], settings: Settings) -> None:
     without = [name for name, fitting in planned.items() if not fitting]
     if without:
-        warnings.warn(
+        warn(
             f"{len(without)} of {len(planned)} predictors fit none of the tests {listing(settings.tests, 9)} and are "
-            f"not tested: {listing(without)}. {RULE}",
-            LangdiffWarning,
-            stacklevel=3,
+            f"not tested: {listing(without)}. {RULE}"
         )
 
 

@@ -14,7 +14,7 @@ from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_source, posterior_draws
 from langdiff.tables.effects import Effects
 from langdiff.typology.association.correlation import MIN_LANGUAGES, NAN, RELATED, SYMBOL, fisher_interval, is_constant
@@ -152,7 +152,7 @@ def propagate_errors(
     tests = list(usual if tests is None else names_once(tests))
     unknown = [test for test in tests if test not in TESTS]
     if unknown or not tests:
-        raise ConfigError(f"tests={tests}: must be among {listing(TESTS)}.")
+        raise ConfigError(f"{option('tests', tests)}: must be among {listing(TESTS)}.")
     rng = generator(seed)
     named = name_of_seed(seed, rng)
     point, drawn = _draws(source, n_draws, rng)
@@ -287,7 +287,7 @@ def _correlations(x: Floats, rows: Floats) -> Floats:
 def _draws(source: Any, n_draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
     """Return point estimates by edition, and draws × editions."""
     if n_draws < 100:
-        raise ConfigError(f"n_draws={n_draws}: at least 100, or the ends of the interval are arbitrary.")
+        raise ConfigError(f"{option('n_draws', n_draws)}: at least 100, or the ends of the interval are arbitrary.")
     if isinstance(source, pd.DataFrame):
         drawn = source.astype(float)
     elif isinstance(source, Effects | HasEffects):

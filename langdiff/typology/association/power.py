@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import optimize, stats
 
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 
 
 def power_of_correlation(r: float, n: int, *, alpha: float = 0.05, n_tests: int = 1) -> float:
@@ -43,7 +43,7 @@ def power_of_correlation(r: float, n: int, *, alpha: float = 0.05, n_tests: int 
     """
     _check(n, alpha, n_tests)
     if not -1 < r < 1:
-        raise ConfigError(f"r={r!r}: a true correlation must lie between -1 and 1.")
+        raise ConfigError(f"{option('r', r)}: a true correlation must lie between -1 and 1.")
     t = float(stats.t.isf(alpha / n_tests / 2, n - 2))
     critical = np.arctanh(t / np.sqrt(t**2 + n - 2))
     center = np.arctanh(abs(r)) + abs(r) / (2 * (n - 1))
@@ -80,7 +80,7 @@ def detectable_correlation(n: int, *, power: float = 0.8, alpha: float = 0.05, n
     """
     _check(n, alpha, n_tests)
     if not alpha / n_tests < power < 1:
-        raise ConfigError(f"power={power!r} must lie between the level ({alpha / n_tests:g}) and 1.")
+        raise ConfigError(f"{option('power', power)} must lie between the level ({alpha / n_tests:g}) and 1.")
     return float(
         optimize.brentq(lambda r: power_of_correlation(r, n, alpha=alpha, n_tests=n_tests) - power, 0.0, 1 - 1e-12)
     )
@@ -88,8 +88,8 @@ def detectable_correlation(n: int, *, power: float = 0.8, alpha: float = 0.05, n
 
 def _check(n: int, alpha: float, n_tests: int) -> None:
     if n < 4:
-        raise ConfigError(f"n={n!r}: at least 4 languages are needed.")
+        raise ConfigError(f"{option('n', n)}: at least 4 languages are needed.")
     if not 0 < alpha < 1:
-        raise ConfigError(f"alpha={alpha!r} must lie between 0 and 1.")
+        raise ConfigError(f"{option('alpha', alpha)} must lie between 0 and 1.")
     if n_tests < 1:
-        raise ConfigError(f"n_tests={n_tests!r}: at least one is needed.")
+        raise ConfigError(f"{option('n_tests', n_tests)}: at least one is needed.")

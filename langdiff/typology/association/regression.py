@@ -223,7 +223,7 @@ def _check_tests(tests: tuple[str, ...]) -> tuple[str, ...]:
     known = (INDEPENDENT, *RELATED)
     unknown = [test for test in tests if test not in known]
     if unknown or not tests:
-        raise ConfigError(f"tests={tests!r}: must be among {listing(known)}.")
+        raise ConfigError(f"{option('tests', tests)}: must be among {listing(known)}.")
     return tests
 
 
@@ -234,7 +234,7 @@ def _terms(
     scale = float(y.std(ddof=1))
     design, _ = standard_design(x)
     if reason := obstacle(design, y, matrices[0]):
-        raise DataError(f"tests={test!r}: {reason}.")
+        raise DataError(f"{option('tests', test)}: {reason}.")
     found = slopes(design, y / scale, fit_related(design, y / scale, *matrices))
     estimate, std_error, degrees = (column[1:] for column in found)
     half = stats.t.ppf(0.975, degrees) * std_error

@@ -225,7 +225,7 @@ def _phylo(tree: Glottolog | LanguageTree, languages: pd.Index) -> Floats:
         raise DataError(
             f"none of {len(languages)} languages is in the tree: {listing(languages)}. Languages must have the names "
             "of the tree (in Glottolog ISO 639-3 codes or glottocodes): say which edition is in which language by "
-            "edition_info with a column 'language'."
+            f"{option('edition_info')} with a column 'language'."
         )
     names = languages.astype(str)
     matrix: Floats = found.reindex(index=names, columns=names).to_numpy(dtype=float)

@@ -11,7 +11,7 @@ from pandas.api.types import is_numeric_dtype
 from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.typology.association.comparison import COLUMNS, format_models
 from langdiff.typology.association.correlation import RELATED, category_means
 from langdiff.typology.association.sample import Sample
@@ -243,7 +243,7 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans
     from statsmodels.stats.multitest import multipletests
 
     if not 0 < alpha < 1:
-        raise ConfigError(f"alpha={alpha!r} must lie between 0 and 1.")
+        raise ConfigError(f"{option('alpha', alpha)} must lie between 0 and 1.")
     p = np.asarray(p, dtype=float)
     known = ~np.isnan(p)
     if not ((p[known] >= 0) & (p[known] <= 1)).all():

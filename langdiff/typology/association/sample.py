@@ -20,7 +20,7 @@ Unit = Literal["language", "edition"]
 
 def name_of_unit(unit: Unit) -> str:
     """Name the option that makes languages or editions the units of observation, for messages."""
-    python = "average=None" if unit == "edition" else 'average="language"'
+    python = "average=None" if unit == "edition" else "average='language'"
     return words(python=python, command=f"--average {unit}", experiment=f'average = "{unit}"')
 
 
@@ -101,7 +101,7 @@ def gather(
         If a setting is unknown.
     """
     if averaging not in ("difficulty", "factor"):
-        raise ConfigError(f"averaging={averaging!r}: must be 'difficulty' or 'factor'.")
+        raise ConfigError(f"{option('averaging', averaging)}: must be 'difficulty' or 'factor'.")
     if unit == "edition" and averaging != "difficulty":
         raise ConfigError(
             f"{option('averaging', averaging)} is for {name_of_unit('language')}: with {name_of_unit('edition')}, "
@@ -117,7 +117,7 @@ def gather(
         raise DataError(
             f"{len(known)} {unit}s have both difficulties and predictors; at least {MIN_LANGUAGES} are needed. "
             f"Difficulties are of {listing(difficulty.index)}, predictors of {listing(table.index)}. If predictors are "
-            "by language, say which edition is in which: edition_info with a column 'language'."
+            f"by language, say which edition is in which: {option('edition_info')} with a column 'language'."
         )
     of_row = language if unit == "edition" else pd.Series(difficulty.index, index=difficulty.index)
     families = None
@@ -190,11 +190,11 @@ def _languages(editions: pd.Index, info: pd.DataFrame | None) -> tuple[pd.Series
     if info is None:
         return pd.Series(editions, index=editions), None
     if "language" not in info:
-        raise DataError("edition_info needs a column 'language', one row per edition.")
+        raise DataError(f"{option('edition_info')} needs a column 'language', one row per edition.")
     info = info[info.index.isin(editions)]
     twice = info.index[info.index.duplicated()].unique()
     if len(twice):
-        raise DataError(f"edition_info has {len(twice)} edition(s) in more than one row: {listing(twice)}.")
+        raise DataError(f"{option('edition_info')} has {len(twice)} edition(s) in more than one row: {listing(twice)}.")
     known = info.index[info["language"].notna()]
     without = list(editions[~editions.isin(known)])
     if without:

@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, words
 from langdiff.typology.genealogy.tree import LanguageTree, read_tree
 
 # Treebanks and lexicons of a standard language are often named by its macrolanguage: zh for cmn
@@ -75,8 +75,8 @@ def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: st
         if len(fitting) > 1:
             names = listing(file.name for file in fitting)
             raise DataError(
-                f"{folder}: {len(fitting)} {what} fit edition {edition!r}: {names}. Leave one there, or in Python "
-                "say which in a mapping."
+                f"{folder}: {len(fitting)} {what} fit edition {edition!r}: {names}. Leave one there"
+                f"{words(python=', or say which in a mapping', command='')}."
             )
         if fitting:
             found[edition] = fitting[0]

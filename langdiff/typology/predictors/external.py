@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, MissingExtraError, listing
+from langdiff.errors import ConfigError, DataError, MissingExtraError, listing, option, warn
 from langdiff.treebanks import measure_treebanks
 from langdiff.typology.genealogy.glottolog import files_by_edition
 from langdiff.typology.predictors.lexicon import Syncretism, morphological_counting_complexity, read_unimorph
@@ -246,11 +246,9 @@ def _warn_of_varieties(feature: str, table: pd.DataFrame) -> None:
         chosen = [
             f"{code}: {row['name']} ({row['value']}) but {row['differing']}" for code, row in differing.iterrows()
         ]
-        warnings.warn(
+        warn(
             f"{feature}: WALS has varieties of {len(chosen)} language(s) with different values: {listing(chosen)}. "
-            "The first is taken.",
-            LangdiffWarning,
-            stacklevel=4,
+            "The first is taken."
         )
 
 
@@ -263,15 +261,13 @@ def check_codes(codes: Codes) -> None:
         If no edition has an ISO 639-3 code.
     """
     without = [edition for edition, code in codes.items() if code is None]
-    advice = "Set edition_info['language'], or a column iso639_3 in edition_info."
+    advice = f"Give a column 'language' or 'iso639_3' in {option('edition_info')}."
     if len(without) == len(codes):
         raise DataError(
             f"no edition has an ISO 639-3 code, such as {listing(without)}; nothing can be joined. {advice}"
         )
     if without:
-        warnings.warn(
+        warn(
             f"{len(without)} edition(s) have no ISO 639-3 code: {listing(without)}; predictors joined by language "
-            f"are missing there. {advice}",
-            LangdiffWarning,
-            stacklevel=3,
+            f"are missing there. {advice}"
         )

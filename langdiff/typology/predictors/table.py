@@ -1,6 +1,5 @@
 """One table of predictors, editions × predictors, from texts and from what is known of their languages."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, LangdiffWarning, listing
+from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
     Column,
@@ -209,7 +208,9 @@ def _check_used(features: list[str], has_wals: bool, syncretism: Syncretism, has
     if has_wals and not features:
         raise ConfigError("no features are named: name those to look up in WALS, or leave wals out.")
     if not has_lexicons and syncretism != "count":
-        raise ConfigError(f"syncretism={syncretism!r} is for lexicons, and none are given: give them, or leave it out.")
+        raise ConfigError(
+            f"{option('syncretism', syncretism)} is for lexicons, and none are given: give them, or leave it out."
+        )
 
 
 def _text_columns(
@@ -226,11 +227,9 @@ def _text_columns(
             bar.advance(task)
     unspaced = [edition for edition, row in rows.items() if row and "word_types" not in row]
     if unspaced:
-        warnings.warn(
+        warn(
             f"{len(unspaced)} edition(s) do not separate words by spaces: {listing(unspaced)}; predictors made of "
-            "words are missing there. Segment those texts to have them.",
-            LangdiffWarning,
-            stacklevel=3,
+            "words are missing there. Segment those texts to have them."
         )
     sources = {"unigram": f"text, {entropy}", "compression": f"text, {compressor}"}
     return [
@@ -295,10 +294,8 @@ def _warn_of_gaps(multitext: Multitext) -> None:
     have = multitext.presence.sum()
     short = have[have < len(multitext)].sort_values()
     if len(short):
-        warnings.warn(
+        warn(
             f"{len(short)} of {len(have)} editions lack some of the {len(multitext):,} intents, most of all "
             f"{short.index[0]!r}, which has {short.iloc[0]:,}. Counts of different contents cannot be compared: "
-            "keep the intents that all editions have, or select editions first.",
-            LangdiffWarning,
-            stacklevel=3,
+            "keep the intents that all editions have, or select editions first."
         )

@@ -96,7 +96,7 @@ def test_guesses_are_shown_with_the_text_and_never_applied(tmp_path, encoding):
     assert f"as {name}: '{text[:10]}" in first
     assert "As Windows-1252: '" in first
     assert f"If one is right: iconv -f WINDOWS-1252 -t UTF-8 {tmp_path}/rus.txt" in first
-    assert '(decode_errors="replace" reads it with U+FFFD in such places).' in first
+    assert "(decode_errors='replace' reads it with U+FFFD in such places)." in first
     assert all("As Windows" not in fault.fault for fault in caught.value.faults[1:])  # once per file
     assert "\ufffd" in read(tmp_path, decode_errors="replace").text("rus")["1"]
 

@@ -52,7 +52,7 @@ def test_names_of_other_kinds(tmp_path):
 
 
 def test_line_aligned_text_is_never_guessed(folder):
-    with pytest.raises(DataError, match=r'deu.txt: its beginning is that of none of .*pass format="moses"'):
+    with pytest.raises(DataError, match=r"deu.txt: its beginning is that of none of .*pass format='moses'"):
         read_multitext(folder)
 
 

@@ -373,7 +373,7 @@ def test_texts_the_format_cannot_hold(tmp_path, text, message):
 
 def test_intents_that_are_no_verses(tmp_path):
     bibles = read_frame(pd.DataFrame({"deu": ["a", "b"]}, index=["01001001", "s1"]))
-    with pytest.raises(DataError, match=r'1 of 2 intents are not verse ids BBCCCVVV.*.s1.\. Pass format="moses"'):
+    with pytest.raises(DataError, match=r"1 of 2 intents are not verse ids BBCCCVVV.*.s1.\. Pass format='moses'"):
         write(bibles, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

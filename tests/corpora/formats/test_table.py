@@ -140,7 +140,7 @@ def test_one_file_has_all_editions(table):
 def test_several_tables_may_be_line_aligned_texts(tmp_path):
     for edition in ("deu", "eng"):
         (tmp_path / f"{edition}.tsv").write_text("a line\n")
-    with pytest.raises(DataError, match=r'pass format="moses"; a table with one column per edition'):
+    with pytest.raises(DataError, match=r"pass format='moses'; a table with one column per edition"):
         read_multitext(f"{tmp_path}/*")
     assert list(read_multitext(f"{tmp_path}/*", format="moses").editions) == ["deu", "eng"]
 

@@ -33,7 +33,7 @@ from scipy.stats import chi2
 from scipy.stats import f as fisher
 
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.kernel.integrated.unequal import UnequalEstimate, pseudo_inverse
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
@@ -297,7 +297,9 @@ def bootstrap_wald(
     True
     """
     if n_resamples < 19:
-        raise ConfigError(f"n_resamples must be at least 19, got {n_resamples}: with fewer, no p is below 5 %.")
+        raise ConfigError(
+            f"{option('n_resamples')} must be at least 19, got {n_resamples}: with fewer, no p is below 5 %."
+        )
     statistic = _wald(own.log_variance, own, sandwich_covariance(own))
     larger = refused = 0
     for _ in range(n_resamples):
@@ -385,8 +387,8 @@ def estimand_levels(
     at_size = found.model == "2" and estimand == "median"
     if at_size != (size is not None) or (size is not None and not 0 < size < np.inf):
         raise ConfigError(
-            f"size={size!r} with estimand {estimand!r} of model {found.model!r}: the median of model 2 needs a size, "
-            "positive; nothing else depends on it."
+            f"{option('size', size)} with estimand {estimand!r} of model {found.model!r}: the median of model 2 needs "
+            "a size, positive; nothing else depends on it."
         )
     editions = len(found.c)
     dispersion = np.exp(found.log_variance)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.kernel.integrated.linear import (
     FreeRows,
     LinearFit,
@@ -157,19 +157,21 @@ def _check(z: Floats, model: str, distribution: str, covariates: Floats | None, 
             raise ConfigError(f"unknown {what} {given!r} for random intents; use one of {offered}.")
     if restricted and (model != "1" or sizes == "free"):
         raise ConfigError(
-            "restricted=True has no meaning here: with random intents the sizes are integrated out, so that no "
-            "likelihood has to make up for their number. Only model '1' with normal sizes has a restricted "
-            "likelihood (REML); leave restricted=False."
+            f"{option('restricted', True)} has no meaning here: with random intents the sizes are integrated out, so "
+            "that no likelihood has to make up for their number. Only model '1' with normal sizes has a restricted "
+            f"likelihood (REML); leave it out."
         )
     if sizes == "free" and distribution == "Laplace":
         raise ConfigError(
-            "sizes='free' puts sizes on a grid, on which the likelihood of model '2L' has kinks; use sizes='normal', "
-            "or model='2'."
+            f"{option('sizes', 'free')} puts sizes on a grid, on which the likelihood of model '2L' has kinks; use "
+            f"{option('sizes', 'normal')}, or {option('model', '2')}."
         )
     if covariates is None:
         return
     if sizes == "free":
-        raise ConfigError("sizes='free' has no mean that could depend on covariates; use sizes='normal'.")
+        raise ConfigError(
+            f"{option('sizes', 'free')} has no mean that could depend on covariates; use {option('sizes', 'normal')}."
+        )
     if covariates.shape[:1] != z.shape[:1] or covariates.ndim != 2:
         raise DataError(f"covariates must have shape ({len(z)}, K), got {covariates.shape}.")
     if not np.isfinite(covariates).all():

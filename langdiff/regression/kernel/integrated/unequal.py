@@ -315,7 +315,7 @@ def check_table(
     if intents not in ("flat", "normal"):
         raise ConfigError(f"unknown distribution of intents {intents!r}; use 'flat' or 'normal'.")
     if nodes < 1 or max_iterations < 1:
-        raise ConfigError(f"nodes and max_iterations must be at least 1, got {nodes} and {max_iterations}.")
+        raise ConfigError(f"nodes and {option('max_iterations')} must be at least 1, got {nodes} and {max_iterations}.")
     numbered = [("group", "edition", group, z.shape[1])]
     if clusters is not None:
         numbered.append(("clusters", "intent", clusters, z.shape[0]))
