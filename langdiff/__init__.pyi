@@ -49,6 +49,7 @@ from .regression.check.cross_validate import cross_validate as cross_validate
 from .regression.check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .regression.check.held_out import standardized_residuals as standardized_residuals
 from .regression.components.outliers import flag_outliers as flag_outliers
+from .regression.components.planning import plan as plan
 from .regression.components.reliability import generalizability as generalizability
 from .regression.components.short_forms import short_form as short_form
 from .regression.curves.curve import DifficultyCurve as DifficultyCurve

@@ -8,6 +8,8 @@ from .check.fold_differences import compare_folds as compare_folds
 from .check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .check.held_out import standardized_residuals as standardized_residuals
 from .components.outliers import flag_outliers as flag_outliers
+from .components.planning import Plan as Plan
+from .components.planning import plan as plan
 from .components.reliability import Generalizability as Generalizability
 from .components.reliability import generalizability as generalizability
 from .components.short_forms import ShortForm as ShortForm
