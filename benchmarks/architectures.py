@@ -19,7 +19,7 @@ from small_recipes import DATA, EDITIONS, read_parts, rivals
 
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
-from langdiff.experiments.training_sizes import nested_parts
+from langdiff.experiments.curves import nested_parts
 from langdiff.lm import RECIPES
 from langdiff.regression import fit_curve
 

@@ -22,7 +22,7 @@ from scipy.stats import rankdata
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
-from langdiff.experiments.training_sizes import nested_parts
+from langdiff.experiments.curves import nested_parts
 from langdiff.lm import Compute, KneserNeyRecipe
 from langdiff.regression import fit_curve
 

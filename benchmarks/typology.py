@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.typology.association.correlation import correlation
-from langdiff.typology.association.family import mixed_slope, permute_within_families
+from langdiff.typology.association.related import mixed_slope, permute_within_families
 
 FAMILIES = {
     "62 languages, 13 families as the Bibles'": (22, 6, 6, 6, 4, 4, 4, 2, 2, 2, 2, 1, 1),

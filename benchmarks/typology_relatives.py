@@ -27,8 +27,7 @@ from langdiff.datasets import mielke2019
 from langdiff.errors import LangdiffWarning
 from langdiff.typology import compare_relatedness, read_glottolog, regress
 from langdiff.typology.association.correlation import correlation
-from langdiff.typology.association.family import mixed_slope, permute_within_families
-from langdiff.typology.association.related import related_slope
+from langdiff.typology.association.related import mixed_slope, permute_within_families, related_slope
 from langdiff.typology.association.relatives import great_circle
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))

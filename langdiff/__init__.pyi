@@ -23,7 +23,7 @@ from .corpora.frame import read_frame as read_frame
 from .corpora.synthetic.result import synthesize as synthesize
 from .corpora.tokenizer import detokenize as detokenize
 from .corpora.tokenizer import tokenize as tokenize
-from .experiments.balance import balance_by_origin as balance_by_origin
+from .experiments.balanced_training import balance_by_origin as balance_by_origin
 from .experiments.balanced_training import run_balanced as run_balanced
 from .experiments.bpe_sweep import sweep_merges as sweep_merges
 from .experiments.curves import difficulty_curve as difficulty_curve
@@ -48,6 +48,8 @@ from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
 from .regression.check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .regression.check.held_out import standardized_residuals as standardized_residuals
+from .regression.check.language_models import LmComparison as LmComparison
+from .regression.check.language_models import compare_lms as compare_lms
 from .regression.components.outliers import flag_outliers as flag_outliers
 from .regression.components.planning import plan as plan
 from .regression.components.reliability import generalizability as generalizability
@@ -76,8 +78,8 @@ from .regression.simulation.draw import simulate as simulate
 from .regression.stan.draws import diagnose as diagnose
 from .regression.stan.sampling import sample as sample
 from .run.runner import run_experiment as run_experiment
-from .selection.front import pareto_front as pareto_front
 from .selection.result import Selection as Selection
+from .selection.selecting import pareto_front as pareto_front
 from .selection.selecting import select as select
 from .selection.splits import split as split
 from .selection.splits import split_into_folds as split_into_folds
@@ -91,6 +93,7 @@ from .tables.log_likelihoods import read_log_likelihoods as read_log_likelihoods
 from .tables.multitext import Multitext as Multitext
 from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
+from .tables.pairs import Pairs as Pairs
 from .tables.provenance import Provenance as Provenance
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals

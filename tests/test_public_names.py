@@ -10,10 +10,10 @@ import pytest
 NAMES = """
 langdiff:
     AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn
-    Effects Folds HuggingFaceLM Jackknife Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes
-    Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
+    Effects Folds HuggingFaceLM Jackknife LmComparison Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes
+    Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
     TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
-    correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
+    compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
     read_frame read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes
@@ -61,7 +61,8 @@ langdiff.plots:
     plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
     plot_difficulty_curves plot_discourse_comparison plot_discourse_relations plot_discourse_tree
     plot_divergences plot_goodness_of_fit plot_intent_stability plot_intents_per_edition
-    plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_metric_maps
+    plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_lm_differences
+    plot_metric_maps
     plot_multitext plot_native_share plot_pareto_front plot_parity plot_perturbation plot_posterior
     plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores
     plot_size_correlations plot_tag_transitions plot_tagger_training plot_translationese
@@ -69,9 +70,9 @@ langdiff.plots:
     plot_within_languages plot_wright_map
 langdiff.regression:
     Asymptotes Blunders Bootstrap Cauchy CrossValidation DifficultyCurve DifficultyFit Errors
-    FoldComparison Generalizability Information Jackknife Laplace LogNormal Normal Optimizer Priors
+    FoldComparison Generalizability Information Jackknife Laplace LmComparison LogNormal Normal Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Variant approximate compare compare_folds
-    compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
+    compare_lms compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals
 langdiff.run:

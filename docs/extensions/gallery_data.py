@@ -83,6 +83,7 @@ def _fits(n_editions: int, rng: np.random.Generator) -> dict[str, Any]:
         "fit": fit,
         "surprisals": surprisals,
         "truth": made.difficulty,
+        "language_models": ld.compare_lms(tables),
         "residuals": standardized_residuals(fit, surprisals),
         "idata": SimpleNamespace(posterior=posterior),
         "curve": _curve(surprisals, rng),

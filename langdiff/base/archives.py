@@ -94,12 +94,12 @@ def members_of(archive: Path) -> list[Member]:
     unsafe = [name for name in names if _is_unsafe(name)]
     if unsafe:
         raise DataError(
-            f"{archive}: {len(unsafe)} member(s) have names that point elsewhere or cannot be shown: "
-            f"{listing(unsafe)}. Such an archive is not read; make it anew."
+            f"{archive}: {len(unsafe)} member(s) have names that point outside of it or cannot be shown: "
+            f"{listing(unsafe)}. Such an archive is not read; create it again."
         )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise DataError(f"{archive}: {len(twice)} name(s) are there twice: {listing(twice)}. Make the archive anew.")
+        raise DataError(f"{archive}: {len(twice)} name(s) are there twice: {listing(twice)}. Create the archive again.")
     return sorted(Member(archive, name) for name in names if not PurePosixPath(name).name.startswith("."))
 
 
@@ -141,7 +141,7 @@ def refuse_special(file: File) -> None:
     """
     path = file.archive if isinstance(file, Member) else file
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise DataError(f"{file}: cannot be read: it is a pipe, a socket or a device. Copy what it gives into a file.")
+        raise DataError(f"{file}: cannot be read: it is a pipe, a socket or a device. Copy its content into a file.")
 
 
 def _allowed(packed: int) -> Allowance:

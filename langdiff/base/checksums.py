@@ -95,7 +95,7 @@ def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) ->
             "again, or use the version that wrote it."
         )
     if not is_whole(document):
-        raise DataError(f"{path}: damaged, or edited: not the numbers that were saved. Compute it again.")
+        raise DataError(f"{path}: damaged or edited: the numbers differ from those saved. Compute it again.")
     return document
 
 
@@ -197,7 +197,9 @@ def read_checksums(folder: Path) -> Checksums:
         raise
     except (ValueError, TypeError, AttributeError) as error:  # of JSON that is not an object
         raise DamageError(f"{path}: damaged: {error}.") from error
-    raise DamageError(f"{path}: {'of another version' if whole else 'damaged: not what was written'}.")
+    raise DamageError(
+        f"{path}: {'of another version' if whole else 'damaged: the content differs from what was written'}."
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> DamageError:

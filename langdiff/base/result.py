@@ -255,7 +255,7 @@ def _read_model(folder: Path, package: Any) -> Any:
     """Read a trained model of the kind that its index file gives."""
     index = folder / "model.json"
     if not index.is_file():
-        raise DataError(f"{folder}: no saved model here. Of a run, langdiff.run.read_run reads the folder.")
+        raise DataError(f"{folder}: there is no saved model. The folder of a run is read by langdiff.run.read_run.")
     match parse_json(index.read_text(encoding="utf-8", errors="replace")).get("kind"):
         case "parallelism-tagger":
             return package.parallelism.read_tagger(folder)

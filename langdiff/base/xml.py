@@ -52,7 +52,7 @@ class XmlEvents:
         """Receive the beginning of an element from the parser."""
         self.open.append(tag.rpartition("}")[2])
         if len(self.open) > MAX_DEPTH:
-            raise self.unusable(f"more than {MAX_DEPTH} elements in each other.")
+            raise self.unusable(f"more than {MAX_DEPTH} nested elements.")
         self.begin(self.open[-1], attributes)
 
     def end(self, _: str) -> None:

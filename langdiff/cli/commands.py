@@ -190,7 +190,7 @@ class Command:
 
 
 class Call:
-    """The function of a command, with the values of its options; calling it reads what is to be read.
+    """The function of a command with the values of its options; calling it reads the files that they name.
 
     Parameters
     ----------
@@ -369,12 +369,12 @@ def load(name: str) -> Any:
 
 
 def is_block(kind: Any) -> bool:
-    """Whether a parameter of a body stands for options that several commands share."""
+    """Return whether a parameter of a body stands for options that several commands share."""
     return isinstance(kind, type) and is_dataclass(kind)
 
 
 def _is_settled(kind: Any) -> bool:
-    """Whether a type leaves no choice: the name of what is usual beside a class of options."""
+    """Return whether a type allows one value only, which is the usual name next to a class of options."""
     return get_origin(kind) is Literal and len(get_args(kind)) == 1
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,6 +20,7 @@ from langdiff.cli.output import (
     Out,
     Output,
     check_ending,
+    flat,
     print_json,
     print_table,
     save_picture,
@@ -262,13 +263,24 @@ class Tables:
         return {path.stem: ld.read_surprisals(path, verify=self.verify) for path in self.surprisals}
 
 
+Command(
+    app,
+    "langdiff.compare_lms",
+    reads={"surprisals_by_lm": Tables, **MODEL},
+    examples=(
+        "langdiff compare-lms models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv",
+        "langdiff compare-lms A.csv B.csv --clusters book --plot differences.svg",
+    ),
+)(show)
+
+
 @Command(app, "langdiff.generalizability", name="reliability", reads={"surprisals": Tables}, without=("facets",))
 def reliability(
     call: Call,
     output: Output,
     target: Annotated[float, typer.Option(help="Reliability G that the number of intents is asked for.")] = 0.95,
 ) -> None:
-    """Say how much of ln bits varies by edition, intent and language model, and how many intents difficulties need.
+    """Estimate how much ln bits vary by edition, intent and language model, and how many intents are needed.
 
     Example: langdiff reliability models/surprisals-char-residual.csv --target 0.95
     """
@@ -298,6 +310,50 @@ def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
     typer.echo(f"{len(flagged):,} of {len(found):,} cells are flagged at a false discovery rate of {rate:g}.", err=True)
 
 
+PAIRS = (".json (the result)", ".csv", ".tsv", ".parquet", ".tex (its table)")
+
+
+@Command(app)
+def pairs(
+    fit: Annotated[
+        Path, typer.Argument(help="Saved result with effects, such as that of langdiff fit --out.", callback=existing)
+    ],
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="Compare with this edition alone; or each with the best of the others: hardest, easiest."),
+    ] = None,
+    adjust: Annotated[
+        Literal["max-t", "holm", "bh", "none"], typer.Option(help="Adjustment of p-values for the number of pairs.")
+    ] = "max-t",
+    level: Annotated[float, typer.Option(help="Probability that all intervals contain their difference.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Save the result (.json), or its table (.csv, .tsv, .parquet, .tex), here."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare all pairs of editions of a saved fit, with intervals that hold together, and print the rank sets.
+
+    Example: langdiff pairs fit.json --out pairs.csv
+    """
+    import langdiff as ld
+    from langdiff.base.io import write_text
+
+    check_ending(out, PAIRS, "file")
+    found = ld.as_effects(ld.read(fit)).pairs(
+        adjust=None if adjust == "none" else adjust, baseline=baseline, level=level, seed=seed
+    )
+    if out is not None and out.suffix == ".tex":
+        write_text(out, found.to_latex())
+    else:
+        Output(out=out).write(found)
+    if as_json:
+        print_json(flat(found.to_frame()))
+    else:
+        typer.echo(found.summary())
+
+
 Draws = Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")]
 
 
@@ -311,7 +367,7 @@ def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
 
 
 def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, str]) -> None:
-    """Sample, save the draws if asked to, and print the table of the posterior under what is said of the chains."""
+    """Sample, save the draws if asked to, and print the diagnostics of the chains and the table of the posterior."""
     from langdiff.base.io import atomic_path
     from langdiff.regression.stan.draws import diagnose, posterior_table
 

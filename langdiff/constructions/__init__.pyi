@@ -15,7 +15,7 @@ from .rules import Rules as Rules
 from .rules import default_rules as default_rules
 from .rules import read_rules as read_rules
 from .scores import ConstructionScores as ConstructionScores
+from .scores import order_columns as order_columns
 from .shipped import constructed_gold as constructed_gold
 from .shipped import mined_counts as mined_counts
 from .shipped import mined_gold as mined_gold
-from .tables import order_columns as order_columns

@@ -8,14 +8,14 @@ import pandas as pd
 
 from langdiff.base.result import Result
 from langdiff.constructions.gold import GoldTargets
-from langdiff.constructions.tables import wilson
+from langdiff.constructions.scores import wilson
 from langdiff.constructions.target import Target, write_nodes
 from langdiff.errors import DataError, listing
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Agreement(Result):
-    """How far two sets of targets agree.
+    """Agreement of two sets of targets.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Claims about scores that a machine can check: who is above what, on which type of dependency."""
+"""Formal claims about scores: parsers above or below a value, by type of dependency."""
 
 import operator
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from langdiff.base.result import Result
-from langdiff.constructions.tables import order_columns, score_matrix
+from langdiff.constructions.scores import order_columns, score_matrix
 from langdiff.errors import ConfigError, DataError
 
 COLUMNS = ["claim", "phenomenon", "column", "who", "holds"]
@@ -107,7 +107,7 @@ def check_claims(scores: pd.DataFrame, claims: pd.DataFrame) -> CheckedClaims:
 
 
 def _values(recall: pd.DataFrame, order: list[tuple[str, str]], phenomenon: str, column: str) -> pd.Series:
-    """Return what a claim is about, by parser."""
+    """Return the quantity of a claim, by parser."""
     types = [kind for code, kind in order if code == phenomenon]
     if not types:
         raise DataError(f"there are no scores for phenomenon {phenomenon!r}.")
@@ -137,7 +137,7 @@ def _condition(text: str) -> Callable[[float], bool]:
 
 
 def _agrees(who: str, satisfied: set[str], parsers: list[str]) -> bool:
-    """Return whether those who satisfy a condition are those whom the claim names."""
+    """Return whether the parsers that satisfy a condition are the ones that the claim names."""
     everyone = set(parsers)
     if who == "all":
         return satisfied == everyone

@@ -1,4 +1,4 @@
-"""Judging the analyses of parsers by gold targets, and what parsers have not analysed."""
+"""Evaluation of parsers' analyses by gold targets, and coverage of the gold set."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
@@ -18,7 +18,7 @@ SUSPICIOUS = 5  # targets; rules that find none of so many may be for another sc
 
 
 def coverage_of(gold: GoldTargets, systems: Sequence[Parses]) -> pd.DataFrame:
-    """Return how much of the gold set parsers have parsed, one row per parser and treebank.
+    """Return the coverage of the gold set, one row per parser and treebank.
 
     Columns are ``parser``, ``treebank``, ``items`` (sentences of the gold set), ``no_parse`` (those without a block)
     and ``empty`` (blocks without lines).
@@ -33,7 +33,7 @@ def coverage_of(gold: GoldTargets, systems: Sequence[Parses]) -> pd.DataFrame:
 
 
 def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], missing: Missing) -> GoldTargets:
-    """Return the gold set, without treebanks of which a parser has parsed nothing if these are to be left out.
+    """Return the gold set, optionally without treebanks of which a parser has parsed nothing.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], miss
         If treebanks are left out.
     """
     if missing not in get_args(Missing):
-        raise ConfigError(f"missing is one of {', '.join(get_args(Missing))}; got {missing!r}.")
+        raise ConfigError(f"{option('missing')} is one of {', '.join(get_args(Missing))}; got {missing!r}.")
     coverage = coverage_of(gold, systems)
     for parser, own in coverage.groupby("parser", sort=False):
         if (own["no_parse"] == own["items"]).all():
@@ -79,7 +79,7 @@ def _said(parser: str, lost: pd.DataFrame, coverage: pd.DataFrame) -> str:
 
 
 def warn_of_missing_parses(gold: GoldTargets, system: Parses) -> None:
-    """Warn of sentences without a parse, whose targets count as wrong: how many of each treebank, and the first."""
+    """Warn of sentences without a parse, whose targets count as wrong, by treebank."""
     banks: dict[str, list[str]] = {}
     for item in gold.sentences:
         banks.setdefault(gold.treebank_of(item), []).append(item)
@@ -162,7 +162,11 @@ def evaluate(
     systems = [parses] if isinstance(parses, Parses) else list(parses)
     names = [system.name for system in systems]
     if not systems or len(set(names)) < len(names):
-        raise ConfigError(f"parsers need different names; got {listing(names)}." if names else "no parser is given.")
+        raise ConfigError(
+            f"parsers need different names; got {listing(names)}."
+            if names
+            else "no parser is given; give the output of at least one."
+        )
     shared = default_rules() if rules is None else rules
     of_each = {name: _rules_of(shared, name) for name in names}
     for system in systems:
@@ -264,7 +268,7 @@ def _warn_of_nothing_found(judged: list[dict[str, object]], system: Parses, rule
     if missed < SUSPICIOUS or any(row["outcome"] == "found" for row in judged) or not any(system.blocks.values()):
         return
     warn(
-        f"rules {rules.name!r} ({rules.source}) find no target at all in the output of parser {system.name!r}; are "
+        f"rules {rules.name!r} ({rules.source}) find no target in the output of parser {system.name!r}; are "
         "they written for lines of this shape, with these labels?"
     )
 

@@ -229,7 +229,7 @@ def collect_targets(
     name: str,
     origin: str,
 ) -> GoldTargets:
-    """Return the targets of numbered lines, and those of the sentences that have any; see `read_gold`."""
+    """Return the targets of numbered lines and the sentences that have targets; see `read_gold`."""
     found: dict[object, Target] = {}
     different = []
     for number, line in lines:
@@ -247,7 +247,7 @@ def collect_targets(
     if faults:
         raise FaultsError(faults)
     if not found:
-        raise DataError(f"{source}: there are no targets.")
+        raise DataError(f"{source}: the file has no targets.")
     if different:
         warn_of_words(source, different)
     used = {target.item for target in found.values()}
@@ -256,7 +256,7 @@ def collect_targets(
 
 
 def warn_of_words(source: str, different: list[str]) -> None:
-    """Warn of words that are not those of the sentence."""
+    """Warn of words that differ from the sentence."""
     message = f"{len(different)} words are not those of the sentence: {'; '.join(different[:5])}."
     warn(f"{source}: {message} Are positions counted from 0?")
 
@@ -313,7 +313,7 @@ def read_treebanks(path: str | Path) -> dict[str, str]:
 
 
 def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Target, list[str]]:
-    """Return the target of a line, and the words in it that are not those of the sentence.
+    """Return the target of a line, and its words that differ from the sentence.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Ta
     if not is_type(kind):
         raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
     if polarity not in ("0", "1") or (polarity == "0") != kind.startswith("!"):
-        raise ValueError(f"polarity {polarity!r} does not go with type {kind!r}; it is 0 with !, else 1.")
+        raise ValueError(f"polarity {polarity!r} contradicts type {kind!r}; it is 0 for types with !, else 1.")
     if item not in sentences:
         raise ValueError(f"item {item!r} has no sentence.")
     tokens = sentences[item]

@@ -1,4 +1,4 @@
-"""Sentences of CoNLL-U with all that constructions need: features, heads, and the enhanced graph of DEPS."""
+"""Sentences of CoNLL-U with features, heads, and the enhanced graph of DEPS."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Candidates of phenomena in treebanks: counting, drawing at random, and files for people to vet."""
+"""Candidates of phenomena in treebanks: counts, random samples, and files for vetting."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Candidates:
-    """What queries found in treebanks, or some of it.
+    """Candidates that queries found in treebanks, or a sample of them.
 
     Attributes
     ----------
@@ -211,14 +211,14 @@ def mine_candidates(
         for what in edges.lacking():
             warn(f"{file}: {what}")
     if not seen:
-        raise DataError("the files have no sentences.")
+        raise DataError("the files have no sentences; are they CoNLL-U?")
     order = list(dict.fromkeys(query.phenomenon for query in asked))
     found.sort(key=lambda candidate: order.index(candidate.phenomenon))
     return Candidates(found=tuple(found), sentences=sentences, n_sentences=len(seen), phenomena=tuple(order))
 
 
 class _Edges:
-    """Counts, in one file, what the tree has of patterns that need the enhanced graph, and what the graph has."""
+    """Counts, in one file, of matches in the tree and in the enhanced graph, for patterns that need the latter."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
         self._queries = [query for query in queries if query.in_tree is not None]
@@ -236,7 +236,7 @@ class _Edges:
         self._in_tree.update(there)
 
     def lacking(self) -> Iterator[str]:
-        """Yield what the file lacks, so that phenomena cannot be found in it."""
+        """Yield the annotations that the file lacks, without which phenomena cannot be found."""
         if self._phenomena and self._sentences and not self._graphs:
             yield f"no enhanced graphs (DEPS), without which {', '.join(self._phenomena)} cannot be found."
             return
@@ -340,7 +340,7 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
             try:
                 decision = cells[0].strip()
                 if len(cells) != CELLS + 1 or decision not in ("", *DECISIONS):
-                    raise ValueError("not a decision (yes, no, edit or empty) and the six cells of a target.")
+                    raise ValueError("a line needs a decision (yes, no, edit or empty) and the six cells of a target.")
                 decisions.setdefault((cells[2], cells[1]), []).append(decision)
                 if decision in ("yes", "edit"):
                     target, unlike = read_target(cells[1:], number, sentences)

@@ -256,7 +256,7 @@ def read_parses(
         raise ConfigError(f"unknown graph {graph!r}; it is 'basic' or 'enhanced'.")
     files = as_paths(path)
     if not files:
-        raise ConfigError("no file is given.")
+        raise ConfigError("no file is given; name at least one.")
     name = name or re.sub(r"\.(gz|bz2|xz)$", "", files[0].name).rsplit(".", 1)[0]
     if shape == "conllu":
         if tokens is not None:

@@ -1,4 +1,4 @@
-"""Queries over dependency graphs, read from data: nodes, edges, order, and what must not be there."""
+"""Queries over dependency graphs, read from data: nodes, edges, order, and negative conditions."""
 
 import re
 import tomllib
@@ -74,7 +74,7 @@ def doubtful_names(condition: str) -> Iterator[str]:
 
 
 def _unmatched(what: str, expression: str, names: list[str]) -> Iterator[str]:
-    """Yield the alternatives of a regular expression that match none of the names, subtypes left aside."""
+    """Yield the alternatives of a regular expression that match none of the names, without subtypes."""
     if re.search(r"[()\[\]\\]", expression):  # alternatives may be inside
         return
     for alternative in expression.split("|"):
@@ -87,7 +87,7 @@ def _unmatched(what: str, expression: str, names: list[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Query:
-    """Pattern of a phenomenon: what must be there, what must not, and the targets of each place where it is found.
+    """Pattern of a phenomenon: positive and negative conditions, and the targets of each match.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ def _is_enhanced(text: str) -> bool:
 
 
 def _in_tree(phenomenon: str, pattern: Iterable[str], without: Iterable[Iterable[str]]) -> Query:
-    """Return a query without edges of the enhanced graph, and without conditions about nodes that only these bring in.
+    """Return a query without edges of the enhanced graph and without conditions on nodes that only these introduce.
 
     A node somewhere below another (``R >> G``) that is in nothing else but such an edge is such a node, too.
     """
@@ -259,7 +259,7 @@ def _conditions(texts: Iterable[str], known: set[str]) -> list[Extend]:
 
 
 def _condition(text: str, known: set[str]) -> Extend:
-    """Return a condition; nodes that it brings in are added to those known."""
+    """Return a condition; nodes that it introduces are added to the known ones."""
     if match := _NODE.fullmatch(text):
         known.add(match.group(1))
         return _node(match.group(1), match.group(2))

@@ -1,4 +1,4 @@
-"""Rules: how the lines of a parser express each type of dependency, and whether one finds a target."""
+"""Rules that describe how the lines of a parser express each type of dependency, and their matching."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -167,14 +167,14 @@ def _collect(lines: Iterable[tuple[int, str]], source: str, name: str) -> Rules:
     if faults:
         raise FaultsError(faults)
     if not rules:
-        raise DataError(f"{source}: there are no rules.")
+        raise DataError(f"{source}: the file has no rules.")
     return Rules(name=name, source=source, rules=tuple(rules))
 
 
 def _rule(line: str, number: int) -> Rule:
     cells = line.split(None, 2)
     if len(cells) < 3:
-        raise ValueError("a rule is: phenomenon, type, regular expression.")
+        raise ValueError("a rule needs three cells: phenomenon, type, regular expression.")
     phenomenon, kind, expression = cells
     if phenomenon not in PHENOMENA:
         raise ValueError(f"unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")

@@ -100,7 +100,7 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
 
 
 def mined_counts() -> pd.DataFrame:
-    """Return how the mined set came about, one row per phenomenon.
+    """Return counts of the mining and vetting of the mined set, one row per phenomenon.
 
     Returns
     -------

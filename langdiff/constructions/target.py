@@ -93,7 +93,7 @@ class Target:
 
     @property
     def column(self) -> str:
-        """Type under which the target is scored: its own, but one for all of expletive *it*."""
+        """Type under which the target is scored: its own, except that expletive *it* has one type."""
         return POOLED.get(self.phenomenon, self.type)
 
     @property
@@ -104,7 +104,7 @@ class Target:
 
     @property
     def key(self) -> tuple[str, str, str, frozenset[Node], frozenset[Node]]:
-        """What makes two targets the same, whatever the order of alternatives."""
+        """Key by which targets are equal, independent of the order of alternatives."""
         return self.item, self.phenomenon, self.type, frozenset(self.heads), frozenset(self.dependents)
 
 
@@ -153,7 +153,7 @@ def read_nodes(cell: str) -> tuple[tuple[Node, ...], list[tuple[int, str]]]:
             nodes.append([])
         place = match.end()
     if not nodes[-1]:
-        raise ValueError("an empty cell; write word-position, or * for any head.")
+        raise ValueError("the cell is empty; write word-position, or * for any head.")
     return tuple(map(tuple, nodes)), words
 
 

@@ -72,8 +72,9 @@ def find_edition_info(
         ]
         if edition_columns and not tables:
             raise ConfigError(
-                f"{option('edition_columns')} name columns of a table of editions ({listing(edition_columns)}), and "
-                f"there is none: no {FILE_NAME} beside the files. Give the table as {option('edition_info')}."
+                f"{option('edition_columns')} names columns of a table of editions ({listing(edition_columns)}), but "
+                f"there is none: {FILE_NAME} is not in the folder of the files. Give the table as "
+                f"{option('edition_info')}."
             )
         return pd.concat(tables) if tables else pd.DataFrame(index=pd.Index([], dtype=object))
     if isinstance(edition_info, pd.DataFrame):
@@ -141,7 +142,7 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
             different.append(f"{edition} ({code})")
     if unknown:
         warn(
-            f"headers of {len(unknown)} edition(s) name a language by what is not a code of ISO 639: "
+            f"headers of {len(unknown)} edition(s) give a language that is not a code of ISO 639: "
             f"{listing(unknown)}. It is not used; give the language by {option('edition_info')}."
         )
     if different:
@@ -256,8 +257,8 @@ def _read(path: Path, files: Mapping[str, File], edition_columns: Mapping[str, s
     key = next((name for name in ("file", "edition") if name in header), None)
     if key is None:
         raise DataError(
-            f"{path}: needs a column 'file' or 'edition', has {listing(header)}. If one is called otherwise, say so by "
-            f"{option('edition_columns')}; if it is about something else, pass the right file as "
+            f"{path}: needs a column 'file' or 'edition', has {listing(header)}. If such a column has another name, "
+            f"give it by {option('edition_columns')}; if the file is not a table of editions, pass the right one as "
             f"{option('edition_info')}."
         )
     editions_of: dict[str, list[str]] = {}  # a file may hold several
@@ -282,7 +283,7 @@ def _with_codes(table: pd.DataFrame, what: str) -> pd.DataFrame:
     if "iso639_3" not in table:
         return table
     if {"language", "language_name"} <= set(table):
-        raise DataError(f"{what}: beside 'iso639_3', give the name as 'language' or 'language_name', not both.")
+        raise DataError(f"{what}: in addition to 'iso639_3', give the name as 'language' or 'language_name', not both.")
     table = table.rename(columns={"language": "language_name"}).rename(columns={"iso639_3": "language"})
     return table.assign(language=[iso639_3(code) or code for code in table["language"]])
 

@@ -68,7 +68,7 @@ def read_frame(
     Multitext: 2 intents × 2 editions (2 languages), 1 of 4 cells missing
     """
     if not isinstance(frame, pd.DataFrame):
-        raise DataError(f"texts come as a DataFrame, long or one column per edition, not as {type(frame).__name__}.")
+        raise DataError(f"texts must be a DataFrame, long or one column per edition, not {type(frame).__name__}.")
     faults = Faults(on_error)
     cells = _long(frame)
     texts = cells if cells.empty else _without_faults(cells, faults, is_long="text" in frame.columns)

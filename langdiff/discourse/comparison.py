@@ -26,7 +26,7 @@ _PERCENT = ("difference", "std_error", "low", "high")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TreeComparison(Result):
-    """Which nodes two trees of one document share.
+    """Nodes that two trees of one document share.
 
     Attributes
     ----------
@@ -175,9 +175,9 @@ def compare_systems(
     """Compare systems by their counts, indexed by system and document; see `DiscourseEvaluation.compare`."""
     systems = list(dict.fromkeys(counts.index.get_level_values("system")))
     if metric not in METRICS:
-        raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+        raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
     if len(systems) < 2:
-        raise ConfigError("a comparison needs two systems; there is one.")
+        raise ConfigError("a comparison needs two systems, but only one is given.")
     if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
         raise ConfigError(f"{option('n_draws')} must be a whole number, at least 1, got {n_draws!r}.")
     with_items = counts["gold"] > 0
@@ -186,7 +186,9 @@ def compare_systems(
     hits = counts[metric].unstack("system")[systems].to_numpy(float)  # (D, J)
     sizes = (counts["gold"] + counts["predicted"]).unstack("system")[systems].to_numpy(float)
     if with_items.sum() < 2 * len(systems):
-        raise DataError("a bootstrap over documents needs two documents with items in the reference; there is one.")
+        raise DataError(
+            "a bootstrap over documents needs two documents with items in the reference, but there is only one."
+        )
     rng = generator(seed, "samples of documents")
     seed_name = name_of_seed(seed, rng)
     observed = _f1(np.ones((1, len(hits))), hits, sizes, averaging)[0]  # (J,)
@@ -217,7 +219,7 @@ def _draws(hits: Floats, sizes: Floats, averaging: str, n_draws: int, rng: np.ra
 
 
 def _f1(weights: Floats, hits: Floats, sizes: Floats, averaging: str) -> Floats:
-    """Return F1 of every sample and system, shape (B, J); `weights` say how often each document is drawn, (B, D).
+    """Return F1 of every sample and system, shape (B, J), from `weights`, the counts of each document, (B, D).
 
     Of a sample without items on either side F1 is 0, as it is of a document.
     """

@@ -1,4 +1,4 @@
-"""Documents that cannot be used or compared: an error that names all of them, or left out and listed."""
+"""Documents that cannot be used or compared: errors that name all of them, or a table of those left out."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
@@ -30,7 +30,7 @@ class Documents(dict[str, DiscourseTree]):
 
 
 class Unusable(NamedTuple):
-    """Why a document cannot be used: in which system, and where in a file if it is one that is faulty."""
+    """Reason why a document cannot be used, with the system and, for a faulty file, the place."""
 
     document: str
     system: str
@@ -76,7 +76,7 @@ def checked_on_error(on_error: str) -> None:
 
 
 def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
-    """Return documents that were read, after an error or a warning if files of some are faulty.
+    """Return documents after reading; raise an error or warn if files are faulty.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def _faults(trees: Mapping[str, DiscourseTree]) -> Mapping[str, tuple[Fault, ...
 
 
 def _difference(gold: DiscourseTree, predicted: DiscourseTree, reference: str, system: str, spans: Spans) -> str:
-    """Return in which units two trees of a document differ; empty if they can be compared."""
+    """Describe the units in which two trees of a document differ; empty if the trees can be compared."""
     if spans == "edus":
         ours, theirs = gold.nodes[0], predicted.nodes[0]
         who = "the reference" if reference == REFERENCE else reference
@@ -202,7 +202,7 @@ def _difference(gold: DiscourseTree, predicted: DiscourseTree, reference: str, s
 
 
 def _lines(found: Iterable[Unusable]) -> Iterator[Fault]:
-    """Yield what a message lists: faults of files, and of each system the documents with one reason together."""
+    """Yield the lines of a message: faults of files, then documents by system and reason."""
     groups: dict[tuple[str, str], list[str]] = {}
     for row in found:
         if row.file is not None:

@@ -24,7 +24,7 @@ from langdiff.discourse.items import (
 )
 from langdiff.discourse.result import Averaging, DiscourseEvaluation
 from langdiff.discourse.tree import Binarization, DiscourseTree, binarize
-from langdiff.errors import ConfigError, DataError, listing, warn
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 
 BOTH: tuple[Procedure, ...] = ("rst-parseval", "parseval")
 _COLUMNS = ["procedure", "system", "document", *Item._fields, *METRICS]
@@ -126,7 +126,7 @@ def evaluate_discourse(
                 predicted_rows += [(procedure, system, document, item.relation) for item in theirs]
     if not rows:
         raise DataError(
-            "the reference has no items: none of its documents has more than one EDU, so that there is nothing to find."
+            "the reference has no items: none of its documents has more than one EDU, so that nothing can be evaluated."
         )
     result = DiscourseEvaluation(
         items=pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(METRICS, bool)),
@@ -197,7 +197,7 @@ def discourse_similarity(
     1.0
     """
     if not systems:
-        raise ConfigError("there are no systems to compare.")
+        raise ConfigError("there are no systems to compare; give at least one.")
     _check(systems, binarization, spans, [procedure])
     checked_on_error(on_error)
     given = {name: _given(source) for name, source in systems.items()}
@@ -213,7 +213,7 @@ def discourse_similarity(
 
 
 def error_reduction(baseline: float, score: float, ceiling: float) -> float:
-    """Return which part of the errors of a baseline a system avoids, measured against a ceiling.
+    """Return the share of a baseline's errors, relative to a ceiling, that a system avoids.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def error_reduction(baseline: float, score: float, ceiling: float) -> float:
 
 
 class _Preparation:
-    """Makes trees of whatever is given comparable: classes of relations first, then binary trees."""
+    """Preparation of trees for comparison: classes of relations, then binarization."""
 
     def __init__(self, binarization: Binarization, classes: Classes) -> None:
         self._binarization, self._classes = binarization, checked_classes(classes)
@@ -253,7 +253,7 @@ class _Preparation:
     def trees(self, given: Trees) -> dict[str, DiscourseTree]:
         trees = {name: with_classes(tree, self._classes) for name, tree in given.items()}
         if not trees:
-            raise DataError("there are no documents.")
+            raise DataError("there are no documents; give at least one.")
         return {name: binarize(tree, self._binarization) for name, tree in trees.items()}
 
 
@@ -265,13 +265,15 @@ def _check(predictions: Mapping[str, Any], binarization: str, spans: str, proced
     if not isinstance(predictions, Mapping) or not predictions:
         raise ConfigError("predictions are given by name of the system: {'parser': trees}; there are none.")
     if binarization not in get_args(Binarization):
-        raise ConfigError(f"binarization is one of {', '.join(get_args(Binarization))}; got {binarization!r}.")
+        raise ConfigError(
+            f"{option('binarization')} is one of {', '.join(get_args(Binarization))}; got {binarization!r}."
+        )
     if spans not in get_args(Spans):
-        raise ConfigError(f"spans are edus or chars; got {spans!r}.")
+        raise ConfigError(f"{option('spans')} are edus or chars; got {spans!r}.")
     if not procedures or not set(procedures) <= set(BOTH):
         raise ConfigError(f"procedures are {' and '.join(BOTH)}; got {listing(procedures)}.")
     if len(set(procedures)) < len(procedures):
-        raise ConfigError(f"procedures are given once each; got {listing(procedures)}.")
+        raise ConfigError(f"{option('procedures')} are given once each; got {listing(procedures)}.")
 
 
 def _items(tree: DiscourseTree, procedure: Procedure, spans: Spans) -> list[Item]:

@@ -89,7 +89,7 @@ def read_documents(
 ) -> Documents:
     """Return the trees of all files that hold one, and the faults of the others; see `read_discourse`."""
     if format != "auto" and format not in get_args(DiscourseFormat):
-        raise ConfigError(f"format is auto, {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+        raise ConfigError(f"{option('format')} is auto, {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
     paths: dict[str, Path] = {}
     trees: dict[str, DiscourseTree] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
@@ -115,7 +115,7 @@ def read_documents(
 def parse_discourse(
     text: str, *, format: StringFormat = "dis", document: str = "", collapse_unary: bool = False
 ) -> DiscourseTree:
-    """Return the tree that a string describes.
+    """Parse the discourse tree in a string.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     ('rain.attachments', '1 1 2 NS cause\n')
     """
     if format not in get_args(DiscourseFormat):
-        raise ConfigError(f"format is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+        raise ConfigError(f"{option('format')} is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
     if odd := [name for name in trees if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     if format != "rs3":
@@ -236,7 +236,7 @@ def _parse(text: str, format: str, file: str, document: str, collapse_unary: boo
         case "attachments":
             return read_attachments(text, file, document)
         case _:
-            raise ConfigError(f"format is one of {', '.join(get_args(StringFormat))}; got {format!r}.")
+            raise ConfigError(f"{option('format')} is one of {', '.join(get_args(StringFormat))}; got {format!r}.")
 
 
 def _files(source: TreeSource, *, any_ending: bool) -> list[Path]:

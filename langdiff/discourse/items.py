@@ -1,4 +1,4 @@
-"""What trees are compared by: spans with labels, and classes of relations."""
+"""Items by which trees are compared, which are labelled spans, and classes of relations."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -75,7 +75,7 @@ def items_of(tree: DiscourseTree, procedure: Procedure) -> list[Item]:
 
 
 def keys_of(items: Sequence[Item], metric: Metric) -> list[tuple[int | str, ...]]:
-    """Return what has to be equal for an item to be found: the span and the labels of the metric."""
+    """Return the keys that matching items share: the span and the labels of the metric."""
     match metric:
         case "S":
             return [(item.first, item.last) for item in items]
@@ -88,7 +88,7 @@ def keys_of(items: Sequence[Item], metric: Metric) -> list[tuple[int | str, ...]
 
 
 def found(gold: Sequence[Item], predicted: Sequence[Item], metric: Metric) -> list[bool]:
-    """Return which items of the reference are among those predicted.
+    """Return an indicator of items of the reference among the predicted ones.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class Node(NamedTuple):
 
 
 class NodeError(DataError):
-    """Something is wrong with a node; `place` is its number in the sequence given."""
+    """Error in a node; `place` is its number in the sequence given."""
 
     def __init__(self, place: int, what: str) -> None:
         super().__init__(place, what)
@@ -52,7 +52,7 @@ class NodeError(DataError):
 
 
 def in_order(node: Node) -> tuple[int, int]:
-    """Return what puts parents before children, and all in text order."""
+    """Return the sort key that puts parents before children, and all in text order."""
     return node.first, -node.last
 
 
@@ -125,4 +125,4 @@ def _check_children(place: int, node: Node, own: Mapping[int, Node]) -> None:
         raise NodeError(place, f"{node} has several nuclei and a satellite ({first}); it can have either.")
     for number, child in (satellites or own).items():
         if child.relation.lower() == SPAN:
-            raise NodeError(number, f"{child} carries {SPAN!r}, which only the nucleus beside a satellite does.")
+            raise NodeError(number, f"{child} carries {SPAN!r}, which only the nucleus of a satellite does.")

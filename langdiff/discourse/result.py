@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff.base.result import Result, drawing
 from langdiff.discourse.comparison import DiscourseDifferences, compare_systems
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
-from langdiff.errors import ConfigError, Fault
+from langdiff.errors import ConfigError, Fault, option
 from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ AVERAGINGS: tuple[Averaging, ...] = ("micro", "macro")
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DiscourseEvaluation(Result):
-    """How well systems reproduce the discourse trees of a reference.
+    """Evaluation of systems against the discourse trees of a reference.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class DiscourseEvaluation(Result):
 
     @cached_property
     def skipped(self) -> tuple[str, ...]:
-        """Documents of one EDU in the reference, which means over documents leave out, whatever was predicted."""
+        """Documents of one EDU in the reference, which means over documents leave out for all systems."""
         used = set(self.items["document"].unique())
         return tuple(document for document in self.documents if document not in used)
 
@@ -190,7 +190,7 @@ class DiscourseEvaluation(Result):
         """
         self._check(procedure)
         if metric not in ("R", "F"):
-            raise ConfigError(f"metric is R or F, which compare relations; got {metric!r}.")
+            raise ConfigError(f"{option('metric')} is R or F, which compare relations; got {metric!r}.")
         keys = ["system", "relation"]
         items = self.items[self.items["procedure"] == procedure].groupby(keys)
         predicted = self.predicted[self.predicted["procedure"] == procedure].groupby(keys).size()
@@ -204,7 +204,7 @@ class DiscourseEvaluation(Result):
         return table.astype({"system": object})
 
     def outcomes(self, procedure: Procedure = "parseval", metric: Metric = "F") -> Outcomes:
-        """Return which items of the reference each system has, for models of outcomes.
+        """Return items of the reference as found or not by each system, for models of outcomes.
 
         Items of the reference only are shared by all systems, so that this is recall; see `langdiff.Outcomes`.
 
@@ -228,7 +228,7 @@ class DiscourseEvaluation(Result):
         """
         self._check(procedure)
         if metric not in METRICS:
-            raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
         rows = self.items[self.items["procedure"] == procedure]
         spans = rows["first"].astype(str) + "-" + rows["last"].astype(str)
         rows = rows.assign(item=rows["document"] + "/" + spans, length=rows["last"] - rows["first"] + 1)
@@ -302,7 +302,7 @@ class DiscourseEvaluation(Result):
         return "\n".join([*lines, *self._notes(), *self._signed()])
 
     def _left_out(self) -> list[str]:
-        """Return lines that count the documents left out and say why each was."""
+        """Return lines with the number of documents left out and the reason for each."""
         number = self.left_out["document"].nunique()
         lines = [f"{number:,} of {number + len(self.documents):,} documents are left out, as they cannot be compared:"]
         for document, system, file, line, reason in self.left_out.astype(object).to_numpy():
@@ -342,7 +342,7 @@ class DiscourseEvaluation(Result):
         if procedure not in self.procedures:
             raise ConfigError(f"procedure is one that was applied, {' or '.join(self.procedures)}; got {procedure!r}.")
         if averaging not in get_args(Averaging):
-            raise ConfigError(f"averaging is micro or macro; got {averaging!r}.")
+            raise ConfigError(f"{option('averaging')} is micro or macro; got {averaging!r}.")
 
     def __repr__(self) -> str:
         """Return a line with the numbers of systems and documents, and the binarization."""
@@ -353,7 +353,7 @@ class DiscourseEvaluation(Result):
 
 
 def _ratios(true_positives: pd.Series, gold: pd.Series, predicted: pd.Series) -> pd.DataFrame:
-    """Return precision, recall and F1; 0 where there is nothing to divide by."""
+    """Return precision, recall and F1; 0 where the denominator is 0."""
     with np.errstate(invalid="ignore"):
         precision, recall = true_positives / predicted, true_positives / gold
         f1 = 2 * true_positives / (gold + predicted)  # the harmonic mean of the two

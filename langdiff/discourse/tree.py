@@ -1,4 +1,4 @@
-"""Trees of Rhetorical Structure Theory, made binary, and as labelled attachment decisions."""
+"""Trees of Rhetorical Structure Theory, their binarization, and labelled attachment decisions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from langdiff.discourse.nodes import (
     children_by_span,
     in_order,
 )
-from langdiff.errors import ConfigError, DataError, listing, warn
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,7 +134,7 @@ class DiscourseTree(Result):
             If the view is unknown.
         """
         if view not in ("marcu", "binary", "attachments"):
-            raise ConfigError(f"view is marcu, binary or attachments; got {view!r}.")
+            raise ConfigError(f"{option('view')} is marcu, binary or attachments; got {view!r}.")
         if view == "marcu":
             return drawing("plot_discourse_tree")(self.to_frame(), ax, texts=self.leaf_texts(), **options)
         tree = binarize(self)
@@ -233,7 +233,7 @@ def _around_nucleus(own: list[Node], nucleus: int, *, satellites_to_the_right_fi
 
 
 class Attachment(NamedTuple):
-    """Two units become one.
+    """A decision to attach two adjacent units.
 
     Attributes
     ----------
@@ -306,8 +306,8 @@ def attachments_of(tree: DiscourseTree) -> tuple[Attachment, ...]:
         decisions.append(Attachment(node.first, left.last, node.last, letters, taken.relation))
     if lost:
         warn(
-            f"{tree.document}: a decision has one label, that of the satellite or of the left nucleus; those of "
-            f"{len(lost)} other node(s) are not in it: {'; '.join(lost[:5])}."
+            f"{tree.document}: a decision has one label, that of the satellite or of the left nucleus; the labels of "
+            f"{len(lost)} other node(s) are lost: {'; '.join(lost[:5])}."
         )
     return tuple(decisions)
 
@@ -347,7 +347,7 @@ def tree_of_attachments(
     """
     decisions = [Attachment(*attachment) for attachment in attachments]
     if not decisions:
-        raise NodeError(0, "there is no attachment; a list of them cannot stand for a document of one EDU.")
+        raise NodeError(0, "the list has no attachments; it cannot represent a document of one EDU.")
     for place, decision in enumerate(decisions):
         _check(place, decision)
     top = min(decisions, key=lambda decision: (decision.first, -decision.last))
@@ -367,7 +367,7 @@ def tree_of_attachments(
         divided.add(span)
     undivided = sorted(span for span in spans if span[0] < span[1] and span not in divided)
     if undivided:
-        raise NodeError(0, f"{len(undivided)} unit(s) are divided by no decision: {listing(undivided)}.")
+        raise NodeError(0, f"no decision divides {len(undivided)} unit(s): {listing(undivided)}.")
     return DiscourseTree(nodes=nodes, document=document, texts=None if texts is None else tuple(texts))
 
 
@@ -377,7 +377,7 @@ def _check(place: int, decision: Attachment) -> None:
     if not decision.first <= decision.split < decision.last:
         raise NodeError(place, f"{decision.split} does not divide EDUs {decision.first}–{decision.last}.")
     if decision.relation.lower() == SPAN:
-        raise NodeError(place, f"{SPAN!r} is not a relation but the label of the nucleus beside a satellite.")
+        raise NodeError(place, f"{SPAN!r} is not a relation but the label of the nucleus of a satellite.")
 
 
 def _children_of(decision: Attachment) -> list[Node]:

@@ -1,6 +1,6 @@
 # the public names, for type checkers and at run time alike
-from .balance import balance_by_origin as balance_by_origin
 from .balanced_training import BalancedResult as BalancedResult
+from .balanced_training import balance_by_origin as balance_by_origin
 from .balanced_training import run_balanced as run_balanced
 from .bpe_sweep import SweepResult as SweepResult
 from .bpe_sweep import sweep_merges as sweep_merges

@@ -12,7 +12,7 @@ import pandas as pd
 from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Recipe, read_training_logs
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
@@ -116,7 +116,7 @@ class SweepResult(Result):
         return self.dev_bits / self.dev_bits.min()
 
     def __repr__(self) -> str:
-        """Say what was tried and what is best."""
+        """Return a one-line description with the ratios and the best one."""
         ratios, editions = self.dev_bits.shape
         return f"SweepResult of {self.lm}: {ratios} ratios × {editions} editions, best overall {self.best_overall:g}"
 
@@ -228,5 +228,5 @@ def _checked_ratios(recipe: Recipe, ratios: Iterable[float]) -> dict[float, Reci
     wanted = sorted(map(float, ratios))
     names = [f"{recipe.name}-{ratio:g}" for ratio in wanted]
     if not names or len(set(names)) < len(names):
-        raise ConfigError(f"give at least one ratio, and each once; got {wanted}.")
+        raise ConfigError(f"{option('ratios')} must name at least one ratio, and each once; got {wanted}.")
     return {ratio: replace(recipe, name=name, bpe_ratio=ratio) for ratio, name in zip(wanted, names, strict=True)}

@@ -1,4 +1,4 @@
-"""Warnings of several trainings and fits, given once: at the caller's line, with the names of all editions."""
+"""Merging of warnings of several trainings and fits, issued once at the caller's line."""
 
 import functools
 import warnings
@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function give each kind of the package's warnings once, when it ends, at the line that called it.
+    """Decorate a function to issue each kind of the package's warnings once, at the line that called it.
 
     Warnings that differ only in their edition or their figures are of one kind. Warnings of other packages keep
     their place.

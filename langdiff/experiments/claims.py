@@ -53,7 +53,7 @@ def _only(frame: pd.DataFrame, **values: str) -> pd.Series:
 
 
 def judge(published: str, value: float) -> str:
-    """Say whether a figure agrees with a printed one.
+    """Return a word for whether a figure agrees with a printed one.
 
     Parameters
     ----------

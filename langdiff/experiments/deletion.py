@@ -1,4 +1,4 @@
-"""What missing translations do to difficulties: cells are deleted by three mechanisms (appendix A)."""
+"""Bias of difficulties from missing translations: cells are deleted by three mechanisms (appendix A)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Intents = Literal["fixed", "random"]
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DeletionBias(Result):
-    """Differences between difficulties from an incomplete table and those that they should be.
+    """Differences between difficulties from incomplete tables and the expected ones.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class DeletionBias(Result):
     plot = Drawn("plot_deletion_bias", lambda bias: bias.to_frame())
 
     def __repr__(self) -> str:
-        """Say what was deleted how often."""
+        """Return a one-line description with mechanisms, rates and repeats."""
         counts = self.results.nunique()
         return (
             f"DeletionBias: {counts['mechanism']} mechanism(s) × {counts['rate']} rate(s) × "
@@ -236,7 +236,7 @@ def _reference(whole: DifficultyFit, truth: EffectsLike | None) -> pd.Series:
     effects = as_effects(truth)
     given = effects.estimate
     if set(given.index) != set(whole.difficulty.index):
-        raise DataError(f"truth is of other editions ({listing(given.index)}) than the table.")
+        raise DataError(f"truth has other editions ({listing(given.index)}) than the table; give one for each edition.")
     given = given[whole.difficulty.index]
     return pd.Series(effects.scale.center(given.to_numpy()), given.index)
 
@@ -259,6 +259,6 @@ def _check(rates: Sequence[float], mechanisms: Sequence[str], n_repeats: int) ->
         if not len(given) or len(set(given)) < len(given):  # twice the same would be counted as more repeats
             raise ConfigError(f"{what} must be named once each, and at least one; got {list(given)}.")
     if not all(0 < rate < 1 for rate in rates):
-        raise ConfigError(f"rates are shares between 0 and 1, got {list(rates)}.")
+        raise ConfigError(f"{option('rates')} are shares between 0 and 1, got {list(rates)}.")
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
         raise ConfigError(f"{option('n_repeats')} must be at least 1, got {n_repeats!r}.")

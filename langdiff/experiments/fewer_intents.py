@@ -1,4 +1,4 @@
-"""How stable difficulties are in the number of intents: nested random subsets of a table."""
+"""Stability of difficulties in the number of intents, by nested random subsets of a table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -100,7 +100,7 @@ class IntentStability(Result):
     plot = Drawn("plot_intent_stability", lambda stability: stability.to_frame())
 
     def __repr__(self) -> str:
-        """Say what was drawn how often."""
+        """Return a one-line description with sizes and repeats."""
         counts = self.results.nunique()
         sizes = ", ".join(f"{size:,}" for size in self.results["size"].unique())
         return (
@@ -173,7 +173,9 @@ def intent_stability(
     given = [total // 2**k for k in range(HALVINGS, 0, -1)] if n_intents is None else list(n_intents)
     chosen = [int(size) for size in given]
     if not chosen or given != sorted(set(chosen)) or chosen[0] < 2 or chosen[-1] >= total:
-        raise ConfigError(f"sizes must rise, from 2 up and below the {total:,} intents of the table; got {given}.")
+        raise ConfigError(
+            f"{option('sizes')} must rise, from 2 up and below the {total:,} intents of the table; got {given}."
+        )
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
         raise ConfigError(f"{option('n_repeats')} must be at least 1, got {n_repeats!r}.")
     rng = generator(seed, "subsets of intents")

@@ -1,4 +1,4 @@
-"""How well models fit intents held out, over subsets of the data and settings of the comparison."""
+"""Held-out log-likelihoods of models, over subsets of the data and settings of the comparison."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ class Goodness(Result):
 
     @property
     def settings(self) -> list[tuple[Sizes, Fix]]:
-        """Treatments of new sizes, and what stayed as fitted, in the order asked for."""
+        """Treatments of new sizes, with the parameters kept from the fit, in the order given."""
         pairs = self.results[["n", "fix"]].drop_duplicates()
         return list(pairs.itertuples(index=False, name=None))
 
@@ -154,7 +154,7 @@ class Goodness(Result):
         return drawn[0]
 
     def __repr__(self) -> str:
-        """Say what was compared."""
+        """Return a one-line description with models, settings and subsets."""
         counts = self.results.nunique()
         return (
             f"Goodness of {counts['model']} models over {counts['subset']} subsets of intents, "

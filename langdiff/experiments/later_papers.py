@@ -18,7 +18,7 @@ SIZES = ["goldfish_5mb", "goldfish_10mb", "goldfish_100mb", "goldfish_1000mb"]
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PaperClaims(Result):
-    """Claims of a paper beside what its published figures give.
+    """Claims of a paper compared with values recomputed from its published figures.
 
     Attributes
     ----------
@@ -71,7 +71,9 @@ def reproduce_paper(name: str) -> PaperClaims:
     xmi2020: 5 of 5 claims agree, 0 more cannot be recomputed
     """
     if name not in PAPERS:
-        raise ConfigError(f"no paper {name!r}; there are {', '.join(sorted(PAPERS))}, and mielke2019 by `reproduce`.")
+        raise ConfigError(
+            f"unknown paper {name!r}; use one of {', '.join(sorted(PAPERS))}, and mielke2019 by `reproduce`."
+        )
     rows = PAPERS[name]()
     frame = pd.DataFrame(rows, columns=["claim", "published", "recomputed", "agreement", "note"])
     frame.insert(0, "paper", name)

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Origins(NamedTuple):
-    """What is known of the cells of a table.
+    """Origins of the cells of a table: native, translated or unknown.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def split_by_origin(
 
 
 def choose_editions(origins: Origins, languages: Iterable[str] | None, min_native: int | None) -> list[str]:
-    """Return the editions that are to be divided; see `split_by_origin`, also for the errors."""
+    """Return the editions to be divided; see `split_by_origin`, also for the errors."""
     if min_native is None:
         min_native = USUAL_MIN_NATIVE if languages is None else 1
     if min_native < 1:
@@ -199,7 +199,7 @@ def split_by_source(
 
 
 def find_origins(surprisals: object, original_language: object, edition_info: EditionInfo | None) -> Origins:
-    """Find out whether each cell is native or translated.
+    """Classify each cell as native, translated or unknown.
 
     Raises
     ------
@@ -303,7 +303,7 @@ def write_origins(original_language: pd.Series, path: str | Path) -> None:
     """
     path = as_path(path)
     if path.suffix not in (".csv", ".tsv"):
-        raise ConfigError(f"{path}: write origins to a file that ends in .csv or .tsv.")
+        raise ConfigError(f"{path}: the name of a file of origins must end in .csv or .tsv.")
     if not isinstance(original_language, pd.Series):
         raise DataError(f"{option('original_language')} must be a Series, not {type(original_language).__name__}.")
     known = align_origins(original_language, original_language.index).fillna("und").rename_axis("intent")
@@ -374,3 +374,9 @@ def _check_connected(divided: Surprisals, advice: str) -> None:
         f"the divided editions fall into {component.max() + 1} groups that share no intent, such as "
         f"({listing(groups[0])}) and ({listing(groups[1])}), so they cannot be compared. {advice}"
     )
+
+
+def counted(numbers: pd.Series) -> str:
+    """Return editions with their numbers, for messages; the first ten."""
+    shown = ", ".join(f"'{edition}' ({number:,})" for edition, number in numbers.head(10).items())
+    return shown + (", …" if len(numbers) > 10 else "")

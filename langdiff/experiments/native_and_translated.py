@@ -18,6 +18,7 @@ from langdiff.experiments.native import (
     USUAL_MIN_NATIVE,
     Origins,
     choose_editions,
+    counted,
     divide_by_origin,
     find_origins,
 )
@@ -31,7 +32,7 @@ DETECTABLE = NINETY_FIVE + float(norm.ppf(0.8))  # standard errors: found at 5 %
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TranslationeseResult(Result):
-    """How much harder native texts are than translated ones, by edition.
+    """Differences in difficulty between native and translated texts, by edition.
 
     Attributes
     ----------
@@ -234,12 +235,6 @@ def _left_whole(origins: Origins, chosen: Iterable[str]) -> pd.Series:
     return left.astype(int).rename("native").rename_axis("edition")
 
 
-def counted(numbers: pd.Series) -> str:
-    """Return editions with their numbers, for messages; the first ten."""
-    shown = ", ".join(f"'{edition}' ({number:,})" for edition, number in numbers.head(10).items())
-    return shown + (", …" if len(numbers) > 10 else "")
-
-
 LENGTH = "length"
 
 
@@ -372,7 +367,7 @@ def translationese_by_model(
     ordered = sorted(tables, key=lambda table: -rates[table.lm].mean())
     first = tables[0]
     if first.characters is None:
-        raise DataError(f"{first.lm!r}: the table has no characters, so that nothing is known of lengths.")
+        raise DataError(f"{first.lm!r}: the table has no numbers of characters, from which lengths are computed.")
     of_lengths = replace(
         first, bits=first.characters.where(first.bits.notna()), eos_bits=None, provenance=None, lm=LENGTH
     )
@@ -387,16 +382,16 @@ def translationese_by_model(
 
 def _check_alike(tables: Sequence[Surprisals]) -> None:
     if len(tables) < 2:
-        raise DataError(f"at least two tables are needed, one per language model; got {len(tables)}.")
+        raise DataError(f"at least two tables are needed, one for each language model; got {len(tables)}.")
     names = [table.lm for table in tables]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice or LENGTH in names:
-        raise DataError(f"tables need names of their own, and not {LENGTH!r}: {listing(twice or [LENGTH])}.")
+        raise DataError(f"tables need different names (lm), none of them {LENGTH!r}; got {listing(twice or [LENGTH])}.")
     first = tables[0]
     for table in tables[1:]:
         same = table.intents.equals(first.intents) and table.editions.equals(first.editions)
         if not same or (table.bits.isna() != first.bits.isna()).to_numpy().any():
             raise DataError(
-                f"{table.lm!r} and {first.lm!r} are not about the same cells. Score the same intents of the same "
+                f"{table.lm!r} and {first.lm!r} do not have the same cells. Score the same intents of the same "
                 "editions with each model, or keep those that all tables have."
             )

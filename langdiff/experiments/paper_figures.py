@@ -170,7 +170,7 @@ DRAWN: "dict[str, Callable[[Mielke2019, Reproduction], Figure]]" = {
 
 
 def _agreement(claims: pd.DataFrame, pattern: str) -> str:
-    """Say how many of the claims agree, and which do not."""
+    """Return lines with the number of claims that agree, and the others."""
     rows = claims[claims["claim"].str.contains(pattern)]
     checked = rows[rows["agreement"] != UNAVAILABLE]
     if checked.empty:

@@ -139,11 +139,11 @@ class Replicates(Result):
         yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}]"
 
     def summary(self) -> str:
-        """Format the table, with what is needed to trust it."""
+        """Format the table, with the spread between seeds."""
         return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
 
     def __repr__(self) -> str:
-        """Say how large it is."""
+        """Return a one-line description with the numbers of seeds and editions."""
         lms = {table.lm for table in self.surprisals.values()}
         return f"Replicates of {', '.join(lms)}: {len(self.surprisals)} seeds × {len(self.difficulty)} editions"
 
@@ -220,7 +220,9 @@ def replicate(
     if model not in get_args(PlainModel):  # refused before models are trained
         raise ConfigError(f"replicate fits models {listing(get_args(PlainModel))}, not {model!r}.")
     if len(parts.editions) < 2:
-        raise ConfigError("replicates compare difficulties of at least two editions; there is only one.")
+        raise ConfigError(
+            "replicates compare the difficulties of at least two editions, but there is only one; add an edition."
+        )
     compute = as_compute(compute)
     tables = {}
     for number in numbers:

@@ -1,4 +1,4 @@
-"""Several editions of a language: how far difficulties spread within and between languages (section 4.4)."""
+"""Spread of difficulties within and between languages with several editions (section 4.4)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -103,7 +103,7 @@ class LanguageSpread(Result):
     plot = Drawn("plot_within_languages")
 
     def __repr__(self) -> str:
-        """Say how many editions and languages there are."""
+        """Return a one-line description with the numbers of editions and languages."""
         counts = self.editions["language"].value_counts()
         source = f" by {self.title}" if self.title else ""
         return (
@@ -158,7 +158,9 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     codes, known = pd.factorize(pd.Series([languages[str(name)] for name in names]))
     counts = np.bincount(codes)
     if counts.max() < 2:
-        raise DataError("no language has two editions, so that nothing varies within a language.")
+        raise DataError(
+            "no language has two editions, so that no spread within languages can be estimated; add editions."
+        )
     y = effects.estimate.to_numpy(dtype=float)
     freedom = len(y) - len(counts)
     means = np.bincount(codes, y) / counts

@@ -3,6 +3,7 @@ from .baselines import compare_with_baselines as compare_with_baselines
 from .baselines import lzma_bits as lzma_bits
 from .baselines import measure_baselines as measure_baselines
 from .baselines import ppmd_bits as ppmd_bits
+from .checkpoint import read_model as read_model
 from .compute import Compute as Compute
 from .compute import compute_surprisals as compute_surprisals
 from .external.huggingface import HuggingFaceLM as HuggingFaceLM
@@ -12,7 +13,6 @@ from .jobs.folder import read_training_logs as read_training_logs
 from .language_model import LanguageModelRecipe as LanguageModelRecipe
 from .language_model import Model as Model
 from .language_model import TrainingPlan as TrainingPlan
-from .language_model import read_model as read_model
 from .lstm.model import read_language_model as read_language_model
 from .lstm.recipe import RECIPES as RECIPES
 from .lstm.recipe import Recipe as Recipe
@@ -20,9 +20,9 @@ from .lstm.training import train_language_model as train_language_model
 from .mixture import Mixture as Mixture
 from .mixture import fit_mixture as fit_mixture
 from .mixture import read_mixture as read_mixture
-from .ngram.model import read_kneser_ney as read_kneser_ney
-from .ngram.model import train_kneser_ney as train_kneser_ney
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe
+from .ngram.recipe import read_kneser_ney as read_kneser_ney
+from .ngram.recipe import train_kneser_ney as train_kneser_ney
 from .rescoring import read_models as read_models
 from .rescoring import score_multitext as score_multitext
 from .rescoring import token_scores as token_scores

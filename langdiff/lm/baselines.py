@@ -9,8 +9,7 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.errors import DataError, MissingExtraError, listing, warn
 from langdiff.lm.language_model import TrainingPlan
-from langdiff.lm.ngram.model import fit_kneser_ney
-from langdiff.lm.ngram.recipe import KneserNeyRecipe
+from langdiff.lm.ngram.recipe import KneserNeyRecipe, fit_kneser_ney
 from langdiff.lm.texts import check_texts, naming
 from langdiff.tables.divisions import Parts
 from langdiff.tables.surprisals import Surprisals
@@ -122,13 +121,11 @@ def compare_with_baselines(tables: Iterable[Surprisals], baselines: pd.DataFrame
         if unknown:
             raise DataError(f"{len(unknown)} edition(s) of {table.lm!r} have no baselines: {listing(unknown)}.")
         if table.characters is None:
-            raise DataError(
-                f"{table.lm!r}: the table has no characters, so that nothing is known of bits per character."
-            )
+            raise DataError(f"{table.lm!r}: the table has no numbers of characters, which bits per character need.")
         for edition, rate in table.bits_per_character()["bits_per_character"].items():
             own = baselines.loc[str(edition)].drop(labels=table.lm, errors="ignore").dropna()
             if own.empty:
-                raise DataError(f"{table.lm!r} has no other baseline to be set beside in edition {edition!r}.")
+                raise DataError(f"{table.lm!r} cannot be compared in edition {edition!r}, which has no other baseline.")
             baseline = str(own.idxmin())
             rows.append((edition, table.lm, rate, baseline, own[baseline], 100 * (1 - rate / own[baseline])))
     columns = ["edition", "lm", "bits_per_character", "baseline", "baseline_bits", "percent"]

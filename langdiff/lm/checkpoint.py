@@ -1,4 +1,4 @@
-"""Checkpoints on disk: a JSON index with the names and hashes of the files of weights and subwords.
+"""Saved language models of any kind: a JSON index with the names and hashes of the files of weights and subwords.
 
 Those files carry their hash in the name and the JSON is renamed into place last, so that a
 checkpoint is replaced in one step; what the old JSON named is removed after.
@@ -20,11 +20,13 @@ from safetensors.numpy import load, save
 
 from langdiff import __version__
 from langdiff.base.checksums import is_whole, seal
-from langdiff.base.io import atomic_path, parse_json, write_text
-from langdiff.errors import CheckpointError
+from langdiff.base.io import as_path, atomic_path, parse_json, write_text
+from langdiff.errors import CheckpointError, LangdiffError
+from langdiff.lm.language_model import LanguageModelRecipe, Model, known_kinds
 
 FORMAT = 1
 INDEX = "model.json"
+_UNNAMED = "network"  # kind of checkpoints that do not name theirs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,13 +92,15 @@ def read_index(directory: Path) -> dict[str, Any]:
     try:
         index = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); no model here.") from error
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); there is no model.") from error
     except ValueError as error:  # JSON and UTF-8 alike
         raise CheckpointError(f"{path}: damaged or truncated ({error}). Train the model again.") from error
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise CheckpointError(f"{path}: not a language model of format {FORMAT}, which this version reads.")
     if not is_whole(index):
-        raise CheckpointError(f"{path}: damaged: not what was saved. Restore the file or train the model again.")
+        raise CheckpointError(
+            f"{path}: damaged: the content differs from what was saved. Restore the file or train the model again."
+        )
     return index
 
 
@@ -135,3 +139,67 @@ def _read(directory: Path, name: str, sha256: str) -> bytes:
             "Restore the file or train the model again."
         )
     return blob
+
+
+def read_model(directory: str | Path, *, device: str = "auto") -> Model:
+    """Read a saved language model of any kind.
+
+    Parameters
+    ----------
+    directory : str or Path
+        Folder that the model was saved in.
+    device : str
+        Device to compute on: ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+
+    Returns
+    -------
+    Model
+        The model, ready to score texts.
+
+    Raises
+    ------
+    CheckpointError
+        If files are missing or damaged, or the kind of the model is not known here.
+    ConfigError
+        If the device is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.lm import train_kneser_ney
+    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
+    >>> model = train_kneser_ney(texts, texts[:9])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(folder)
+    ...     again = read_model(folder)
+    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
+    True
+    """
+    directory = as_path(directory)
+    return read_recipe(directory).read(directory, device=device)
+
+
+def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe:
+    """Return the recipe of a saved language model, after checking its kind.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no model, it is damaged, or its kind is another or not known here.
+    """
+    settings = read_index(directory)
+    found = settings.get("kind", _UNNAMED)
+    known = {each.kind: each for each in known_kinds()}
+    if found not in known:
+        raise CheckpointError(
+            f"{directory}: a model of the kind {found!r}, which is not known here. Read a mixture with "
+            "langdiff.lm.read_mixture, and import the module that defines a kind of your own."
+        )
+    if kind not in (None, found):
+        raise CheckpointError(f"{directory}: a model of the kind {found!r}; read it with langdiff.lm.read_model.")
+    try:
+        return known[found](**settings["recipe"])
+    except (LangdiffError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            f"{directory}: damaged, or saved by an incompatible version: {type(error).__name__}: {error}"
+        ) from error

@@ -17,11 +17,19 @@ from langdiff.base.signature import short_hash
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffError, without_figures
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
-from langdiff.lm.jobs.failures import Failures, cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.jobs.folder import fold_cache, job_folder
 from langdiff.lm.jobs.job import Job, JobResult, ReplacedError, explain_replaced, replaced_rate
 from langdiff.lm.jobs.record import provenance_of_parts, surprisals_of_frames
-from langdiff.lm.jobs.workers import processes, run_here, run_in
+from langdiff.lm.jobs.workers import (
+    Failures,
+    cautions_of,
+    check_fraction,
+    frames_of,
+    processes,
+    run_here,
+    run_in,
+    warn_of,
+)
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.scoring import Scoring
 from langdiff.tables.divisions import Folds, Parts

@@ -14,16 +14,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
-from langdiff.base.io import as_path
 from langdiff.base.types import Floats
-from langdiff.errors import CheckpointError, ConfigError, LangdiffError, listing
-from langdiff.lm.checkpoint import read_index
+from langdiff.errors import ConfigError, listing
 from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
 
 KINDS: tuple[str, ...] = ("langdiff.lm.lstm.recipe", "langdiff.lm.ngram.recipe")
 """Modules of the kinds of this package, in the order in which they are asked for a name."""
-
-_UNNAMED = "network"  # kind of checkpoints that do not name theirs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,7 +271,7 @@ class LanguageModelRecipe(ABC):
 _CLASSES: dict[str, type[LanguageModelRecipe]] = {}
 
 
-def _classes() -> list[type[LanguageModelRecipe]]:
+def known_kinds() -> list[type[LanguageModelRecipe]]:
     """Return all kinds, those of this package first."""
     for module in KINDS:
         import_module(module)
@@ -309,7 +305,7 @@ def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
             refuse_scoring(lm)
         case _:
             raise ConfigError(f"name a recipe, or give a Recipe of a network; {lm!r} is neither.")
-    kinds = _classes()
+    kinds = known_kinds()
     for kind in kinds:
         if (found := kind.named(lm)) is not None:
             return found
@@ -360,8 +356,7 @@ def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None 
         lm, named = split_name(lm)
         if named is not None and scoring is not None:
             raise ConfigError(
-                f"{given!r} says how to score, and so does scoring: leave out one of them, for instance by "
-                f"writing {lm!r}."
+                f"{given!r} and scoring both say how to score: leave out one of them, for instance by writing {lm!r}."
             )
     found = ScoredLM(find_lm(lm), as_scoring(scoring) if named is None else named)
     found.scoring.check(found.recipe)
@@ -375,67 +370,3 @@ def recipe_of(model: object) -> LanguageModelRecipe | None:
             return recipe
         case _:
             return None
-
-
-def read_model(directory: str | Path, *, device: str = "auto") -> Model:
-    """Read a saved language model of any kind.
-
-    Parameters
-    ----------
-    directory : str or Path
-        Folder that the model was saved in.
-    device : str
-        Device to compute on: ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-
-    Returns
-    -------
-    Model
-        The model, ready to score texts.
-
-    Raises
-    ------
-    CheckpointError
-        If files are missing or damaged, or the kind of the model is not known here.
-    ConfigError
-        If the device is not there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from langdiff.lm import train_kneser_ney
-    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
-    >>> model = train_kneser_ney(texts, texts[:9])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(folder)
-    ...     again = read_model(folder)
-    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
-    True
-    """
-    directory = as_path(directory)
-    return read_recipe(directory).read(directory, device=device)
-
-
-def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe:
-    """Return the recipe of a saved language model, after checking its kind.
-
-    Raises
-    ------
-    CheckpointError
-        If there is no model, it is damaged, or its kind is another or not known here.
-    """
-    settings = read_index(directory)
-    found = settings.get("kind", _UNNAMED)
-    known = {each.kind: each for each in _classes()}
-    if found not in known:
-        raise CheckpointError(
-            f"{directory}: a model of the kind {found!r}, which is not known here. Read a mixture with "
-            "langdiff.lm.read_mixture, and import the module that defines a kind of your own."
-        )
-    if kind not in (None, found):
-        raise CheckpointError(f"{directory}: a model of the kind {found!r}; read it with langdiff.lm.read_model.")
-    try:
-        return known[found](**settings["recipe"])
-    except (LangdiffError, KeyError, TypeError) as error:
-        raise CheckpointError(
-            f"{directory}: damaged, or saved by an incompatible version: {type(error).__name__}: {error}"
-        ) from error

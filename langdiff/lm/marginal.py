@@ -91,12 +91,12 @@ def marginal_surprisal(
     rng = generator(seed)
     if not isinstance(model.units, BPEUnits):
         raise ConfigError(
-            f"{model.recipe.name} does not predict subwords by SentencePiece, of which alone the other segmentations "
-            "of a string are counted."
+            f"{model.recipe.name} does not predict subwords of SentencePiece, the only units whose segmentations can "
+            "be summed."
         )
     if not isinstance(model.network, AWDLSTM) or model.ngrams is not None:
         raise ConfigError(
-            f"{model.recipe.name} is not an LSTM of its own, which alone is carried along other segmentations."
+            f"{model.recipe.name} is not a plain LSTM, the only network that can follow other segmentations."
         )
     if samples < 2:
         raise ConfigError(f"samples must be at least 2, got {samples}.")

@@ -11,8 +11,8 @@ import pandas as pd
 from langdiff.base.io import as_path
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError
-from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from langdiff.lm.language_model import Model, read_model
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_model, write_checkpoint
+from langdiff.lm.language_model import Model
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
@@ -233,7 +233,9 @@ def _check_symbols(first: Mixable, model: Mixable) -> None:
         )
     if model.predicts != first.predicts:
         kinds = f"{first.predicts[0]} and {model.predicts[0]}"
-        raise ConfigError(f"{names} predict different units ({kinds}, or subwords of different texts); mix like ones.")
+        raise ConfigError(
+            f"{names} predict different units ({kinds}, or subwords of different texts); mix models of the same units."
+        )
 
 
 def _learn_weights(bits: Floats) -> Floats:

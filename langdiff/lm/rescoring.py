@@ -11,9 +11,9 @@ import pandas as pd
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.lm.jobs.failures import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.jobs.job import explain_replaced, load_finished, read_record, score_texts
 from langdiff.lm.jobs.record import hash_texts, provenance_of_scored, surprisals_of_frames
+from langdiff.lm.jobs.workers import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.language_model import LanguageModelRecipe, Model, find_lm, find_scored_lm
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming

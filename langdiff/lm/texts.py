@@ -252,5 +252,5 @@ def read_preparation(models: Path) -> Tokenization:
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{models / NOTE}: damaged ({error}). Train the models again.") from error
     if noted not in ("reversible", "as-is"):
-        raise CheckpointError(f"{models / NOTE}: unknown tokenization {noted!r}; written by another version?")
+        raise CheckpointError(f"{models / NOTE}: unknown tokenization {noted!r}, probably of another version.")
     return "reversible" if noted == "reversible" else "as-is"

@@ -148,7 +148,7 @@ def _merged(group: Sequence[Parallelism]) -> Parallelism:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class AnnotatorAgreement(Result):
-    """How far two annotators agree on parallelisms.
+    """Agreement of two annotators on parallelisms.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ def annotator_agreement(
     scores = score_parallelisms({"first annotator": sides[0]}, sides[1])
     items = np.concatenate([_items(sides[0][name].parallelisms, sides[1][name].parallelisms) for name in one])
     if not len(items):
-        raise DataError("neither annotator has marked a parallelism; there is nothing to agree on.")
+        raise DataError("neither annotator has marked a parallelism, so that agreement is undefined.")
     parts = {
         "agreement": "parallelism",
         "conjunctions": conjunctions,

@@ -1,12 +1,12 @@
-"""Annotated documents, and how the branches of one lie in each other: strata, and flat, nested or overlapping sets."""
+"""Annotated documents, and the nesting of their branches: strata, and flat, nested or overlapping sets."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError, listing, warn
 
 Branch = tuple[int, int]  # half-open span of tokens, from 0
 Category = Literal["flat", "nested", "overlapping"]
@@ -59,6 +59,9 @@ class Document:
     tokens: tuple[str, ...]
     parallelisms: tuple[Parallelism, ...]
     sections: tuple[Section, ...]
+
+
+Documents = Mapping[str, Document]
 
 
 def make_document(
@@ -181,7 +184,7 @@ def depths(document: Document) -> tuple[int, ...]:
 
 
 def nesting(parallelisms: Iterable[Parallelism]) -> Category:
-    """Return how branches lie to each other, over all parallelisms of a set.
+    """Classify the nesting of branches over all parallelisms of a set.
 
     Parameters
     ----------
@@ -249,3 +252,42 @@ def _check_strata(document: Document, found: tuple[int, ...]) -> None:
 
 def _quote(document: Document, branch: Branch) -> str:
     return f"({branch[0]}, {branch[1]}) {' '.join(document.tokens[slice(*branch)])!r}"
+
+
+def check_documents(hypotheses: Mapping[str, Documents], references: Documents) -> None:
+    """Check that documents can be compared, and warn about documents that systems lack.
+
+    Raises
+    ------
+    ConfigError
+        If there are no systems.
+    DataError
+        If there are no references, a system has other documents or none, or numbers of tokens differ.
+    """
+    if not hypotheses:
+        raise ConfigError("there are no systems to score; give at least one.")
+    if not references:
+        raise DataError("there are no reference documents.")
+    for system, documents in hypotheses.items():
+        if more := [name for name in documents if name not in references]:
+            raise DataError(f"{len(more)} document(s) of {system} are not among the references: {listing(more)}.")
+        if not documents:
+            raise DataError(f"{system} has no documents.")
+        for name, document in documents.items():
+            _check_tokens(system, document.tokens, name, references[name].tokens)
+        if less := [name for name in references if name not in documents]:
+            warn(
+                f"{system} lacks {len(less)} of {len(references)} document(s): {listing(less)}. Its totals leave "
+                "them out; compare systems on the same documents only."
+            )
+
+
+def _check_tokens(system: str, ours: Sequence[str], name: str, theirs: Sequence[str]) -> None:
+    if len(ours) == len(theirs):
+        return
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    first = next((place for place, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
+    raise DataError(
+        f"document {name} has {len(ours):,} tokens in {system} and {len(theirs):,} in the reference, and they differ "
+        f"from token {first} on (counted from 0). Both versions must be tokenised alike."
+    )

@@ -10,9 +10,8 @@ import langdiff
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.errors import DataError
-from langdiff.parallelism.documents import Document, Parallelism
+from langdiff.parallelism.documents import Document, Documents, Parallelism, check_documents
 from langdiff.parallelism.matching import Overlap, match_branches, maximum_matching, overlaps
-from langdiff.parallelism.scoring import Documents, check_documents
 
 CATEGORIES = (
     ("parallelism", "FP"),
@@ -28,7 +27,7 @@ CATEGORIES = (
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ParallelismErrors(Result):
-    """How predicted parallelisms differ from annotated ones, case by case.
+    """Differences between predicted and annotated parallelisms, case by case.
 
     A case is a pair of matched parallelisms, or one that is not matched. Its category is the largest unit that differs
     (``parallelism``, ``branch`` or ``word``), and whether there is too much (``FP``), too little (``FN``) or both

@@ -90,7 +90,9 @@ def read_parallelisms(
     (Parallelism(branches=((0, 2), (2, 4)), kind=None),)
     """
     if format is not None and format not in get_args(ParallelismFormat):
-        raise ConfigError(f"format is None or one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
+        raise ConfigError(
+            f"{option('format')} is None or one of {', '.join(get_args(ParallelismFormat))}; got {format!r}."
+        )
     found: dict[str, tuple[Path, Document]] = {}
     for path in _files(source):
         name = document_name(path)
@@ -141,7 +143,7 @@ def write_parallelisms(
     ('1.ann', ['T2\tParallelArm 9 16\tshe sat', 'R1\tParallel Arg1:T1 Arg2:T2\t'])
     """
     if format not in get_args(ParallelismFormat):
-        raise ConfigError(f"format is one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
+        raise ConfigError(f"{option('format')} is one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
     if odd := [name for name in documents if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     texts: dict[str, str] = {}
@@ -196,7 +198,7 @@ def _files(source: ParallelismSource) -> list[Path]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """Return the files of a folder; of a text and its annotation the annotation."""
+    """Return the files of a folder, with only the annotation of each pair of text and annotation."""
     files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
     found = [file for file in files if _bare(file).suffix in ENDINGS]
     annotated = {_bare(file).stem for file in found if _bare(file).suffix == ".ann"}
@@ -322,7 +324,7 @@ def _span(sides: Sides, section: str | None, labels: Labels | None) -> tuple[int
 
 
 def _marks(document: Document, start: int, end: int) -> Iterator[tuple[list[_Mark], str, list[_Mark]]]:
-    """Yield the tokens of a span, each with what opens before it and what closes behind it, inner branches first."""
+    """Yield the tokens of a span, each with the branches that open before and close after it, inner ones first."""
     opening: dict[int, list[_Mark]] = {}
     closing: dict[int, list[_Mark]] = {}
     for begin, stop, number in enclosing_first(document.parallelisms):

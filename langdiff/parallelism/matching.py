@@ -20,7 +20,7 @@ DENSE = 1_000_000  # cells of the largest dense matrix; larger components are so
 
 
 class Overlap(NamedTuple):
-    """Branches of a hypothesis and of a reference that share tokens: their places, and how many they share."""
+    """Branches of a hypothesis and of a reference that share tokens: their places and the numbers shared."""
 
     ours: int
     theirs: int
@@ -153,7 +153,7 @@ def sizes(parallelism: Parallelism) -> tuple[int, int, int, int]:
 
 
 def match_branches(shared: Sequence[Overlap]) -> list[Overlap]:
-    """Match branches one to one: as many tokens as can be, and of such matchings one with the most pairs.
+    """Match branches one to one, with the most shared tokens and, among such matchings, the most pairs.
 
     Parameters
     ----------

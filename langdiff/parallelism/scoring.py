@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
@@ -15,8 +15,8 @@ import langdiff
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, name_of_number, short_hash
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing, warn
-from langdiff.parallelism.documents import Document, depths
+from langdiff.errors import ConfigError, DataError, option
+from langdiff.parallelism.documents import Document, Documents, check_documents, depths
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
 from langdiff.parallelism.statistics import shared_tokens
 from langdiff.tables.outcomes import Outcomes
@@ -27,7 +27,6 @@ SUMS = ("matched", "hypothesis_size", "reference_size")
 FEATURES = ("stratum", "kind", "branches", "tokens", "overlap", "distance", "section", "position")
 _KEYS = ("system", "document", "side", "number")
 _TYPES: dict[str, str] = {"stratum": "int64", "distance": "Int64", "kind": "object"}
-Documents = Mapping[str, Document]
 _PERCENT = ["precision", "recall", "f", "macro_f"]
 _SHOWN = {"f": "F", "macro_f": "macro F", "hypothesis_size": "predicted", "reference_size": "annotated"}
 
@@ -114,7 +113,7 @@ def _long(wide: pd.DataFrame, cells: Integers) -> pd.DataFrame:
 
 
 def features(document: Document) -> list[tuple[Any, ...]]:
-    """Return what may explain how well each parallelism of a document is found, named by `FEATURES`.
+    """Return properties of parallelisms that may explain their scores, named by `FEATURES`.
 
     Examples
     --------
@@ -137,7 +136,7 @@ def features(document: Document) -> list[tuple[Any, ...]]:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ParallelismScores(Result):
-    """How well systems find parallelisms.
+    """Scores of systems that predict parallelisms.
 
     Attributes
     ----------
@@ -236,9 +235,9 @@ class ParallelismScores(Result):
             If there are no items: no parallelisms on that side.
         """
         if metric not in METRICS:
-            raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
         if side not in SIDES:
-            raise ConfigError(f"side is reference or hypothesis; got {side!r}.")
+            raise ConfigError(f"{option('side')} is reference or hypothesis; got {side!r}.")
         if side == "hypothesis":
             rows = self.documents[self.documents["metric"] == metric]
             rows = rows.assign(item=rows["document"], credit=rows["matched"], size=rows["hypothesis_size"])
@@ -250,7 +249,7 @@ class ParallelismScores(Result):
             rows = rows.assign(item=rows["document"] + "/" + rows["number"].astype(str))
             attributes = ["document", *FEATURES]
         if rows.empty:
-            raise DataError(f"there are no parallelisms on the {side} side to make outcomes of.")
+            raise DataError(f"there are no parallelisms on the {side} side, so that there are no outcomes.")
         items = rows.drop_duplicates("item").set_index("item")[attributes]
         order = [system for system in self.systems if (rows["system"] == system).any()]
         successes, trials = (
@@ -375,7 +374,7 @@ def score_parallelisms(
     3    MWO        4        1.0   0.667  0.8
     """
     if not (math.isfinite(beta) and beta > 0):
-        raise ConfigError(f"beta is a positive number; got {beta!r}.")
+        raise ConfigError(f"{option('beta')} is a positive number; got {beta!r}.")
     check_documents(hypotheses, references)
     table = ScoreTable()
     for system, documents in hypotheses.items():
@@ -390,43 +389,4 @@ def score_parallelisms(
         beta=float(beta),
         signature=join_signature(parts | {"version": langdiff.__version__}),
         matchings=table,
-    )
-
-
-def check_documents(hypotheses: Mapping[str, Documents], references: Documents) -> None:
-    """Check that documents can be compared, and warn about documents that systems lack.
-
-    Raises
-    ------
-    ConfigError
-        If there are no systems.
-    DataError
-        If there are no references, a system has other documents or none, or numbers of tokens differ.
-    """
-    if not hypotheses:
-        raise ConfigError("there are no systems to score; give at least one.")
-    if not references:
-        raise DataError("there are no reference documents.")
-    for system, documents in hypotheses.items():
-        if more := [name for name in documents if name not in references]:
-            raise DataError(f"{len(more)} document(s) of {system} are not among the references: {listing(more)}.")
-        if not documents:
-            raise DataError(f"{system} has no documents.")
-        for name, document in documents.items():
-            _check_tokens(system, document.tokens, name, references[name].tokens)
-        if less := [name for name in references if name not in documents]:
-            warn(
-                f"{system} lacks {len(less)} of {len(references)} document(s): {listing(less)}. Its totals leave "
-                "them out; compare systems on the same documents only."
-            )
-
-
-def _check_tokens(system: str, ours: Sequence[str], name: str, theirs: Sequence[str]) -> None:
-    if len(ours) == len(theirs):
-        return
-    pairs = enumerate(zip(ours, theirs, strict=False))
-    first = next((place for place, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
-    raise DataError(
-        f"document {name} has {len(ours):,} tokens in {system} and {len(theirs):,} in the reference, and they differ "
-        f"from token {first} on (counted from 0). Both versions must be tokenised alike."
     )

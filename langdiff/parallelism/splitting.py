@@ -1,4 +1,4 @@
-"""Splitting documents so that every part has its share of annotated and of other tokens."""
+"""Splits of documents with given shares of annotated and of other tokens."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ COUNTS = ["inner", "outer"]
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DocumentSplit(Result):
-    """Documents in parts, and how near the parts are to their shares.
+    """A split of documents in parts, with the errors of their shares.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ def split_documents(counts: pd.DataFrame, shares: Mapping[str, float] | None = N
 
 
 def _best_part(totals: Floats, own: Floats, ratios: Floats) -> int:
-    """Return the part in which counts of a document, shape (2,), leave the smallest error."""
+    """Return the part to which the counts of a document, shape (2,), add the smallest error."""
     placed = totals.sum(axis=0) + own
     after = totals + np.eye(len(ratios))[:, :, None] * own  # (candidate, part, inner and outer)
     shares = np.divide(after, placed, out=np.zeros_like(after), where=placed > 0)
@@ -210,7 +210,7 @@ def _checked(counts: pd.DataFrame) -> pd.DataFrame:
     if counts.empty:
         raise DataError("there are no documents to split.")
     if counts.index.has_duplicates:
-        raise DataError(f"the document {counts.index[counts.index.duplicated()][0]!r} is there twice.")
+        raise DataError(f"the document {counts.index[counts.index.duplicated()][0]!r} occurs twice.")
     bad = counts[~((counts[COUNTS] >= 0) & (counts[COUNTS] < np.inf)).all(axis=1)]
     if len(bad):
         raise DataError(

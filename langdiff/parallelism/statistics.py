@@ -106,7 +106,7 @@ def parallelism_statistics(documents: Mapping[str, Document]) -> ParallelismStat
     [[1, 5]]
     """
     if not documents:
-        raise DataError("there are no documents.")
+        raise DataError("there are no documents; give at least one.")
     levels = {name: strata(document) for name, document in documents.items()}
     found = [(document, one) for document in documents.values() for one in document.parallelisms]
     nested = [
@@ -140,7 +140,7 @@ def parallelism_statistics(documents: Mapping[str, Document]) -> ParallelismStat
 
 
 def shared_tokens(document: Document, one: Branch, other: Branch) -> tuple[int, int]:
-    """Return how many tokens are in the multiset intersection and in the union of two branches."""
+    """Return the numbers of tokens in the multiset intersection and in the union of two branches."""
     shared = (Counter(document.tokens[slice(*one)]) & Counter(document.tokens[slice(*other)])).total()
     return shared, one[1] - one[0] + other[1] - other[0] - shared
 
@@ -168,7 +168,7 @@ def _per_section(document: Document) -> list[int]:
 
 
 def _mean(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Return the mean and the sample standard deviation, NaN where there is none."""
+    """Return the mean and the sample standard deviation, NaN where undefined."""
     mean = float(np.mean(values)) if len(values) else np.nan
     return mean, float(np.std(values, ddof=1)) if len(values) > 1 else np.nan
 
@@ -307,7 +307,9 @@ def compare_treatments(table: pd.DataFrame) -> RankComparison:
     values = table.to_numpy(float)
     if len(gaps := np.argwhere(~np.isfinite(values))):
         block, treatment = table.index[gaps[0][0]], table.columns[gaps[0][1]]
-        raise DataError(f"{len(gaps)} cell(s) are missing, among them {treatment!r} of {block!r}; the test takes all.")
+        raise DataError(
+            f"{len(gaps)} cell(s) are missing, among them {treatment!r} of {block!r}; the test needs complete blocks."
+        )
     if (values == values[:, :1]).all():
         raise DataError("all values of every block are equal, so that there are no ranks to compare.")
     statistic, p_value = friedmanchisquare(*values.T)

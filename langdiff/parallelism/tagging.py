@@ -1,4 +1,4 @@
-"""Tagging schemes: one tag per token for the parallelisms of one stratum, and parallelisms read off any tags."""
+"""Tagging schemes: one tag per token for the parallelisms of one stratum, and their decoding."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -144,7 +144,7 @@ class TaggingScheme:
         return branch[0] - before[1] + 1 if self.link == "TD" else ranks[branch] - ranks[before]
 
     def decode(self, tags: Sequence[str]) -> tuple[Parallelism, ...]:
-        """Read parallelisms off tags, whatever these are.
+        """Decode parallelisms from any sequence of tags.
 
         A branch runs from a ``B`` over all ``I``, ``J`` and ``E`` that follow. One whose link does not lead to the
         latest branch of a parallelism opens a new parallelism. Other tags are skipped. Parallelisms may have a single
@@ -183,7 +183,7 @@ TAGGING_SCHEMES = tuple(TaggingScheme(tagset, link) for tagset in get_args(Tagse
 
 
 def tag_transitions(documents: Iterable[Document], scheme: TaggingScheme, stratum: int = 0) -> pd.DataFrame:
-    """Count which tags follow which, over whole documents, all links as one class ``B-X``.
+    """Count transitions between tags over whole documents, with all links as one class ``B-X``.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def xmi(surprisals: Surprisals, conditional: Surprisals, *, clusters: Clusters |
     intents = surprisals.intents.intersection(conditional.intents, sort=False)
     if not len(editions) or not len(intents):
         raise DataError(
-            f"the tables share {len(editions)} editions and {len(intents)} intents; both must be of the same targets."
+            f"the tables share {len(editions)} editions and {len(intents)} intents; both must score the same targets."
         )
     alone, given = (table.bits.loc[intents, editions] for table in (surprisals, conditional))
     codes = np.arange(len(intents))

@@ -56,7 +56,9 @@ def efficiencies(counts: Mapping[Hashable, int], bigrams: int, alpha: float) -> 
 def check_alpha(alpha: float) -> None:
     """Check that an order is positive and finite."""
     if not (np.isfinite(alpha) and alpha > 0):
-        raise ConfigError(f"{option('alpha', alpha)}: the order of the entropy is positive and finite, such as 2.5.")
+        raise ConfigError(
+            f"{option('alpha', alpha)}: the order of the entropy must be positive and finite, such as 2.5."
+        )
 
 
 def diagnose_tokens(tokens: Iterable[Sequence[Hashable]], *, alpha: float = USUAL_ALPHA) -> pd.Series:
@@ -151,7 +153,8 @@ def encoder_of(tokenizer: Tokenizer) -> Callable[[str], list[Hashable]]:
     encode = getattr(tokenizer, "encode", None)
     if not callable(encode) or isinstance(tokenizer, str):
         raise ConfigError(
-            f"a tokenizer has a method encode(text) that returns a list of tokens; {type(tokenizer).__name__} is none."
+            f"a tokenizer needs a method encode(text) that returns a list of tokens; {type(tokenizer).__name__} has "
+            "none."
         )
     try:
         known = set(inspect.signature(encode).parameters)

@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from .by_language import plot_against_truth as plot_against_truth
 from .by_language import plot_by_language as plot_by_language
 from .constructions import plot_constructions as plot_constructions
 from .corpora import plot_corpus_sizes as plot_corpus_sizes
@@ -13,6 +14,7 @@ from .curves import plot_rank_changes as plot_rank_changes
 from .curves import plot_size_correlations as plot_size_correlations
 from .difficulty import plot_difficulties as plot_difficulties
 from .difficulty import plot_line_follow as plot_line_follow
+from .difficulty import plot_lm_differences as plot_lm_differences
 from .difficulty import plot_two_models as plot_two_models
 from .discourse import plot_discourse_comparison as plot_discourse_comparison
 from .discourse import plot_discourse_relations as plot_discourse_relations
@@ -42,7 +44,6 @@ from .treebanks import plot_metric_maps as plot_metric_maps
 from .treebanks import plot_perturbation as plot_perturbation
 from .treebanks import plot_treebank_measures as plot_treebank_measures
 from .treebanks import plot_treebank_profile as plot_treebank_profile
-from .truth import plot_against_truth as plot_against_truth
 from .typology import plot_correlation as plot_correlation
 from .typology import plot_predictor as plot_predictor
 from .wright_map import plot_wright_map as plot_wright_map

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, new axes, rows with names, labels, legend and frame."""
+"""Elements of all pictures: colours, new axes, rows with names, labels, legend and frame."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ Kind = type | str
 def takes(
     name: str, kind: Kind | tuple[Kind, ...], what: str, *, columns: Sequence[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Refuse what is not of a kind, before a picture is begun; for one argument of the function decorated.
+    """Decorate a function to check one of its arguments before a picture is begun.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def row_axes(
 
 
 def name_rows(ax: Axes, names: Iterable[Any], *, first: int = 0, notes: Sequence[str] = ()) -> float:
-    """Write names beside rows at first, first + 1, …, as `row_axes` does; return the size of the text in points."""
+    """Write names next to rows at first, first + 1, …, as `row_axes` does; return the text size in points."""
     labels = [str(name) for name in names]
     across, down = size_of(ax)
     text = float(np.clip(0.75 * down / max(len(labels), 1), LEAST_TEXT, text_size(ax)))
@@ -189,7 +189,7 @@ def finish(
     legend: bool | Mapping[str, Artist] = False,
     raised: float = 0.0,
 ) -> Axes:
-    """Write labels, legend and title, hide sides of the frame, and see that names can be read: the last step.
+    """Finish a picture: labels, legend and title, the frame, and the fonts of names.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _legend_above(ax: Axes, entries: Mapping[str, Artist], size: float, raised: 
 
 
 def plain_log_ticks(axis: Axis) -> None:
-    """Write 1, 2, 5, 10, … on a logarithmic axis on which everything is drawn; equal steps where these are too few."""
+    """Write 1, 2, 5, 10, … on a logarithmic axis after drawing; equal steps where these are too few."""
     low, high = axis.get_view_interval()
     locator: Locator = LogLocator(subs=(1.0, 2.0, 5.0))
     if sum(low <= tick <= high for tick in locator.tick_values(low, high)) < FEWEST_TICKS:

@@ -1,4 +1,4 @@
-"""Names as they are: fonts for every script, no formulas, and long names shortened at the end."""
+"""Names in pictures: fonts for every script, without formulas, long names shortened at the end."""
 
 import unicodedata
 from bisect import bisect_right
@@ -24,7 +24,7 @@ warned: set[str] = set()  # scripts that a warning has named
 
 
 def show_names(ax: Axes) -> None:
-    """Draw every text of axes as it is written: with fonts that have its letters, and ``$`` as ``$``.
+    """Draw texts of axes literally: with fonts that have their letters, and ``$`` as ``$``.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def tick_names(axis: Axis) -> list[Text]:
 
 
 def choose_fonts(texts: Iterable[Text]) -> None:
-    """Add to texts the installed fonts that have what their own fonts lack.
+    """Add to texts the installed fonts with letters that their own fonts lack.
 
     Warns
     -----
@@ -110,7 +110,7 @@ def _warn(lacking: Iterable[str], name: str) -> None:
 
 
 def shorten(names: Sequence[str], most: int) -> list[str]:
-    """Shorten long names at the end, by as much as leaves different names different.
+    """Shorten long names at the end, keeping different names different.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def shorten(names: Sequence[str], most: int) -> list[str]:
 
 
 def breadth(name: str) -> int:
-    """Return how many letters wide a name is; those of Chinese, Japanese and Korean are as wide as two.
+    """Return the width of a name in letters; Chinese, Japanese and Korean ones count as two.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def _breadth_of_letter(letter: str) -> int:
 
 
 def with_note(name: str, note: str) -> str:
-    """Return a name and what is said of it, which is read from left to right beside names in Arabic or Hebrew, too.
+    """Return a name and a note, which is read from left to right also after names in Arabic or Hebrew.
 
     Without the marks of direction (U+200E), ``(20 + 130)`` after such a name is drawn as ``(130 + 20)``.
 

@@ -1,4 +1,4 @@
-"""Where names are written: beside points and at the ends of lines, none above another."""
+"""Placement of names next to points and at the ends of lines, without overlaps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -92,7 +92,7 @@ def name_points(
     order: Integers | None = None,
     avoid: Floats | None = None,
 ) -> None:
-    """Write names beside their points, each where it covers least; leave out what finds no room.
+    """Write names next to their points, each where it covers least; leave out names without room.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def name_points(
 
 
 def box_beside(point: Floats, side: tuple[float, float], width: float, height: float) -> Floats:
-    """Return the box of a name beside its point: left, bottom, right, top, in points.
+    """Return the box of a name next to its point: left, bottom, right, top, in points.
 
     Parameters
     ----------

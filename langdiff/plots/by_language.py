@@ -1,6 +1,7 @@
-"""Two sets of difficulties against each other, with the languages of their editions (Mielke et al. 2019, Figure 4)."""
+"""Two sets of difficulties against each other: by language (Mielke et al. 2019, Figure 4), and against true values."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ from scipy.stats import pearsonr
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish, takes
 from langdiff.plots._places import ALL_NAMED, name_points
 from langdiff.plots.difficulty import side_by_side
-from langdiff.tables.effect_sources import EffectsLike, as_effects
+from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
 
 NAMED = 16  # of more than ALL_NAMED points, this many are named, those far from the line and from the middle
@@ -84,7 +85,7 @@ def plot_by_language(
     points, low, high = _points(both, known if average else None)
     language = pd.Series([name if average else known.get(name, name) for name in points.index])
     if unknown := [name for name in highlight if not (language == name).any()]:
-        raise DataError(f"no point is of the language(s) to highlight: {listing(unknown)}.")
+        raise DataError(f"no point has the language(s) to highlight: {listing(unknown)}.")
     ax = axes_of(ax, 5.6, 5.6)
     _set_limits(ax, low, high)
     rest = ~language.isin(highlight).to_numpy()
@@ -111,7 +112,7 @@ def plot_by_language(
 
 
 def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[pd.DataFrame, Floats, Floats]:
-    """Return the points, and where their bars begin and end, all (K, 2); `known` if editions are to be averaged."""
+    """Return the points and the ends of their bars, all (K, 2); `known` if editions are to be averaged."""
     if known is None:
         points = side_by_side(both)[0]
         return points, points.to_numpy(), points.to_numpy()
@@ -133,10 +134,98 @@ def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[p
 
 
 def _set_limits(ax: Axes, low: Floats, high: Floats) -> None:
-    """Give both axes the same limits, and draw the line of equal difficulty."""
+    """Set the same limits for both axes, and draw the line of equal difficulty."""
     margin = 0.08 * float(high.max() - low.min()) or 0.01
     limits = (float(low.min()) - margin, float(high.max()) + margin)
     ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
+
+
+NAMED = 16  # of more than ALL_NAMED editions, those farthest above or below the line
+
+
+@takes("truth", pd.Series, "estimates and true difficulties")
+def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw estimated difficulties against true ones, one colour and marker per language model.
+
+    Parameters
+    ----------
+    sources : mapping or sequence of fits, Effects or Series; DataFrame; or one fit
+        Estimates, by name of language model; as in `plot_line_follow`.
+    truth : Series, shape (J,)
+        True difficulties in the unit of the estimates (nats), indexed by edition.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.errorbar``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on, with 95 % intervals where standard errors are known; difficulties in nats are drawn in
+        percent of the average edition.
+
+    Raises
+    ------
+    DataError
+        If there is nothing to draw, or an edition of `truth` has no estimate.
+
+    Examples
+    --------
+    >>> truth = pd.Series({"eng": -0.1, "fin": 0.1})
+    >>> axes = plot_against_truth({"char": truth + 0.01}, truth)
+    >>> axes.get_xlabel()
+    'true difficulty (% above the average)'
+    """
+    named = effects_by_source(sources)
+    if not named or truth.empty:
+        raise DataError("nothing to draw: there are no estimates, or no true values.")
+    scale = named[0][1].scale
+    shown, unit = (_percent, "% above the average") if scale.unit == "nats" else (_as_it_is, scale.unit)
+    ax = axes_of(ax, 6.4, 4.8)
+    ax.axline((0, 0), slope=1, color=FAINT, linewidth=1, zorder=0)
+    x, highest = shown(truth), pd.Series(-np.inf, index=truth.index)
+    for (name, effects), (colour, marker) in zip(named, cycle(zip(SERIES, MARKERS, strict=True)), strict=False):
+        rows = _rows(name, effects, truth.index)
+        y, low, high = (shown(rows[column]) for column in (effects.scale.quantity, "low", "high"))
+        errors = None if low.isna().all() else np.array([y - low, high - y])
+        usual: dict[str, Any] = {"fmt": marker, "capsize": 2, "markersize": 5, "color": colour}
+        ax.errorbar(x, y, yerr=errors, label=name, **(usual | style))
+        highest = highest.where(highest > y, y)
+    ax.autoscale_view()
+    if len(truth) <= ALL_NAMED:
+        _name_editions(ax, x, highest)
+    else:
+        true, drawn = np.asarray(x, dtype=np.float64), np.asarray(highest, dtype=np.float64)
+        name_points(ax, true, drawn, list(truth.index), order=np.argsort(-np.abs(drawn - true))[:NAMED])
+    return finish(ax, f"true {scale.quantity} ({unit})", f"estimated {scale.quantity} ({unit})", legend=True)
+
+
+def _percent(nats: pd.Series) -> pd.Series:
+    percent: pd.Series = 100 * np.expm1(nats)
+    return percent
+
+
+def _as_it_is(values: pd.Series) -> pd.Series:
+    return values
+
+
+def _rows(name: str, effects: Effects, editions: pd.Index) -> pd.DataFrame:
+    missing = editions.difference(effects.estimate.index)
+    if len(missing):
+        raise DataError(f"{len(missing)} edition(s) have a true value but no estimate by {name}: {listing(missing)}.")
+    return effects.to_frame().loc[editions]
+
+
+def _name_editions(ax: Axes, truth: pd.Series, highest: pd.Series) -> None:
+    """Name the editions at their highest point; about equally hard ones share one label."""
+    ordered = truth.sort_values()
+    clusters = (ordered.diff() > 0.02 * (truth.max() - truth.min())).cumsum()
+    groups = [cluster for _, cluster in ordered.groupby(clusters)]
+    x = np.array([group.mean() for group in groups])
+    y = np.array([highest[group.index].max() for group in groups])
+    labels = ["\n".join(map(str, group.index)) for group in groups]
+    avoid = np.column_stack([truth, highest])
+    name_points(ax, x, y, labels, size=8.5, order=np.arange(len(groups)), avoid=avoid)

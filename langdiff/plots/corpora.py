@@ -116,7 +116,7 @@ def _mark_books(ax: Axes, book: pd.Series) -> bool:
 
 @takes("counts", pd.Series, "the counts of langdiff.corpora.origin.languages_per_intent")
 def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
-    """Draw how many intents are there in how many languages (Figure 7).
+    """Draw the number of intents by the number of languages that have them (Figure 7).
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style
 
 @takes("multitext", "presence intent_info", "a Multitext")
 def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **style: Any) -> Axes:
-    """Draw how many intents each edition has, most on top (Figure 8).
+    """Draw the number of intents of each edition, most on top (Figure 8).
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **s
     "share", pd.DataFrame, "the table of langdiff.corpora.native_share", columns=("intents", "native", "native_percent")
 )
 def plot_native_share(share: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
-    """Draw which part of each edition was first said in its language, most on top (Figure 9).
+    """Draw the share of each edition first said in its language, largest on top (Figure 9).
 
     Parameters
     ----------

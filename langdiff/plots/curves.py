@@ -200,7 +200,7 @@ def _change(difficulty: pd.DataFrame) -> pd.Series:
 
 
 def _coloured(difficulty: pd.DataFrame) -> set[Any]:
-    """Return the editions drawn in colour: all of a few, of many those that change most."""
+    """Return the editions drawn in colour: all if there are few, else the ones that change most."""
     change = _change(difficulty).abs().sort_values(ascending=False, kind="stable")
     return set(change.index if len(change) <= FEW else change.index[:MOST_NAMED])
 

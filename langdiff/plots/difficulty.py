@@ -12,17 +12,37 @@ from scipy.stats import pearsonr
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
-from langdiff.plots._axes import DASHED, EASIER, FAINT, HARDER, INK, axes_of, finish, row_axes, size_of, text_size
+from langdiff.plots._axes import (
+    DASHED,
+    EASIER,
+    FAINT,
+    HARDER,
+    INK,
+    MARKERS,
+    SERIES,
+    axes_of,
+    finish,
+    row_axes,
+    size_of,
+    takes,
+    text_size,
+)
 from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
+from langdiff.tables.pairs import rank_set
 
+APART = 0.6  # of the distance of rows, which the intervals of one edition take
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 
 
 def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw difficulties with 95 % intervals, hardest on top.
+
+    Where the joint covariance is known, the rank set follows each name, a thin line shows the interval that holds for
+    all editions together, and a bracket joins the editions that are not shown to differ from the first; see
+    `langdiff.Pairs`.
 
     Parameters
     ----------
@@ -55,32 +75,53 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     rows = effects.to_frame().iloc[::-1]
     if rows.empty:
         raise DataError("nothing to draw: there are no effects.")
-    ax = row_axes(ax, rows.index)
+    sets, known = None, "rank_low" in rows
+    if known:
+        sets = [f"  {rank_set(*ends)}" for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
+    ax = row_axes(ax, rows.index, notes=sets or ())
     dot = float(np.clip(0.4 * size_of(ax)[1] / len(rows), 2.2, 6))
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
     half = _half(rows, effects)
+    together = effects.against_mean().loc[rows.index].to_numpy() if known else None
     for part, colour in _by_colour(x, effects):
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
         usual["markeredgewidth"] = 0
+        if together is not None:
+            ax.hlines(y[part], together[part, 0], together[part, 1], colors=colour, linewidths=dot / 8, zorder=1)
         ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
+    if known:
+        _add_bracket(ax, effects, rows.index)
     _add_top_axis(ax, effects)
-    interval = "" if half is None else ", with 95 % interval"
+    interval = "" if half is None else ", with 95 % interval" + (" (thin: of all together)" if known else "")
     state = "" if effects.converged else ", NOT CONVERGED"
     label = f"{effects.scale.quantity} ({effects.scale.unit}){interval}"
     return finish(ax, label, title=effects.title + state, keep=["bottom"])
 
 
 def _by_colour(estimates: Floats, effects: Effects) -> Iterator[tuple[Booleans, str]]:
-    """Yield which effects are harder than the average and which are not, each with its colour in all pictures."""
-    harder: Booleans = estimates > 0 if effects.scale.quantity == "difficulty" else estimates < 0
+    """Yield indicators of effects above and below the average, with their colours in all pictures."""
+    harder: Booleans = estimates < 0 if effects.scale.quantity == "ability" else estimates > 0
     yield from ((part, colour) for part, colour in ((harder, HARDER), (~harder, EASIER)) if part.any())
 
 
 def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
-    """Return half the width of each interval; None if no standard error is known."""
+    """Return half the width of each interval; None without standard errors."""
     half: Floats = (rows["high"] - rows[effects.scale.quantity]).to_numpy()
     return None if np.isnan(half).all() else half
+
+
+def _add_bracket(ax: Axes, effects: Effects, names: pd.Index) -> None:
+    """Join the rows of editions that are not shown to differ from the first, at the right edge of the axes."""
+    frame = effects.pairs().frame.drop(columns="std_error").reset_index()
+    first = frame[frame["one"] == names[-1]]
+    alike = [names[-1], *first.loc[first["verdict"] != "differ", "other"]]
+    rows = np.flatnonzero(names.isin(alike))
+    if len(rows) > 1:
+        place = ax.get_yaxis_transform()
+        style: dict[str, Any] = {"transform": place, "colors": INK, "linewidths": 0.9}
+        ax.vlines(0.992, rows.min(), rows.max(), **style)
+        ax.hlines(rows, 0.98, 0.992, **style)
 
 
 def _add_top_axis(ax: Axes, effects: Effects) -> None:
@@ -88,7 +129,7 @@ def _add_top_axis(ax: Axes, effects: Effects) -> None:
     top = ax.secondary_xaxis("top", functions=(_percent, _nats) if nats else (np.exp, _log))
     average = f"the average {effects.unit_name}"
     if nats:
-        label = f"more bits than {average} (%)"
+        label = "difference (%)" if effects.scale.quantity == "difference" else f"more bits than {average} (%)"
     elif effects.scale.quantity == "difficulty":  # of items, for the average system
         label = "odds of failure"
     else:
@@ -112,6 +153,68 @@ def _nats(percent: npt.ArrayLike) -> npt.ArrayLike:
 def _log(odds: npt.ArrayLike) -> npt.ArrayLike:
     log_odds: Floats = np.log(np.maximum(np.asarray(odds, dtype=float), 1e-9))  # as above
     return log_odds
+
+
+@takes("comparison", "lms by_lm", "an LmComparison, as langdiff.compare_lms returns it")
+def plot_lm_differences(comparison: Any, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw differences of difficulties between language models with 95 % intervals, the largest on top.
+
+    Parameters
+    ----------
+    comparison : LmComparison
+        Result of `langdiff.compare_lms`. Each language model that the first is compared with has a colour and a marker;
+        where there is only one, the colour shows for which of the two an edition is harder.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    **style
+        Settings for ``Axes.errorbar``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on: nats below and percent above.
+
+    Raises
+    ------
+    DataError
+        If `comparison` is something else.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> bits = ld.simulate(50, 3, seed=1).surprisals.bits
+    >>> axes = plot_lm_differences(ld.compare_lms({"A": bits, "B": bits**0.98}))
+    >>> axes.get_xlabel()
+    'difficulty by A less that by B (nats), with 95 % interval'
+    """
+    first, *others = comparison.lms
+    names = comparison.by_lm[others[0]].estimate.sort_values(kind="stable").index
+    ax = row_axes(ax, names)
+    step = APART / len(others)
+    dot = float(np.clip(0.4 * size_of(ax)[1] / len(names) / len(others) ** 0.5, 2.2, 6))
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
+    for place, other in enumerate(others):
+        effects = comparison.by_lm[other]
+        rows = effects.to_frame().loc[names]
+        x, half = rows["difference"].to_numpy(), _half(rows, effects)
+        y = np.arange(len(names)) + step * ((len(others) - 1) / 2 - place)
+        parts: Any = [(np.ones(len(x), bool), SERIES[place % len(SERIES)])]
+        if len(others) == 1:
+            parts = [(part, colour) for part, colour in ((x > 0, HARDER), (x <= 0, EASIER)) if part.any()]
+        for part, colour in parts:
+            usual: dict[str, Any] = {"fmt": MARKERS[place % len(MARKERS)], "color": colour, "markersize": dot}
+            usual |= {"elinewidth": dot / 3, "markeredgewidth": 0, "label": f"against {other}"}
+            ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
+    top = ax.secondary_xaxis("top", functions=(_percent, _nats))
+    top.set_xlabel(f"harder for {first} (%)", fontsize=0.9 * text_size(ax))
+    top.tick_params(labelsize=text_size(ax))
+    top.spines["top"].set_visible(False)
+    other = others[0] if len(others) == 1 else "the other"
+    state = "" if comparison.converged else ", NOT CONVERGED"
+    title = f"{first} against {', '.join(others)}, model {comparison.model}{state}"
+    label = f"difficulty by {first} less that by {other} (nats), with 95 % interval"
+    several = len(others) > 1
+    return finish(ax, label, title=title, keep=["bottom"], legend=several, raised=3 * text_size(ax) if several else 0)
 
 
 def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | None = None) -> Axes:
@@ -196,7 +299,7 @@ def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:
     estimates = [effects.estimate for effects in sources]
     table = pd.concat(estimates, axis=1, join="inner", keys=range(len(sources)))
     if len(table) < 2:
-        raise DataError(f"{len(table)} edition(s) in all {len(sources)} sources; at least two are needed.")
+        raise DataError(f"all {len(sources)} sources share {len(table)} edition(s); at least two are needed.")
     # each source is relative to the average of its own editions; those drawn are to be relative to theirs
     return pd.DataFrame(scales[0].center(table.to_numpy()), index=table.index), scales[0]
 
@@ -238,7 +341,7 @@ def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> 
     """
     named = effects_by_source(sources)
     if len(named) < 2:
-        raise DataError(f"{len(named)} source(s); at least two are needed to follow a line from one to the next.")
+        raise DataError(f"at least two sources are needed to join by lines; got {len(named)}.")
     table, scale = side_by_side([effects for _, effects in named])
     ax = axes_of(ax, 1.8 + 1.6 * len(named), max(3.2, 0.2 * len(table)))
     x = np.arange(len(named))

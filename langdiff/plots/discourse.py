@@ -246,7 +246,7 @@ def _draw(
 
 
 def _centres(nodes: pd.DataFrame) -> tuple[Floats, Floats, Floats]:
-    """Return the height of each node on the page, and of its lowest and highest child."""
+    """Return the vertical position of each node, and of its lowest and highest child."""
     rows, parents = _places(nodes), nodes["parent"].to_numpy()
     first, last = nodes["first"].to_numpy(), nodes["last"].to_numpy()
     low, high = np.full(len(nodes), np.inf), np.full(len(nodes), -np.inf)

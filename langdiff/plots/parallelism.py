@@ -292,7 +292,7 @@ def plot_average_ranks(
         raise DataError("nothing to draw: there are no ranks.")
     rows = {name: len(ranks) - 1 - place for place, name in enumerate(ranks["treatment"])}
     if unknown := {name for group in groups for name in group} - set(rows):
-        raise DataError(f"{sorted(unknown)[0]!r} is in a group but has no rank.")
+        raise DataError(f"{sorted(unknown)[0]!r} is in a group but has no rank; give a rank for each treatment.")
     ax = row_axes(ax, ranks["treatment"].iloc[::-1])
     usual: dict[str, Any] = {"marker": "o", "linestyle": "none", "color": BLUE}
     ax.plot(ranks["rank"].astype(float), list(rows.values()), **(usual | style))

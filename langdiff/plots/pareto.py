@@ -1,4 +1,4 @@
-"""What one more edition costs in intents."""
+"""Trade-off between numbers of editions and of intents."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ def plot_pareto_front(front: "ParetoFront", ax: Axes | None = None, *, min_inten
 
 @takes("selection", "certificate value upper_bound", "a Selection, as langdiff.select returns it")
 def plot_certificate(selection: "Selection", ax: Axes | None = None, **style: Any) -> Axes:
-    """Draw how large the objective can be with each number of editions (or languages), and what showed that.
+    """Draw upper bounds of the objective by number of editions (or languages), with their proofs.
 
     Parameters
     ----------

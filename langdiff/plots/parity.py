@@ -1,4 +1,4 @@
-"""What editions take for the same content, compared with a reference."""
+"""Measures of parity: bytes, characters and bits of the same content relative to a reference."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,7 @@ def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = 
     """
     name = result.sorting if measure is None else measure
     if name not in result.estimates:
-        raise ConfigError(f"no measure {name!r}; there are {listing(result.estimates.columns, 20)}.")
+        raise ConfigError(f"unknown measure {name!r}; there are {listing(result.estimates.columns, 20)}.")
     values = result.estimates[name].dropna().sort_values(kind="stable")
     ax = row_axes(ax, values.index)
     rows = np.arange(len(values))

@@ -27,7 +27,7 @@ TAIL = 0.005  # at either end, left out under model 2C, whose tails would hide t
 def plot_residuals(
     fit: "DifficultyFit", residuals: pd.DataFrame, axes: tuple[Axes, Axes] | None = None
 ) -> tuple[Axes, Axes]:
-    """Draw what a fit leaves unexplained: quantiles against those of the model, and spread against size.
+    """Draw residuals of a fit: quantiles against quantiles of the model, and spread against size.
 
     Left: on the line, residuals are distributed as the model says; steeper at the ends, tails are heavier.
     Right: the standard deviation of residuals (2C: half their interquartile range) of twenty groups of
@@ -138,7 +138,7 @@ def _spread(residuals: Floats, variant: "Variant") -> tuple[float, float]:
 def plot_goodness_of_fit(
     scores: "pd.DataFrame | CrossValidation", ax: Axes | None = None, *, title: str = "", **style: Any
 ) -> Axes:
-    """Draw the log-density that models give to cells they have not seen: one panel, for one data set.
+    """Draw the log-density of held-out cells by model: one panel, for one data set.
 
     From subsets of the data, dots are means and bars standard deviations over subsets, as in Figure 6; a faint line
     joins the scores of the models on one subset. These lines compare models better than the bars, which include

@@ -1,4 +1,4 @@
-"""How stable difficulties are: fewer intents, deleted cells, and editions of one language."""
+"""Stability of difficulties: fewer intents, deleted cells, and editions of one language."""
 
 from typing import TYPE_CHECKING, Any
 

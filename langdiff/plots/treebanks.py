@@ -1,4 +1,4 @@
-"""Maps of divergences between treebanks, and what the metrics see in one treebank."""
+"""Maps of divergences between treebanks, and tables of the metrics in one treebank."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,7 @@ def plot_divergences(
     noise: bool = False,
     **style: Any,
 ) -> Axes:
-    """Draw a map: rows are references, columns what is compared, dark blue 0 and white the maximum.
+    """Draw a map of divergences: rows are references, columns compared treebanks, dark blue 0, white the maximum.
 
     Parameters
     ----------
@@ -92,11 +92,11 @@ def plot_divergences(
     ('compared', 'reference')
     """
     if metric not in comparison.divergence:
-        raise ConfigError(f"metric is one of {', '.join(comparison.divergence)}; got {metric!r}.")
+        raise ConfigError(f"{option('metric')} is one of {', '.join(comparison.divergence)}; got {metric!r}.")
     frame = comparison.divergence[metric]
     names = list(frame.index) if order is None else list(order)
     if sorted(names) != sorted(frame.index):
-        raise ConfigError(f"order must hold each treebank once: {', '.join(frame.index)}.")
+        raise ConfigError(f"{option('order')} must hold each treebank once: {', '.join(frame.index)}.")
     cells = frame.loc[names, names].to_numpy(dtype=float, copy=True)
     if noise:
         floor = comparison.noise.loc[names, metric]
@@ -188,7 +188,7 @@ def plot_treebank_profile(
     box: "TreebankProfile | None" = None,
     **style: Any,
 ) -> Axes:
-    """Draw what one metric sees in a treebank.
+    """Draw the counts of one metric in a treebank.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def plot_treebank_profile(
     """
     draw = dict(zip(METRICS, (_draw_size, _draw_costs, _draw_costs, _draw_length), strict=True)).get(metric)
     if draw is None or metric not in profile.tables:
-        raise ConfigError(f"metric is one of {', '.join(METRICS)}; got {metric!r}.")
+        raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
     ax = axes_of(ax, 6.4, 3.2)
     tables, others = (
         {str(name): table for name, table in each.tables.items()} for each in (profile, profile if box is None else box)
@@ -311,7 +311,7 @@ def plot_perturbation(
     kinds = frame["kind"].unique()
     frame = frame[frame["kind"] == kind]
     if frame.empty:
-        raise ConfigError(f"kind is one of {', '.join(kinds)}; got {kind!r}.")
+        raise ConfigError(f"{option('kind')} is one of {', '.join(kinds)}; got {kind!r}.")
     ax = axes_of(ax, 5.2, 3.6)
     for (metric, rows), marker in zip(frame.groupby("metric", sort=False), MARKERS, strict=False):
         colour = COLOURS[str(metric)]
@@ -362,7 +362,7 @@ def plot_treebank_measures(
     """
     table = measures.table
     if measure not in table:
-        raise ConfigError(f"measure is one of {', '.join(table.columns)}; got {measure!r}.")
+        raise ConfigError(f"{option('measure')} is one of {', '.join(table.columns)}; got {measure!r}.")
     function = f"{measure}_function"
     both = function in table
     last = function if both else measure

@@ -1,4 +1,4 @@
-"""Abilities of systems beside the difficulties of items, on one scale (Wright and Stone 1979)."""
+"""Abilities of systems and difficulties of items on one scale (Wright and Stone 1979)."""
 
 import numpy as np
 import pandas as pd

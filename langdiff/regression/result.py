@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -16,6 +17,7 @@ from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects, Names
+from langdiff.tables.pairs import Adjustment, Pairs
 
 Estimand = Literal["expected", "median"]
 
@@ -96,6 +98,9 @@ class DifficultyFit(Result):
     compared : IntentsCompared or None
         Distance between fixed and random intents, in models 1 and 2 if cells are missing, up to a million cells;
         otherwise None.
+    reference : DataFrame, shape (J, J), or None
+        Covariance of full rank that comparisons of all pairs draw from: that of the information, or CR0 over intents
+        where there is none. None with errors from the information, whose `covariance` has full rank.
 
     Examples
     --------
@@ -109,8 +114,8 @@ class DifficultyFit(Result):
     True
     """
 
-    format_version: ClassVar[int] = 4
-    earlier_versions: ClassVar[tuple[int, ...]] = (3,)
+    format_version: ClassVar[int] = 5
+    earlier_versions: ClassVar[tuple[int, ...]] = (3, 4)
 
     model: str
     method: str
@@ -140,8 +145,9 @@ class DifficultyFit(Result):
     sizes: SizeDistribution | None = None
     dispersions: Dispersions | None = None
     compared: IntentsCompared | None = None
+    reference: pd.DataFrame | None = None
 
-    @property
+    @cached_property
     def effects(self) -> Effects:
         """The difficulties with their covariance, as contrasts, ranks, tests and plots take them."""
         return Effects(
@@ -151,6 +157,7 @@ class DifficultyFit(Result):
             converged=self.converged,
             signature=self.signature,
             degrees_of_freedom=self.degrees_of_freedom,
+            reference=self.reference,
         )
 
     @property
@@ -193,7 +200,8 @@ class DifficultyFit(Result):
         DataFrame
             Indexed by edition: ``difficulty``, ``std_error``, ``low`` and ``high`` (95 % interval), all
             in nats; ``factor`` = exp(difficulty); ``percent`` = 100·(factor − 1), ``percent_std_error`` (to first
-            order, 100·factor·std_error), ``percent_low`` and ``percent_high``; ``rank``, 1 the hardest.
+            order, 100·factor·std_error), ``percent_low`` and ``percent_high``; ``rank``, 1 the hardest, and, where
+            errors are known, ``rank_low`` and ``rank_high``, the ends of the rank set; see `pairs`.
 
         Examples
         --------
@@ -283,11 +291,51 @@ class DifficultyFit(Result):
         level, covariance = self.dispersions.median(self.model, size)
         return replace(self.effects, estimate=level, covariance=covariance).contrast(one, other)
 
+    def pairs(
+        self,
+        *,
+        adjust: Adjustment | None = "max-t",
+        baseline: str | int | None = None,
+        level: float = 0.95,
+        seed: int | np.random.Generator = 0,
+    ) -> Pairs:
+        """Compare all pairs of editions, or all editions with one, with intervals that hold together.
+
+        Parameters
+        ----------
+        adjust, baseline, level, seed
+            Adjustment, edition compared with, probability and seed; see `langdiff.Effects.pairs`.
+
+        Returns
+        -------
+        Pairs
+            Differences, nats, with simultaneous intervals and adjusted p-values, and the rank sets.
+
+        Raises
+        ------
+        ConfigError
+            If `adjust` or `baseline` is unknown, or `level` or `seed` is out of range.
+        DataError
+            If the covariance is not known, as where a fit did not converge, or there are fewer than two editions.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> surprisals = ld.simulate(500, 3, difficulties=[0.0, 0.1, 0.0], seed=1).surprisals
+        >>> print(ld.fit(surprisals).pairs(baseline="e1").words)
+        1 of 2 differ from e1.
+        """
+        return self.effects.pairs(adjust=adjust, baseline=baseline, level=level, seed=seed)
+
     plot = Drawn("plot_difficulties")
 
     @classmethod
     def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Add to a document of version 3 the names of columns and series that it lacks."""
+        """Add to a document of version 3 or 4 what it lacks: names of columns and series, pairs without `reference`."""
+        freedom, covariance = document["degrees_of_freedom"], document["covariance"]
+        if document["errors"]["kind"] != "information" and not isinstance(freedom, dict) and "values" in covariance:
+            count = len(covariance["values"])  # differences share no estimate of the variance
+            document["degrees_of_freedom"] = covariance | {"values": [[freedom] * count] * count}
         square = {name: document[name] for name in ("covariance", "degrees_of_freedom")}
         for name, frame in square.items():
             if isinstance(frame, dict):

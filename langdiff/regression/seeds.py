@@ -12,7 +12,7 @@ why J − 1 of J count. e/R counts twice, as b contains e: the covariance errs o
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -56,7 +56,7 @@ class SeedEffects:
         """Number of seeds, R."""
         return self.by_seed.shape[1]
 
-    def degrees_of_freedom(self, of_intents: float = np.inf) -> pd.DataFrame:
+    def degrees_of_freedom(self, of_intents: float | pd.DataFrame = np.inf) -> pd.DataFrame:
         r"""Return the degrees of freedom of t for every difference of two editions (Satterthwaite).
 
         With C the variance of the difference over samples of intents, that is
@@ -68,7 +68,7 @@ class SeedEffects:
 
         Parameters
         ----------
-        of_intents : float
+        of_intents : float or DataFrame, shape (J, J)
             Degrees of freedom :math:`\nu_C` of the covariance `of_intents`; infinite if that is as good as known.
 
         Returns
@@ -81,7 +81,7 @@ class SeedEffects:
         ConfigError
             If `of_intents` is not positive.
         """
-        if not of_intents > 0:
+        if not np.all(np.asarray(of_intents) > 0):
             raise ConfigError(f"degrees of freedom must be positive, got {of_intents!r}.")
         covariance, b = self.of_intents.to_numpy(), self.variances.to_numpy() / self.n_seeds
         variance = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance
@@ -91,7 +91,7 @@ class SeedEffects:
         else:
             spread = (b[:, None] ** 2 + b**2) / (self.n_seeds - 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            degrees = (variance + of_seeds) ** 2 / (spread + variance**2 / of_intents)
+            degrees = (variance + of_seeds) ** 2 / (spread + variance**2 / np.asarray(of_intents))
         np.fill_diagonal(degrees, np.nan)
         return pd.DataFrame(degrees, index=self.variances.index, columns=self.variances.index)
 
@@ -271,6 +271,10 @@ def combine_seeds(
     variances = _variances(by_seed)
     centring = np.eye(len(names)) - 1 / len(names)
     of_seeds = centring @ np.diag(variances.to_numpy() / len(tables)) @ centring
+    freedom = mean.degrees_of_freedom
+    reference = mean.reference
+    if reference is None and not isinstance(freedom, pd.DataFrame):
+        reference = mean.covariance
     combined = Effects(
         estimate=mean.estimate,
         covariance=mean.covariance + of_seeds,
@@ -278,8 +282,9 @@ def combine_seeds(
         title=f"{mean.title}, mean of {len(tables)} seeds".removeprefix(", "),
         converged=mean.converged,
         signature=f"{mean.signature}|seeds:{len(tables)}".removeprefix("|"),
+        reference=None if reference is None else reference + of_seeds,
     )
-    return SeedEffects(
+    found = SeedEffects(
         effects=combined,
         of_intents=mean.covariance,
         by_seed=by_seed,
@@ -287,3 +292,6 @@ def combine_seeds(
         variance=seed_variance(by_seed),
         variances=variances,
     )
+    degrees = found.degrees_of_freedom(freedom)
+    degrees = degrees.fillna(degrees.min().min()) if degrees.notna().any(axis=None) else degrees.fillna(np.inf)
+    return replace(found, effects=replace(combined, degrees_of_freedom=degrees))

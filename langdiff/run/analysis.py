@@ -1,4 +1,4 @@
-"""What a section of the experiment found: a table, notes and pictures, kept while what it depends on is the same."""
+"""Results of sections of the experiment: tables, notes and pictures, stored until their inputs change."""
 
 import base64
 import io
@@ -108,7 +108,7 @@ def draw(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Analysis(Result):
-    """What a section of the experiment found.
+    """Result of a section of the experiment.
 
     Attributes
     ----------
@@ -159,12 +159,12 @@ class Analysis(Result):
         return Result.to_json(replace(self, result=None)) if self.result is not None else super().to_json()
 
     def __repr__(self) -> str:
-        """Give the section and the size of the table."""
+        """Return a one-line description with the section and the size of the table."""
         return f"Analysis [{self.name}]: {len(self.table):,} rows × {self.table.shape[1]} columns"
 
 
 def write_analysis(analysis: Analysis, key: str, path: Path) -> None:
-    """Write what was found to JSON, with the hash of what it depends on."""
+    """Write a result to JSON, with the hash of its inputs."""
     table = analysis.table.astype(object).where(analysis.table.notna(), None)
     document = {
         "format": FORMAT,
@@ -181,7 +181,7 @@ def write_analysis(analysis: Analysis, key: str, path: Path) -> None:
 
 
 def read_analysis(path: Path) -> tuple[Analysis, str]:
-    """Return what `write_analysis` wrote, and the hash of what it depends on.
+    """Read a result that `write_analysis` wrote; return it with the hash of its inputs.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def kept_or_made(
     directory: Path,
     new: Path,
 ) -> Analysis:
-    """Return what a section found earlier, if all that it depends on is the same; else find it, and keep it.
+    """Return the stored result of a section if its inputs are unchanged; else compute and store it.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def kept_or_made(
 
 
 def _with_warnings(make: Callable[[], Analysis]) -> Analysis:
-    """Add what was warned of to the notes, so that the report says it, too, and not only when it is new."""
+    """Add warnings to the notes, so that the report repeats them whenever it is written."""
     found, caught = _caught(make)
     notes = " ".join(found.notes)
     told = [
@@ -254,7 +254,7 @@ def _with_warnings(make: Callable[[], Analysis]) -> Analysis:
 
 
 def _caught(make: Callable[[], Analysis]) -> tuple[Analysis, list[LangdiffWarning]]:
-    """Return also the package's warnings, which are given again, one of each kind; others keep their place."""
+    """Return the result with the package's warnings, and issue one of each kind again; others pass."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)
         found = make()
@@ -268,7 +268,7 @@ def _caught(make: Callable[[], Analysis]) -> tuple[Analysis, list[LangdiffWarnin
 
 
 def _key_of(path: Path) -> str | None:
-    """Return what `write_analysis` was given as key; None if the file is not there, or damaged."""
+    """Return the key of a stored result; None if the file is missing or damaged."""
     try:
         return read_analysis(path)[1]
     except DataError:

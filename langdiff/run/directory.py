@@ -1,4 +1,4 @@
-"""The run directory: one owner at a time, and a record of what made its contents."""
+"""The run directory: ownership by one process, publication of results, and their provenance."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
 
 @contextmanager
 def own_directory(directory: Path) -> Iterator[None]:
-    """Make the directory if it is missing and keep other processes out of it.
+    """Create the directory if it is missing and lock it against other processes.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def own_directory(directory: Path) -> Iterator[None]:
     others = [path.name for path in directory.glob("[!.]*") if path.name != LOG]
     if others and EXPERIMENT not in others:
         raise OutputError(
-            f"{directory}: not empty and not a run directory (it has no {EXPERIMENT}). Choose another, or a new name."
+            f"{directory}: not empty, but without {EXPERIMENT} it is not a run directory. Choose a new name."
         )
     with locked(directory, "using this run directory. Wait for it, or choose another."):
         yield
@@ -56,7 +56,7 @@ def own_directory(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def staged(directory: Path) -> Iterator[Path]:
-    """Give an empty folder for the output of a run, beside that of an earlier run; it is removed at the end.
+    """Create an empty folder for the output of a run, next to that of an earlier run; it is removed at the end.
 
     After an error or an interruption, settings and editions stay in it until the next run.
 
@@ -83,7 +83,7 @@ def staged(directory: Path) -> Iterator[Path]:
 
 
 def superfluous(stage: Path) -> list[Path]:
-    """Return the files of an interrupted run that nothing needs; its settings and its editions say what it was for."""
+    """Return the files of an interrupted run that are not needed any more; its settings and editions are kept."""
     needed = (stage / EXPERIMENT, stage / EDITIONS)
     return [path for path in sorted(stage.rglob("*")) if path.is_file() and path not in needed]
 
@@ -126,7 +126,7 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
 
 
 def is_published(manifest: Mapping[str, Any], stage: Path, directory: Path, *, trained: Iterable[str]) -> bool:
-    """Return whether a finished run holds all that a stage does, whole, so that its report need not be made again.
+    """Return whether a finished run already has all files of a stage, undamaged.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def is_published(manifest: Mapping[str, Any], stage: Path, directory: Path, *, t
 
 
 def _lasting(manifest: Mapping[str, Any], trained: Iterable[str]) -> dict[str, Any]:
-    """Return what a manifest says beside the times of the run."""
+    """Return the contents of a manifest without the times of the run."""
     changing = {
         "date": "",
         "seconds": {lm: manifest["seconds"].get(lm) for lm in trained},

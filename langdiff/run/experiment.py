@@ -1,4 +1,4 @@
-"""All settings of a run."""
+"""Settings of an experiment, as its file gives them."""
 
 from collections.abc import Callable, Collection
 from functools import cache
@@ -64,7 +64,7 @@ class SyntheticCorpus(Settings):
 
     @property
     def tokenization(self) -> None:
-        """Nothing is tokenized: texts are made of words."""
+        """Tokenization of the texts: None, since synthetic texts are made of words."""
         return
 
 
@@ -100,7 +100,9 @@ class SplitSettings(Settings):
     @model_validator(mode="after")
     def _something_is_left_to_learn_from(self) -> Self:
         if self.dev + self.test >= self.block:
-            raise ValueError(f"blocks of {self.block} leave nothing for training beside {self.dev} + {self.test}")
+            raise ValueError(
+                f"blocks of {self.block} leave nothing for training after {self.dev} + {self.test} for dev and test"
+            )
         return self
 
     @model_validator(mode="after")
@@ -110,19 +112,21 @@ class SplitSettings(Settings):
         if self.folds is not None and changed:
             raise ValueError(f"with folds, every intent is tested; leave {', '.join(changed)} out")
         if self.folds is None and self.dev_share != usual["dev_share"].default:
-            raise ValueError("dev_share is a share of what models of folds learn from: give folds, or leave it out")
+            raise ValueError(
+                "dev_share is a share of what models of folds learn from: give folds, or leave dev_share out"
+            )
         return self
 
 
 def _one_or_two(clusters: Any) -> Any:
     names = clusters if isinstance(clusters, list | tuple) else [clusters]
     if clusters is not None and not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
-        raise ValueError("clusters are a column about intents, or a list of two")
+        raise ValueError("clusters are one column about intents, or a list of two columns")
     return names[0] if len(names) == 1 else tuple(names)
 
 
 class FitSettings(Settings):
-    """``[fit]``: the regression model, and where its standard errors come from; see `langdiff.fit`.
+    """``[fit]``: the regression model and its standard errors; see `langdiff.fit`.
 
     ``clusters`` is what intents that share errors have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
     column of the corpus's `intent_info`, or two of them, which cross; ``strata`` is another such column, with groups of
@@ -150,7 +154,7 @@ class FitSettings(Settings):
 
     @property
     def one_clustering(self) -> str | None:
-        """The clusters, where there is one kind of them, for what cannot take two."""
+        """The clusters, if there is only one kind."""
         return self.clusters if isinstance(self.clusters, str) else None
 
     @property
@@ -160,7 +164,7 @@ class FitSettings(Settings):
         return found
 
     def arguments(self, without: Collection[str] = ()) -> dict[str, Any]:
-        """Return the settings as arguments of `langdiff.fit`, except those that are in `without`."""
+        """Return the settings as arguments of `langdiff.fit`, except the settings named by `without`."""
         return {name: value for name, value in flat_arguments(**self.model_dump()).items() if name not in without}
 
     @field_validator("formula", "size_formula")
@@ -215,7 +219,7 @@ class Core(Settings):
         return self
 
     def sections(self) -> dict[str, Section]:
-        """Return the sections that the experiment asks for, in the order of the report."""
+        """Return the sections of the experiment, in the order of the report."""
         asked = {name: kind.asked_by(self) for name, kind in SECTIONS.items()}
         return {name: settings for name, settings in asked.items() if settings is not None}
 

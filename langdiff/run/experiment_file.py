@@ -61,7 +61,7 @@ def read_experiment(path: str | Path) -> Core:
 
 
 def parse_settings(text: str | bytes) -> Core:
-    """Return the settings that a run directory holds as JSON; those of earlier versions have some keys of other names.
+    """Return the settings of a run directory from JSON, also from earlier versions with other names of keys.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _resolve(name: str, file: Path) -> str:
 
 
 def _explain(error: ValidationError, path: Path) -> str:
-    """Put Pydantic's findings into one line each, with a suggestion for a misspelt key."""
+    """Format Pydantic's findings, one line each, with a suggestion for a misspelt key."""
     lines = []
     formats = [*get_args(FormatName), "synthetic"]
     for finding in error.errors():
@@ -121,7 +121,7 @@ def _explain(error: ValidationError, path: Path) -> str:
 
 
 def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Leave out what Pydantic puts after ``corpus``: its format, which is not a key."""
+    """Remove the format that Pydantic writes after ``corpus``, which is not a key."""
     return (*location[:1], *location[2:]) if location[:1] == ("corpus",) else location
 
 

@@ -1,4 +1,4 @@
-"""Findings of a run in sentences, computed from its numbers: what titles of pictures say."""
+"""Findings of a run in sentences, computed from its numbers, as titles of pictures."""
 
 from collections.abc import Hashable, Iterable, Mapping
 
@@ -7,7 +7,6 @@ import pandas as pd
 
 from langdiff.regression import DifficultyFit
 
-MOST_NAMED = 3
 AGREEING, ALIKE = 0.9, 0.5  # correlations from which models agree, or agree in part
 
 
@@ -23,32 +22,31 @@ def joined(names: Iterable[Hashable]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def hardest(difficulties: Mapping[str, pd.Series]) -> str:
-    """Return which editions are hardest, under all language models as far as these agree.
+def hardest(fits: Mapping[str, DifficultyFit]) -> str:
+    """Describe which editions may be hardest, and how many pairs differ, under each language model.
 
     Examples
     --------
-    >>> known = pd.Series({"eng": -0.1, "deu": 0.1, "fin": 0.2, "fra": -0.2, "hun": 0.3, "vie": -0.3})
-    >>> hardest({"a": known, "b": known})
-    'hun and fin are hardest under both language models'
-    >>> hardest({"a": known, "b": -known})
-    'hun is hardest for a, vie for b'
+    >>> import langdiff as ld
+    >>> fit = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=1).surprisals)
+    >>> hardest({"char": fit})
+    'Hardest: e2 (rank 1); 2 of 3 pairs differ.'
     """
-    orders = {lm: list(values.sort_values(ascending=False).index) for lm, values in difficulties.items()}
-    most = min(MOST_NAMED, max(1, min(map(len, orders.values())) // 3))
-    first, *others = orders.values()
-    for count in range(most, 0, -1):
-        if all(set(order[:count]) == set(first[:count]) for order in others):
-            verb = "is" if count == 1 else "are"
-            models = {1: f"for {next(iter(orders))}", 2: "under both language models"}
-            under = models.get(len(orders), f"under all {len(orders)} language models")
-            return f"{joined(first[:count])} {verb} hardest {under}"
-    each = [f"{order[0]} for {lm}" for lm, order in orders.items()]
-    return ", ".join(each).replace(" for ", " is hardest for ", 1)
+    found = {lm: _hardest(fit) for lm, fit in fits.items()}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    return " ".join(text.replace("Hardest:", f"Hardest for {lm}:", 1) for lm, text in found.items())
+
+
+def _hardest(fit: DifficultyFit) -> str:
+    if fit.converged and len(fit.difficulty) > 1:
+        return fit.pairs().words
+    why = "the fit did not converge, so that no errors are known" if not fit.converged else "there is one edition"
+    return f"Hardest: {fit.difficulty.idxmax()}; {why}."
 
 
 def spread(fit: DifficultyFit, lm: str) -> str:
-    """Return how much more or fewer bits the hardest and the easiest edition need than the average."""
+    """Describe how many more or fewer bits than the average the hardest and the easiest edition need."""
     percent = 100 * np.expm1(fit.difficulty.sort_values())
     return (
         f"For {lm}, {percent.index[-1]} needs {percent.iloc[-1]:.0f} % more bits than the average, "
@@ -56,16 +54,14 @@ def spread(fit: DifficultyFit, lm: str) -> str:
     )
 
 
-def order(shares: pd.DataFrame, lm: str) -> str:
-    """Return how sure it is which edition is hardest, and how many other ranks are."""
-    first = shares.iloc[:, 0]
-    sure = int((shares.max(axis=1) >= 0.95).sum())
-    share = f"{100 * first.max():.0f} % of draws"
-    return f"{first.idxmax()} is hardest for {lm} in {share}; {sure} of {len(shares)} ranks are sure"
+def order(fit: DifficultyFit, lm: str) -> str:
+    """Describe how many ranks are known, by the rank sets."""
+    rows = fit.to_frame()
+    return f"For {lm}, {int((rows['rank_low'] == rows['rank_high']).sum())} of {len(rows)} ranks are known"
 
 
 def agreement(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
-    """Return how well two language models agree, and on which edition least."""
+    """Describe how well two language models agree, and on which edition least."""
     both = pd.concat([x, y], axis=1, join="inner")
     centred = both - both.mean()
     r = float(both.corr().to_numpy()[0, 1])
@@ -75,20 +71,20 @@ def agreement(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
 
 
 def truth(fits: Mapping[str, DifficultyFit], known: pd.Series) -> str:
-    """Return how far estimates are from the true difficulties, in percent of bits."""
+    """Describe how far estimates are from the true difficulties, in percent of bits."""
     gaps = {lm: 100 * np.expm1((fit.difficulty[known.index] - known).abs()).mean() for lm, fit in fits.items()}
     return "Estimates are off the truth by " + joined(f"{gap:.1f} % ({lm})" for lm, gap in gaps.items()) + " on average"
 
 
 def residuals(values: pd.DataFrame, lm: str) -> str:
-    """Return how many residuals are larger than those of a normal distribution would be."""
+    """Describe how many residuals are larger than a normal distribution would give."""
     known = np.abs(values.to_numpy(dtype=float))
     share = float((known[~np.isnan(known)] > 1.96).mean())
     return f"{lm}: {100 * share:.1f} % of residuals are beyond ±1.96, of normal ones 5 % would be"
 
 
 def training(logs: pd.DataFrame, lm: str) -> str:
-    """Return whether training stopped while language models were still improving."""
+    """Describe whether training stopped while language models were still improving."""
     runs = logs.groupby("edition")
     last = runs["epoch"].max()
     best = logs.loc[runs["dev_bits_per_character"].idxmin()].set_index("edition")["epoch"]

@@ -54,7 +54,7 @@ def policy_for(script: str) -> str:
 
 
 class Measured(NamedTuple):
-    """A number with what stands for its error, which may be on a line of its own."""
+    """A number with the text of its error, which may be on a line of its own."""
 
     value: float
     text: str
@@ -106,7 +106,7 @@ def _cell(value: Any, look: str, kind: str) -> Markup:
 
 
 def tables_of(table: pd.DataFrame, caption: str = "") -> list[dict[str, str]]:
-    """Return what a report shows of a table: a caption, a sentence and HTML; nothing if the table has no rows.
+    """Return the caption, a sentence and the HTML of a table for a report; nothing if the table has no rows.
 
     Intervals and standard errors are put beside what they belong to, with two digits of the error; columns with the
     same value in all rows become a sentence.
@@ -168,7 +168,7 @@ def _in_words(value: Any, look: str) -> str:
 
 
 def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
-    """Join each number with its interval or its standard error, and say yes or no in place of truth values."""
+    """Join each number with its interval or its standard error, and replace truth values by yes and no."""
     columns: dict[str, Any] = {}
     done: set[str] = set()
     for name in map(str, table.columns):
@@ -199,7 +199,7 @@ def _yes_or_no(cell: Any) -> Any:
 
 
 def with_error(value: float, text: str, error: str, meaning: str = "") -> Any:
-    """Return a number with its standard error, or NaN where it is missing; a dash is what is not known."""
+    """Return a number with its standard error; NaN where it is missing, and a dash for an unknown error."""
     if text == "–":
         return np.nan
     return Measured(value, text if error == "–" else f"{text} ± {error}", meaning=meaning)
@@ -236,7 +236,7 @@ def _look(name: str, numbers: pd.Series) -> str:
 
 
 def _decimals(numbers: pd.Series, digits: int) -> int:
-    """Return how many decimals give the middle one of the numbers so many digits."""
+    """Return the number of decimals with which the median number has the given number of digits."""
     sizes = np.abs(numbers.to_numpy(dtype=float))
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
     return int(np.clip(digits - 1 - np.floor(np.log10(np.median(sizes))), 0, 6)) if len(sizes) else 0

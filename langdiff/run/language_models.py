@@ -1,4 +1,4 @@
-"""Language models of a run: those that it trains, or one that is given; each divides the texts and scores them."""
+"""Language models of a run, trained by it or given: each divides the texts and scores them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ Stage = Callable[[str], AbstractContextManager[None]]
 
 
 class LanguageModels(ABC):
-    """How the texts of an experiment come to their bits.
+    """Interface of the language models of an experiment, which turn its texts into bits.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class LanguageModels(ABC):
 
     @abstractmethod
     def divide(self, multitext: Multitext) -> Parts | Folds:
-        """Divide the texts into what is learned from and what is measured."""
+        """Divide the texts into training and test parts."""
 
     @abstractmethod
     def score(self, parts: Parts | Folds, stage: Stage) -> list[Surprisals]:
-        """Return the bits of what is measured, one table for each language model, and save them."""
+        """Return the surprisals of the test parts, one table per language model, and save them."""
 
     def describe(self) -> dict[str, str] | None:
-        """Return what the manifest and the report say of a model that was not trained here."""
+        """Return the description in manifest and report of a model that was not trained here."""
         return None
 
     def _save(self, table: Surprisals) -> None:
@@ -86,7 +86,7 @@ class TrainedModels(LanguageModels):
         self.caches = caches(directory, experiment.split.folds)
 
     def divide(self, multitext: Multitext) -> Parts | Folds:
-        """Divide the texts as the experiment asks for; see `langdiff.split` and `langdiff.split_into_folds`."""
+        """Divide the texts by ``[split]``; see `langdiff.split` and `langdiff.split_into_folds`."""
         settings = self.experiment.split
         with _of_section("split"):
             if settings.folds is not None:
@@ -146,7 +146,7 @@ class GivenModel(LanguageModels):
         self.model = HuggingFaceLM(hf, device=experiment.lm.device)
 
     def divide(self, multitext: Multitext) -> Parts:
-        """Return the division in which every intent is measured and none is learned from."""
+        """Return the division in which every intent is in the test part."""
         nothing = multitext.sel(intents=[])
         return Parts(train=nothing, dev=nothing, test=multitext)
 
@@ -159,14 +159,14 @@ class GivenModel(LanguageModels):
         return [table]
 
     def describe(self) -> dict[str, str]:
-        """Return the model in words, and the hash of all that its bits depend on."""
+        """Describe the model, and return the hash of everything that its bits depend on."""
         return {"description": repr(self.model), "identity": self.model.identity}
 
 
 def open_models(
     experiment: Core, directory: Path, new: Path, progress: bool | None, executor: Executor | None
 ) -> LanguageModels:
-    """Return the language models that an experiment asks for."""
+    """Return the language models of an experiment."""
     if experiment.lm.hf is not None:
         return GivenModel(experiment, directory, new, progress, experiment.lm.hf)
     return TrainedModels(experiment, directory, new, progress, executor)
@@ -189,7 +189,7 @@ def trainings(experiment: Core, directory: Path) -> list[Training]:
 
 @contextmanager
 def kept(what: str) -> Iterator[None]:
-    """Say in an error of writing what is finished."""
+    """Add to an error of writing which language models are finished."""
     try:
         yield
     except OutputError as error:
@@ -200,7 +200,7 @@ def kept(what: str) -> Iterator[None]:
 
 @contextmanager
 def _of_section(name: str) -> Iterator[None]:
-    """Say in errors of columns about intents which section names them, and which corpora have some."""
+    """Add to errors of columns about intents the section that names them, and the corpora that have some."""
     try:
         yield
     except UnknownColumnError as error:
@@ -208,7 +208,7 @@ def _of_section(name: str) -> Iterator[None]:
 
 
 def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
-    """Refuse clusters and strata that the fit would refuse, before training.
+    """Check clusters and strata as the fit will, before training.
 
     Raises
     ------

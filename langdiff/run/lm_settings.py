@@ -60,7 +60,7 @@ class LmSettings(Settings):
         for model in self.models:
             self.find(model)
         if len(set(self.names)) < len(self.names):
-            raise ValueError("a language model is named twice")
+            raise ValueError("a language model is named twice; name each once")
         return self
 
     @model_validator(mode="after")
@@ -97,22 +97,24 @@ class LmSettings(Settings):
         return any(map(self.has_baselines, self.names)) if self.baselines is None else self.baselines
 
     def has_baselines(self, name: str) -> bool:
-        """Return whether the model of this name is compared with baselines: networks that price replaced characters."""
+        """Return whether a model is compared with baselines, as networks that price replaced characters are."""
         recipe, scoring = self.find(name)
         return not recipe.is_baseline and scoring.price_replaced
 
     def compute(self, cache: Path, executor: Executor | None, progress: bool | None) -> Compute:
-        """Return where language models are trained, and kept."""
+        """Return the devices, workers and cache of training."""
         workers = self.workers if executor is None else 1
         return Compute(device=self.device, cache=cache, workers=workers, executor=executor, progress=progress)
 
     def find(self, lm: str, scoring: str | None = None) -> ScoredLM:
-        """Return the recipe and the way of scoring that a name stands for, which may be one of `recipes`."""
+        """Return the recipe and the way of scoring of a name, which may be one of `recipes`."""
         base, ending = split_name(lm)
         if base not in self.recipes:
             return find_scored_lm(lm, scoring)
         if ending is not None and scoring is not None:
-            raise ConfigError(f"{lm!r} says how to score, and so does scoring: leave out one of them.")
+            raise ConfigError(
+                f"{lm!r} has a way of scoring in its name, and scoring gives another: leave out one of them."
+            )
         return find_scored_lm(make_recipe(base, self.recipes[base]), scoring if ending is None else ending)
 
 
@@ -137,9 +139,9 @@ def make_recipe(name: str, table: Mapping[str, Any]) -> LanguageModelRecipe:
     if re.fullmatch(r"[^/\\.][^/\\]*", name) is None:  # files are named after it
         raise ConfigError(f"{where}: the name is empty, begins with a dot or has a slash; choose another.")
     if split_name(name)[1] is not None:
-        raise ConfigError(f"{where}: the name ends like a way of scoring; choose another.")
+        raise ConfigError(f"{where}: the name ends in the name of a way of scoring; choose another.")
     if _is_known(name):
-        raise ConfigError(f"{where}: there is a recipe of this name already; choose another.")
+        raise ConfigError(f"{where}: another recipe has this name already; choose another.")
     base = find_lm(table[BASE])
     known = [field.name for field in fields(base) if field.name != "name"]
     changed = {key: value for key, value in table.items() if key != BASE}

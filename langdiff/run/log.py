@@ -1,4 +1,4 @@
-"""The log of a run, lines of JSON with what happened and when; and the warnings of its language models, each once."""
+"""The log of a run, events and times as lines of JSON, and the warnings of its language models, each once."""
 
 import json
 import logging
@@ -35,7 +35,7 @@ class RunLog:
                     stream.write(b"\n")
 
     def add(self, event: str, **facts: Any) -> None:
-        """Add a line: time, event, and what is known of it."""
+        """Append a line with time, event and its details."""
         entry = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **facts}
         with suppress(OSError), self._path.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(json.dumps(entry, ensure_ascii=False) + "\n")
@@ -77,14 +77,14 @@ class _Handler(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        if edition := getattr(record, "edition", None):  # of `langdiff.lm.jobs.failures`, as soon as it fails
+        if edition := getattr(record, "edition", None):  # of `langdiff.lm.jobs.workers`, as soon as it fails
             self._log.add("failure", lm=getattr(record, "lm", ""), edition=edition, error=record.getMessage())
             return
         self._log.add("warning" if record.levelno < logging.ERROR else "error", message=record.getMessage())
 
 
 def read_run_log(directory: Path) -> list[dict[str, Any]]:
-    """Return the lines of the log of a run; those that a kill cut or something damaged are left out."""
+    """Return the lines of the log of a run, without lines that are cut off or damaged."""
     path = directory / LOG
     entries = []
     for line in path.read_bytes().split(b"\n") if path.is_file() else []:
@@ -97,7 +97,7 @@ def read_run_log(directory: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def warned_once() -> Iterator[Callable[[str], AbstractContextManager[None]]]:
-    """Keep the package's warnings until the block ends, then give each once; those of other packages pass.
+    """Collect the package's warnings until the block ends, then issue each once; other warnings pass.
 
     Yields
     ------
@@ -128,7 +128,7 @@ def _kept_in(kept: list[LangdiffWarning]) -> Iterator[None]:
 
 
 def _named(found: dict[str, list[LangdiffWarning]]) -> Iterator[LangdiffWarning]:
-    """Yield each warning once; those that not all models share name theirs."""
+    """Yield each warning once, with the names of its models unless all share it."""
     alike: dict[tuple[type[LangdiffWarning], str], dict[str, LangdiffWarning]] = {}
     for lm, messages in found.items():
         for message in messages:

@@ -24,7 +24,7 @@ from langdiff.run.directory import JOBS
 from langdiff.run.html import html_table, percent, render_page, tables_of
 from langdiff.run.result import RunResult
 from langdiff.run.section import SECTIONS
-from langdiff.tables.effect_sources import rank_probabilities
+from langdiff.tables.pairs import rank_set
 from langdiff.tables.text_sources import names_left_out
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "failed": html_table(run.failed),
         },
         sections=_sections(run),
-        finding=findings.hardest({lm: fit.difficulty for lm, fit in run.fits.items()}),
+        finding=findings.hardest(run.fits),
         correlations=list(run.correlations().itertuples()),
         left_out=names_left_out(run.left_out),
         most_faults=MOST_FAULTS,
@@ -110,7 +110,7 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
 
 
 def _sections(run: RunResult) -> list[dict[str, Any]]:
-    """Return what the page shows of each section, or in its place."""
+    """Return the part of the page about each section, or the sentence in its place."""
     shown = []
     for name, kind in SECTIONS.items():
         entry = {"name": name, "title": kind.about.title, "heading": kind.about.heading}
@@ -147,6 +147,9 @@ def _difficulties(run: RunResult) -> pd.DataFrame:
     for lm, fit in run.fits.items():
         rows = fit.to_frame()
         columns |= {f"{lm}: %": percent(rows), f"{lm}: rank": rows["rank"]}
+        if "rank_low" in rows:
+            sets = [rank_set(*ends) for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
+            columns[f"{lm}: rank set"] = pd.Series(sets, rows.index)
     if run.truth is not None:
         columns["truth: %"] = 100 * np.expm1(run.truth)
     table = pd.DataFrame(columns)
@@ -167,16 +170,34 @@ def _draw_sections(run: RunResult) -> Iterable[Figure]:
 def _draw_difficulties(run: RunResult) -> Iterable[Figure]:
     from langdiff.plots import plot_difficulties
 
+    limits = _limits([fit.to_frame() for fit in run.fits.values()])
     for lm, fit in run.fits.items():
         yield draw(
             f"difficulties-{lm}",
-            f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals.",
+            f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals; thin lines hold for "
+            "all editions together. After each name is its rank set; a bracket joins those not shown to differ from "
+            "the first.",
             "difficulties",
-            lambda ax, fit=fit: plot_difficulties(fit, ax),
+            lambda ax, fit=fit: _within(plot_difficulties(fit, ax), limits),
             rows=len(fit.difficulty),
             title=findings.spread(fit, lm),
             wide=lm == next(iter(run.fits)),
         )
+
+
+def _limits(tables: list[pd.DataFrame]) -> tuple[float, float] | None:
+    """Return ends of an axis on which the difficulties by all language models are drawn; None for no limits."""
+    ends = pd.concat([table[["difficulty", "low", "high"]] for table in tables]) if tables else pd.DataFrame()
+    low, high = float(np.nanmin(ends, initial=0.0)), float(np.nanmax(ends, initial=0.0))
+    margin = 0.04 * (high - low)
+    return (low - margin, high + margin) if margin > 0 else None
+
+
+def _within(ax: "Axes", limits: tuple[float, float] | None) -> "Axes":
+    """Set the limits of the x axis."""
+    if limits is not None:
+        ax.set_xlim(limits)
+    return ax
 
 
 def _draw_ranks(run: RunResult) -> Iterable[Figure]:
@@ -192,7 +213,7 @@ def _draw_ranks(run: RunResult) -> Iterable[Figure]:
             "ranks",
             lambda ax, fit=fit: plot_ranks(fit, ax, n_draws=RANK_DRAWS, seed=run.experiment.seed),
             rows=len(fit.difficulty),
-            title=findings.order(rank_probabilities(fit, n_draws=RANK_DRAWS, seed=run.experiment.seed), lm),
+            title=findings.order(fit, lm),
         )
 
 

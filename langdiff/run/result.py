@@ -1,4 +1,4 @@
-"""What a run found, in memory or read back from its directory."""
+"""Results of a run, in memory or read from its directory."""
 
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -68,13 +68,13 @@ class RunResult:
 
     @property
     def baselines(self) -> pd.DataFrame | None:
-        """What n-grams and compressors make of each edition (`langdiff.lm.measure_baselines`), if it was measured."""
+        """Baselines of each edition from n-grams and compressors (`langdiff.lm.measure_baselines`), if measured."""
         found: pd.DataFrame | None = self._of("baselines")
         return found
 
     @property
     def folds(self) -> pd.DataFrame | None:
-        """How much the models of the folds differ (`langdiff.regression.compare_folds`), if there are folds.
+        """Differences between the models of the folds (`langdiff.regression.compare_folds`), if there are folds.
 
         One row per edition × language model.
         """
@@ -105,16 +105,16 @@ class RunResult:
 
     @property
     def left_out(self) -> pd.DataFrame:
-        """What was left out because files of the corpus are faulty; see `langdiff.Multitext`."""
+        """Texts left out because files of the corpus are faulty; see `langdiff.Multitext`."""
         return pd.DataFrame(self.manifest.get("left_out", []), columns=list(LEFT_OUT_COLUMNS))
 
     @property
     def skipped(self) -> pd.DataFrame:
-        """The faults because of which it was left out; see `langdiff.Multitext`."""
+        """Faults of the texts that were left out; see `langdiff.Multitext`."""
         return pd.DataFrame(self.manifest.get("skipped", []), columns=list(FAULT_COLUMNS))
 
     def bits(self) -> pd.DataFrame:
-        """Return bits per intent, bits per character and what was replaced, one row per edition × language model."""
+        """Return bits per intent and per character, and shares replaced, one row per edition × language model."""
         tables = [s.bits_per_character().assign(lm=lm).reset_index() for lm, s in self.surprisals.items()]
         return pd.concat(tables, ignore_index=True)
 

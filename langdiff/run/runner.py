@@ -52,7 +52,7 @@ def run_experiment(
     executor: Executor | None = None,
     progress: bool | None = None,
 ) -> RunResult:
-    """Run all stages of an experiment; after an interruption, the same call does only what is missing.
+    """Run all stages of an experiment; after an interruption, the same call resumes it.
 
     An edition that cannot be trained or scored is left out, and named in `RunResult.failed`, the manifest and the
     report, if each language model has at least two others.
@@ -258,7 +258,7 @@ class _Run:
         return fits
 
     def analyse(self, basis: Basis) -> dict[str, Analysis]:
-        """Do what the sections of the experiment ask for, in their order; what is kept is not done again."""
+        """Compute the results of the sections of the experiment in order; stored results are not computed again."""
         for name, part in self.experiment.sections().items():
             with self.stage(name):
                 found = basis.found[name] = part.find(basis, self.new)

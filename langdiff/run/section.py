@@ -1,4 +1,4 @@
-"""What a section of an experiment is: declared once, and read by experiment files, runs, directories and reports."""
+"""Sections of experiments, declared once for experiment files, runs, directories and reports."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -51,14 +51,14 @@ class Settings(BaseModel):
         return self.model_copy(update=changed) if changed else self
 
     def as_kept(self) -> dict[str, Any]:
-        """Return the settings under the first names of their keys, which the hashes of kept results are made of."""
+        """Return the settings under the first names of their keys, from which hashes of stored results are computed."""
         first = {now: then for then, now in self.renamed.items()}
         return {first.get(key, key): value for key, value in self.model_dump(mode="json").items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
-    """What the sections of a run are made from.
+    """Inputs of the sections of a run.
 
     Attributes
     ----------
@@ -92,19 +92,19 @@ class Basis:
 
     @property
     def texts(self) -> Multitext:
-        """The selected texts as they were read: language models see marks of the tokenizer, which nobody wrote."""
+        """The selected texts as they were read, without the marks of the tokenizer that language models see."""
         return self._as_read(self.multitext)
 
     @property
     def learned(self) -> Multitext:
-        """The texts that predictors are measured on: those to learn from, or all where there are none or folds."""
+        """The texts that predictors are measured on: the training part, or all texts without one or with folds."""
         if isinstance(self.parts, Parts) and len(self.parts.train):
             return self._as_read(self.parts.train)
         return self.texts
 
     @property
     def info(self) -> pd.DataFrame:
-        """What is known of the editions, except where their files are."""
+        """Information on the editions, without the paths of their files."""
         return self.multitext.edition_info.drop(columns="path", errors="ignore")
 
     def hashes(self, texts: Multitext) -> list[str]:
@@ -112,7 +112,7 @@ class Basis:
         return [hash_texts(texts.text(edition)) for edition in texts.editions]
 
     def tables(self) -> list[Any]:
-        """Return what sections about the surprisals depend on."""
+        """Return the inputs of sections about the surprisals."""
         tables = self.surprisals.values()
         info = [table.intent_info for table in tables if table.intent_info is not None]
         bits = [table.bits for table in tables]
@@ -152,7 +152,7 @@ def seeds_of_folds(recipe: "LanguageModelRecipe", seed: int, folds: int | None) 
 
 
 class About(NamedTuple):
-    """What is declared of a section; see `section`."""
+    """Declaration of a section; see `section`."""
 
     name: str
     uses: "tuple[type[Section], ...]"
@@ -165,13 +165,13 @@ class About(NamedTuple):
 
 
 class Section(Settings):
-    """A section of an experiment: its settings, and what a run, its directory and its report do with it."""
+    """A section of an experiment: its settings, its result, its files and its part of the report."""
 
     about: ClassVar[About]
 
     @classmethod
     def asked_by(cls, experiment: "Core") -> Self | None:
-        """Return what an experiment asks for: the settings given, the usual ones for sections that use it, or None."""
+        """Return the settings of the section in an experiment: given, default if other sections need them, or None."""
         given: Self | None = getattr(experiment, cls.about.name, None)
         users = (kind for kind in SECTIONS.values() if cls in kind.about.uses)
         if given is None and any(kind.asked_by(experiment) is not None for kind in users):
@@ -179,13 +179,13 @@ class Section(Settings):
         return given
 
     def agrees(self, experiment: "Core") -> None:
-        """Raise a ValueError if other settings of the experiment contradict these."""
+        """Check that other settings of the experiment do not contradict these; raise a ValueError if so."""
 
     def needs(self, basis: Basis) -> None:
-        """Raise an error, before training, if the selected texts lack what these settings name."""
+        """Check, before training, that the selected texts have the data that these settings name."""
 
     def check_paths(self) -> None:
-        """Refuse paths that lead nowhere, before training.
+        """Check, before training, that all paths exist.
 
         Raises
         ------
@@ -203,10 +203,10 @@ class Section(Settings):
 
     @abstractmethod
     def make(self, basis: Basis) -> Analysis:
-        """Do what the section asks for."""
+        """Compute the result of the section."""
 
     def find(self, basis: Basis, new: Path) -> Analysis:
-        """Return what is kept of an earlier run if it depends on the same, else make it; publish it in `new`."""
+        """Return the stored result if its inputs are unchanged, else compute it; publish it in `new`."""
         if not self.about.kept:
             return self.make(basis)
         return kept_or_made(
@@ -251,7 +251,7 @@ class Section(Settings):
 
     @classmethod
     def instead(cls, run: "RunResult") -> str:  # noqa: ARG003
-        """Return what the report says where the experiment does not ask for the section; nothing if it is empty."""
+        """Return the sentence of the report for experiments without the section; nothing if it is empty."""
         return ""
 
 
@@ -270,7 +270,7 @@ def section(
     kept: bool = True,
     files: Iterable[str] = (),
 ) -> Callable[[type[S]], type[S]]:
-    """Enter a class into `SECTIONS`.
+    """Register a class in `SECTIONS`.
 
     Parameters
     ----------

@@ -220,6 +220,7 @@ def _most_intents(
     most, found = (search.best.intents, search.best.editions) if search.best else (0, None)
     if not search.proven and most < problem.min_intents:
         raise SolverError(
-            "time was up, or the solver stopped, before it was known whether the requirements can be met."
+            "time was up, or the solver stopped, before it was known whether the requirements can be met. Raise "
+            f"{option('time_limit')}, or relax the requirements."
         )
     return most, found

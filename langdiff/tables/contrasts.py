@@ -19,7 +19,7 @@ class Scale:
 
     Attributes
     ----------
-    quantity : {"difficulty", "ability"}
+    quantity : {"difficulty", "ability", "difference"}
         Quantity that is estimated; the name of its column in tables.
     unit : {"nats", "log odds"}
         Unit of the estimates.
@@ -37,7 +37,7 @@ class Scale:
     'odds × 2.00'
     """
 
-    quantity: Literal["difficulty", "ability"] = "difficulty"
+    quantity: Literal["difficulty", "ability", "difference"] = "difficulty"
     unit: Literal["nats", "log odds"] = "nats"
     first: Literal["hardest", "ablest"] = "hardest"
     centre: Literal["factors", "mean"] = "factors"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale, count_ranks
+from langdiff.tables.pairs import Adjustment, Joint, Pairs, compare_pairs
+from langdiff.tables.simultaneous import ROUNDING
 
 Names = str | int | Sequence[str | int]
 
 NINETY_FIVE = 0.975  # quantile of the upper end of a 95 % interval
-ROUNDING = 1e-12  # of variances that cancel, and nats: by so much do effects that are tied come out different
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -42,6 +44,10 @@ class Effects(Result):
         Degrees of freedom of Student's t distribution that intervals and tests use; infinite for the normal
         distribution. In a frame, those of each estimate on the diagonal and those of the difference of two
         estimates elsewhere.
+    reference : DataFrame, shape (J, J), or None
+        Covariance of full rank that simultaneous inference draws from, with a variance estimate for each difference, as
+        sandwiches have; see `pairs`. None where all differences share one estimate of the variance, as with errors from
+        the information; `covariance` is then drawn from. None and a frame of degrees of freedom: it is not known.
 
     Raises
     ------
@@ -66,6 +72,7 @@ class Effects(Result):
     converged: bool = True
     signature: str = ""
     degrees_of_freedom: float | pd.DataFrame = np.inf
+    reference: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         """Check that names are unique and that the tables fit together."""
@@ -79,7 +86,11 @@ class Effects(Result):
                 f"effects{of}: {len(bad)} of {len(names)} are not finite numbers: {listing(bad)}. Leave them out, or "
                 "find out why their fit failed."
             )
-        for what, table in (("covariance", self.covariance), ("degrees of freedom", self.degrees_of_freedom)):
+        for what, table in (
+            ("covariance", self.covariance),
+            ("degrees of freedom", self.degrees_of_freedom),
+            ("reference covariance", self.reference),
+        ):
             named = not isinstance(table, pd.DataFrame) or (table.index.equals(names) and table.columns.equals(names))
             if not named:
                 raise DataError(
@@ -110,7 +121,8 @@ class Effects(Result):
             Indexed by edition: the estimate (``difficulty`` or ``ability``), ``std_error``, ``low`` and ``high``
             (95 % interval), in the unit of the scale; for nats also ``factor`` = exp(difficulty),
             ``percent`` = 100·(factor − 1), ``percent_std_error`` (to first order, 100·factor·std_error),
-            ``percent_low`` and ``percent_high`` (the ends of the interval); ``rank``, 1 the highest.
+            ``percent_low`` and ``percent_high`` (the ends of the interval); ``rank``, 1 the highest. Where errors are
+            known also ``rank_low`` and ``rank_high``, the ends of the rank set; see `pairs`.
 
         Examples
         --------
@@ -122,6 +134,13 @@ class Effects(Result):
         fin             0.1     10.5     1
         eng            -0.1     -9.5     2
         """
+        frame = self._marginal()
+        if self.converged and np.isfinite(self.covariance.to_numpy(dtype=float)).all():
+            frame[["rank_low", "rank_high"]] = self._rank_sets.reindex(frame.index).to_numpy()
+        return frame
+
+    def _marginal(self) -> pd.DataFrame:
+        """Return the table of `to_frame` without rank sets, which need draws."""
         estimate, half = self.estimate, student.ppf(NINETY_FIVE, np.diag(self._freedom())) * self.std_error
         low, high = estimate - half, estimate + half
         columns: dict[str, Any] = {self.scale.quantity: estimate, "std_error": self.std_error, "low": low, "high": high}
@@ -183,6 +202,124 @@ class Effects(Result):
             scale=self.scale,
             degrees_of_freedom=freedom,
         )
+
+    def pairs(
+        self,
+        *,
+        adjust: Adjustment | None = "max-t",
+        baseline: str | int | None = None,
+        level: float = 0.95,
+        seed: int | np.random.Generator = 0,
+    ) -> Pairs:
+        """Compare all pairs, with intervals that hold together, or all effects with one; see `langdiff.Pairs`.
+
+        Parameters
+        ----------
+        adjust : {"max-t", "holm", "bh"} or None
+            Adjustment of p-values for their number: by the largest statistic, for which up to 20,000 draws are made;
+            Holm's; Benjamini and Hochberg's, whose rate is that of false discoveries; or none. Intervals and rank sets
+            are those of max-t; only with None, intervals hold one by one.
+        baseline : str, optional
+            Name of the effect that the others are compared with (Dunnett); or ``"hardest"`` or ``"easiest"``, for
+            abilities ``"ablest"`` or ``"weakest"``: each is compared with the best of the others (Hsu 1996).
+        level : float
+            Probability that all intervals contain their difference, between .5 and 1.
+        seed : int or numpy.random.Generator
+            Seed of the draws.
+
+        Returns
+        -------
+        Pairs
+            Differences with simultaneous intervals and adjusted p-values, and the rank sets.
+
+        Raises
+        ------
+        ConfigError
+            If `adjust` or `baseline` is unknown, or `level` or `seed` is out of range.
+        DataError
+            If the covariance is not known, as where a fit did not converge, or there are fewer than two effects.
+
+        References
+        ----------
+        Hsu (1996), Multiple Comparisons. Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with
+        applications to mobility across neighbourhoods and academic achievement across countries", Review of Economic
+        Studies 91. Klein, Wright and Wieczorek (2020), "A joint confidence region for an overall ranking of
+        populations", JRSS A 183.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> fit = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=1).surprisals)
+        >>> print(fit.effects.pairs().words)
+        Hardest: e2 (rank 1); 2 of 3 pairs differ.
+        """
+        return compare_pairs(
+            self._joint, lambda: self._maxima, adjust=adjust, baseline=baseline, level=level, seed=seed
+        )
+
+    @property
+    def _joint(self) -> Joint:
+        """Estimates with their joint distribution, as simultaneous inference takes them."""
+        covariance = self.covariance.to_numpy(dtype=float)
+        if not (self.converged and np.isfinite(covariance).all()):
+            raise DataError(
+                "effects cannot be compared together without their joint covariance: a fit that did not converge has "
+                "no covariance, and plain numbers have none."
+            )
+        shared = self.reference is None and not isinstance(self.degrees_of_freedom, pd.DataFrame)
+        reference = covariance if shared else None
+        return Joint(
+            estimate=self.estimate.rename_axis(self.unit_name),
+            covariance=covariance,
+            freedom=self._freedom(),
+            reference=reference if self.reference is None else self.reference.to_numpy(dtype=float),
+            shared=shared,
+            scale=self.scale,
+            title=self.title,
+            signature=self.signature,
+        )
+
+    def _usual(self) -> Floats:
+        return self._maxima
+
+    @cached_property
+    def _maxima(self) -> Floats:
+        """Largest statistics over all pairs, from seed 0, which pairs, rank sets and pictures share."""
+        return self._joint.all_pairs().maxima()
+
+    @cached_property
+    def _rank_sets(self) -> pd.DataFrame:
+        """Rank sets at 95 %: columns ``rank_low`` and ``rank_high``, indexed by name."""
+        return self._joint.rank_sets(self._maxima)
+
+    def against_mean(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the intervals of all effects that hold together; those of `to_frame` hold one by one.
+
+        Effects are relative to their average, so that the family is that of all differences from it.
+
+        Parameters
+        ----------
+        level : float
+            Probability that all intervals contain their effect.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``low`` and ``high``, indexed by name, in the unit of the scale.
+
+        Raises
+        ------
+        DataError
+            If the covariance is not known.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
+        >>> bool((fit.effects.against_mean()["low"] < fit.to_frame()["low"]).all())
+        True
+        """
+        return self._joint.against_mean(level)
 
     def _freedom(self) -> Floats:
         """Return the degrees of freedom of each estimate and of each difference of two, shape (J, J)."""
@@ -258,6 +395,8 @@ class Effects(Result):
 
     def ranks(self, n_draws: int = 4000, *, seed: int | np.random.Generator = 0) -> pd.DataFrame:
         """Estimate the probability of every rank of every edition; see `rank_probabilities`.
+
+        With eight equal editions the largest P(rank 1) averages .46: it is not evidence; see the rank sets of `pairs`.
 
         Parameters
         ----------

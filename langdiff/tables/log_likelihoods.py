@@ -118,7 +118,9 @@ def _log_likelihood(sample: Mapping[str, Any], where: str) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if np.isnan(number):  # a failure of the model too, and not a missing translation
-        raise DataError(f"{where}: the response is {found!r:.40}, not a log-likelihood. Was text generated?")
+        raise DataError(
+            f"{where}: the response is {found!r:.40}, not a log-likelihood. Samples of generated text have none."
+        )
     return number
 
 

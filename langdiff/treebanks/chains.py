@@ -1,4 +1,4 @@
-r"""Shapes of all trees of a corpus at once: depths, children, and how probable their chains are (Zykova, section 2)."""
+r"""Shapes of all trees of a corpus: depths, children, and probabilities of their chains (Zykova, section 2)."""
 
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -190,7 +190,7 @@ def _sum_from_root(edge: Floats, parents: npt.NDArray[np.integer], depth: Intege
 
 
 def cooccurrences(parents: npt.ArrayLike, deprels: npt.ArrayLike, relations: int, *, adjacent: bool = False) -> Counts:
-    r"""Count which relations follow which among the children of a head, by the relation of the head.
+    r"""Count sequences of two relations among the children of a head, by the relation of the head.
 
     The chain of a head of relation t is BOS, d_1, …, d_k, EOS: the relations of its children in text order.
     For every place b and every *distinct* x among BOS, d_1, …, d_{b-1}, one is added to C_t[x, d_b]; for

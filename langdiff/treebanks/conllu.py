@@ -95,7 +95,7 @@ def read_conllu(
 
 
 def read_trees(source: TreeSource) -> Iterator[Tree]:
-    """Yield the trees of a file, of several files, or those given.
+    """Yield the trees of a file or of several files, or the trees given.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def read_sentences(path: Path) -> Iterator[Sentence]:
 
 
 def word_number(cell: str) -> int | None:
-    """Return the number that an ID gives a word; None for a range (``3-4``) or an empty node (``5.1``).
+    """Return the number in an ID; None for a range (``3-4``) or an empty node (``5.1``).
 
     Raises
     ------
@@ -160,7 +160,7 @@ def word_number(cell: str) -> int | None:
 
 
 def scan(path: Path) -> Iterator[Tree | Fault]:
-    """Yield every sentence as a tree, or as the reason why it is not one."""
+    """Yield every sentence as a tree, or the reason why its heads do not form a tree."""
     for sentence in read_sentences(path):
         yield _tree(path, sentence.rows)
 

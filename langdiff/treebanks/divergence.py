@@ -1,4 +1,4 @@
-"""Counts of numbered bins, and how far apart two tables of them are."""
+"""Counts of numbered bins, and divergences between two tables of counts."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple

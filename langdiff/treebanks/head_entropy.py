@@ -1,4 +1,4 @@
-"""Head-POS entropy: how well a word alone predicts the part of speech of its head."""
+"""Head-POS entropy: uncertainty of the part of speech of a word's head, given the word."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.treebanks.conllu import TreeSource, read_trees
 from langdiff.treebanks.tree import Tree
 
@@ -120,7 +120,7 @@ class HeadPairs:
         self, *, over: Over = "tokens", lowercase: bool = False, punctuation: bool = True, root: bool = True
     ) -> None:
         if over not in get_args(Over):
-            raise ConfigError(f"over is one of {', '.join(get_args(Over))}; got {over!r}.")
+            raise ConfigError(f"{option('over')} is one of {', '.join(get_args(Over))}; got {over!r}.")
         self._over, self._lowercase, self._punctuation, self._root = over, lowercase, punctuation, root
         self._counts: Counter[tuple[str, str]] = Counter()
         self._tagged = False
@@ -144,7 +144,7 @@ class HeadPairs:
             If nothing was counted, or no word has a part of speech.
         """
         if not self._counts:
-            raise DataError("No token to measure: the corpus has no sentence, or all of it is left out.")
+            raise DataError("There are no tokens to measure: the corpus has no sentences, or all words are left out.")
         if not self._tagged:
             raise DataError("No word has a part of speech (UPOS is _ everywhere); head-POS entropy needs them.")
         codes = {form: code for code, form in enumerate(dict.fromkeys(form for form, _ in self._counts))}

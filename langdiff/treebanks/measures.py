@@ -10,7 +10,7 @@ import pandas as pd
 from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.treebanks.conllu import TreeSource, read_trees
 from langdiff.treebanks.head_entropy import HeadPairs, Over
 from langdiff.treebanks.tree import Tree, with_function_heads
@@ -93,7 +93,7 @@ class Distances:
 
     def __init__(self, *, heads: Heads = "content", punctuation: bool = False) -> None:
         if heads not in get_args(Heads):
-            raise ConfigError(f"heads is one of {', '.join(get_args(Heads))}; got {heads!r}.")
+            raise ConfigError(f"{option('heads')} is one of {', '.join(get_args(Heads))}; got {heads!r}.")
         self._heads, self._punctuation = heads, punctuation
         self._total = self._final = self._count = 0
 
@@ -268,7 +268,7 @@ def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | N
 
 
 def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:
-    """Return treebanks by name; a path gets that of its file.
+    """Return treebanks by name; a path is named after its file.
 
     Raises
     ------
@@ -283,5 +283,5 @@ def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path
         refuse_equal_names(names)
         sources = dict(zip(names, paths, strict=True))
     if not sources:
-        raise ConfigError("no treebank is given.")
+        raise ConfigError("no treebank is given; name at least one.")
     return sources

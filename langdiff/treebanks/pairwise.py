@@ -1,4 +1,4 @@
-"""Comparing treebanks with one another, whole or in equal subsamples, and with themselves."""
+"""Comparison of treebanks with one another, whole or in equal subsamples, and with themselves."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ class TreebankComparison(Result):
         return frame.infer_objects().rename_axis("treebank")
 
     def cluster_order(self) -> list[str]:
-        """Return the treebanks so that similar ones are neighbours.
+        """Return the treebanks in an order in which similar ones are neighbours.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class TreebankComparison(Result):
         from scipy.cluster.hierarchy import fcluster
 
         if n_groups < 1:
-            raise ConfigError(f"there is at least one group; got n_groups={n_groups}.")
+            raise ConfigError(f"n_groups must be at least 1; got {n_groups}.")
         members = fcluster(self._linkage(), n_groups, criterion="maxclust")
         return pd.Series(members, index=pd.Index(list(self.profiles), name="treebank"), name="group")
 
@@ -237,7 +237,7 @@ def compare_treebanks(
     if n_repeats < 1:
         raise ConfigError(f"{option('n_repeats')} must be at least 1; got {n_repeats}.")
     if equalize not in (None, *get_args(Equalize)):
-        raise ConfigError(f"equalize is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
+        raise ConfigError(f"{option('equalize')} is one of {', '.join(get_args(Equalize))}, or None; got {equalize!r}.")
     banks = shared_names(_opened(treebanks, punctuation))
     if noise and (single := [bank.name for bank in banks if bank.sentences < 2]):
         raise DataError(
@@ -344,9 +344,7 @@ def between_halves(bank: Treebank, settings: SimilaritySettings, rng: np.random.
             f"Treebank {bank.name!r}, or a subsample of it, needs at least two sentences to estimate the noise floor. "
             "Use larger treebanks."
         )
-    order = rng.permutation(bank.sentences)
-    middle = bank.sentences // 2
-    halves = [bank.take(np.sort(part)) for part in (order[:middle], order[middle:])]
+    halves = [bank.take(np.sort(part)) for part in np.split(rng.permutation(bank.sentences), [bank.sentences // 2])]
     result: Floats = between(halves, settings)[:, 0, 1]
     return result
 
@@ -368,7 +366,7 @@ def _apart(
 
 
 def _scale(across: Floats, settings: SimilaritySettings) -> Floats:
-    """Return what each averaged metric is divided by before the mean, shape (averaged,)."""
+    """Return the divisor of each averaged metric before the mean, shape (averaged,)."""
     if not settings.rescale:
         return np.ones(len(AVERAGED))
     largest = across.mean(axis=0)[: len(AVERAGED)].max(axis=(1, 2))
@@ -378,7 +376,7 @@ def _scale(across: Floats, settings: SimilaritySettings) -> Floats:
 
 
 def _summarized(values: Floats, scale: Floats) -> tuple[Floats, Floats]:
-    """Add the mean over metrics, then take mean and standard deviation over repeats, the first axis."""
+    """Return mean and standard deviation over repeats, the first axis, with the mean over metrics added."""
     averaged = values[:, : len(AVERAGED)]
     mean = (averaged / scale.reshape(-1, *[1] * (averaged.ndim - 2))).mean(axis=1, keepdims=True)
     values = np.concatenate([values, mean], axis=1)  # the order of COLUMNS

@@ -1,4 +1,4 @@
-"""Random changes to treebanks, to see how divergences respond."""
+"""Random changes to treebanks, and the response of divergences to them."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -250,7 +250,9 @@ def _check_curve(
     if n_repeats < 1:
         raise ConfigError(f"{option('n_repeats')} must be at least 1; got {n_repeats}.")
     if settings.rescale:
-        raise ConfigError("rescale divides by the largest of all treebanks; a curve has one: leave rescale out.")
+        raise ConfigError(
+            "rescale divides by the largest of all treebanks, but a curve has one treebank; leave rescale out."
+        )
     for kind, rate in itertools.product(kinds, rates):
         _check_change(kind, rate)
     if treebank.sentences < 2:
@@ -259,9 +261,9 @@ def _check_curve(
 
 def _check_change(kind: str, rate: float) -> None:
     if kind not in KINDS:
-        raise ConfigError(f"kind is one of {', '.join(KINDS)}; got {kind!r}.")
+        raise ConfigError(f"{option('kind')} is one of {', '.join(KINDS)}; got {kind!r}.")
     if not 0 <= rate <= 1:
-        raise ConfigError(f"rate must be between 0 and 1; got {rate!r}.")
+        raise ConfigError(f"{option('rate')} must be between 0 and 1; got {rate!r}.")
 
 
 def _with_mean(values: Floats) -> dict[Column, float]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.treebanks.chains import (
     Levels,
     Normalizer,
@@ -107,7 +107,7 @@ class SimilaritySettings:
             if not low < getattr(self, name) < np.inf:
                 raise ConfigError(f"{name} must be finite and above {low}; got {getattr(self, name)!r}.")
         if not 0 <= self.alpha < np.inf:
-            raise ConfigError(f"alpha must be finite and not negative; got {self.alpha!r}.")
+            raise ConfigError(f"{option('alpha')} must be finite and not negative; got {self.alpha!r}.")
 
     @property
     def signature(self) -> str:

@@ -1,4 +1,4 @@
-"""One dependency tree: words, parts of speech, heads and relations, and what can be done to it."""
+"""Dependency trees of sentences: words, parts of speech, heads and relations, and conversions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

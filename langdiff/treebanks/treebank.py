@@ -1,4 +1,4 @@
-"""A corpus of dependency trees as a few arrays, which is what statistics over all of it need."""
+"""A corpus of dependency trees as a few arrays, for statistics over all of it."""
 
 import itertools
 from array import array
@@ -126,7 +126,7 @@ class Treebank:
 
     @property
     def digest(self) -> str:
-        """Hash of all that statistics are made of, for signatures."""
+        """Hash of the data of all statistics, for signatures."""
         names = [self.name, self.upos_names, self.deprel_names]
         return short_hash(names, self.starts, self.parents, self.upos, self.deprels)
 
@@ -146,7 +146,7 @@ class Treebank:
         )
 
     def with_names(self, upos_names: Sequence[str], deprel_names: Sequence[str]) -> "Treebank":
-        """Return the same treebank with labels as places in other lists, which must hold all of its own."""
+        """Return the same treebank with labels numbered by other lists, which must contain all of its labels."""
         upos = np.array([upos_names.index(name) for name in self.upos_names], dtype=np.int32)
         deprels = np.array([deprel_names.index(name) for name in self.deprel_names], dtype=np.int32)
         return replace(
@@ -216,7 +216,7 @@ def read_treebank(
     """
     files = as_paths(path)
     if not files:
-        raise ConfigError("no file is given.")
+        raise ConfigError("no file is given; name at least one.")
     faults: list[Fault] = []
     trees = itertools.chain.from_iterable(
         read_conllu(file, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes, faults=faults)
@@ -231,7 +231,7 @@ def read_treebank(
     if treebank.sentences < FEW_SENTENCES:
         warn(
             f"Treebank {treebank.name!r} has {treebank.sentences} sentences; statistics of fewer than "
-            f"{FEW_SENTENCES} say little."
+            f"{FEW_SENTENCES} are uncertain."
         )
     return treebank
 

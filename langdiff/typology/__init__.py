@@ -1,4 +1,4 @@
-"""What makes a language hard: predictors, and tests of them against difficulties.
+"""Predictors of difficulty, and tests of them against difficulties.
 
 The names below are loaded when first used.
 """

@@ -203,7 +203,7 @@ def test_train_and_score(langdiff, corpus, tmp_path):
     np.testing.assert_allclose(again, test_part.bits, atol=1e-3)  # bits do not depend on the batch
     missing = langdiff("score", models, corpus, "--lm", "bpe-tiny", "--out", tmp_path / "x.csv")
     assert missing.code == 1
-    assert "no finished language model here" in missing.err
+    assert "no finished language model" in missing.err
     unknown = langdiff("score", models, corpus, "--lm", "char-tiny", "--out", tmp_path / "x.xlsx")
     assert "unknown kind of table '.xlsx'" in unknown.err
     otherwise = langdiff("train", corpus, "--lm", "char-tiny", "--out", models, "--as-is")

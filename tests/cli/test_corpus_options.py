@@ -126,7 +126,7 @@ def test_columns_of_no_table_are_refused(langdiff, tmp_path):
     (tmp_path / "a.txt").write_text("01001001\ta\n")
     done = langdiff("corpora", "describe", tmp_path / "a.txt", "--edition-column", "Datei=file")
     assert (done.code, done.out) == (1, "")
-    assert "there is none: no metadata.csv beside the files" in done.err
+    assert "there is none: metadata.csv is not in the folder of the files" in done.err
 
 
 def test_a_spreadsheet_is_a_corpus(langdiff, tmp_path):

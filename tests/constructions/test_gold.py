@@ -17,14 +17,14 @@ GOOD = "v1\tvpart\t1\tcarried-1+out-2\tARG2\tplan-4\n"
         ("v1\tvpart\t1\tcarried-1\tARG2", "5 cells"),
         ("v1\tparticle\t1\tcarried-1\tARG2\tplan-4", "unknown phenomenon 'particle'"),
         ("v1\tvpart\t1\tcarried-1\tARG5\tplan-4", "unknown type 'ARG5'"),
-        ("v1\tvpart\t1\tcarried-1\t!ARG2\tplan-4", "polarity '1' does not go with type '!ARG2'"),
-        ("v1\tvpart\t0\tcarried-1\tARG2\tplan-4", "polarity '0' does not go"),
+        ("v1\tvpart\t1\tcarried-1\t!ARG2\tplan-4", "polarity '1' contradicts type '!ARG2'"),
+        ("v1\tvpart\t0\tcarried-1\tARG2\tplan-4", "polarity '0' contradicts"),
         ("v1\tvpart\tyes\tcarried-1\tARG2\tplan-4", "polarity 'yes'"),
         ("v1\tvpart\t1\tcarried-5\tARG2\tplan-4", "position 5 is outside the sentence, whose words are 0 to 4"),
         ("v1\tvpart\t1\tcarried\tARG2\tplan-4", "not made of word-position"),
         ("v1\tvpart\t1\tcarried-1|\tARG2\tplan-4", "not made of word-position"),
         ("v1\tvpart\t1\tcarried-1\tARG2\t*", "only the head may be"),
-        ("v1\tvpart\t1\t\tARG2\tplan-4", "empty cell"),
+        ("v1\tvpart\t1\t\tARG2\tplan-4", "the cell is empty"),
         ("v9\tvpart\t1\tcarried-1\tARG2\tplan-4", "item 'v9' has no sentence"),
         (GOOD.strip(), "the same target as in line 1"),
     ],
@@ -69,7 +69,7 @@ def test_files_of_sentences_are_checked(write, sentences, message):
 
 
 def test_no_targets(write):
-    with pytest.raises(DataError, match="there are no targets"):
+    with pytest.raises(DataError, match="the file has no targets"):
         read_gold(write("gold.tsv", "# nothing\n"), worked.WORDS)
 
 

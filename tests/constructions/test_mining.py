@@ -213,7 +213,7 @@ def test_vetting(bank, tmp_path):
 
 def test_vetting_that_cannot_be_read(write):
     head = "# sentence\ts1\tShe looked up words\n"
-    with pytest.raises(FaultsError, match="line 2: not a decision"):
+    with pytest.raises(FaultsError, match="line 2: a line needs a decision"):
         read_vetted(write("v.tsv", head + "maybe\ts1\tvpart\t1\tlooked-1\tARG2\twords-3\n"))
     with pytest.raises(FaultsError, match="line 2: position 9 is outside"):
         read_vetted(write("v.tsv", head + "yes\ts1\tvpart\t1\tlooked-1\tARG2\twords-9\n"))

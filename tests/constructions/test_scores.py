@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from langdiff.constructions import evaluate, order_columns, read_gold, read_parses, tables
+from langdiff.constructions import evaluate, order_columns, read_gold, read_parses
+from langdiff.constructions.scores import compare_parsers, recall_by_distance, sign_flip, wilson
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 
 from . import worked
@@ -71,14 +72,14 @@ def test_tables_that_cannot_be_ordered():
 
 
 def test_wilson():
-    assert tables.wilson(1, 2) == (pytest.approx(0.0945, abs=5e-5), pytest.approx(0.9055, abs=5e-5))
+    assert wilson(1, 2) == (pytest.approx(0.0945, abs=5e-5), pytest.approx(0.9055, abs=5e-5))
 
 
 @given(targets=st.integers(1, 300), share=st.floats(0, 1))
 def test_wilson_equals_statsmodels(targets, share):
     correct = round(share * targets)
     expected = proportion_confint(correct, targets, method="wilson")
-    assert tables.wilson(correct, targets) == pytest.approx(expected, abs=1e-12)
+    assert wilson(correct, targets) == pytest.approx(expected, abs=1e-12)
 
 
 def judged(first, second, per_sentence=1):
@@ -97,9 +98,9 @@ def judged(first, second, per_sentence=1):
 
 
 def test_mcnemar():
-    table = tables.compare_parsers(judged([0] * 5 + [1], [1] * 6), "a", "b")
+    table = compare_parsers(judged([0] * 5 + [1], [1] * 6), "a", "b")
     assert table[["only a", "only b", "p_mcnemar"]].iloc[-1].tolist() == [0, 5, 0.0625]
-    assert tables.compare_parsers(judged([1, 0], [1, 0]), "a", "b")["p_mcnemar"].tolist() == [1.0, 1.0]
+    assert compare_parsers(judged([1, 0], [1, 0]), "a", "b")["p_mcnemar"].tolist() == [1.0, 1.0]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
@@ -109,7 +110,7 @@ def test_mcnemar_equals_statsmodels(pairs):
     expected = statsmodels_mcnemar(table, exact=True).pvalue
     # with no discordant pair, statsmodels gives nan in some versions and 1 in others
     expected = 1.0 if np.isnan(expected) else expected
-    assert tables.compare_parsers(judged(first, second), "a", "b")["p_mcnemar"].iloc[-1] == pytest.approx(expected)
+    assert compare_parsers(judged(first, second), "a", "b")["p_mcnemar"].iloc[-1] == pytest.approx(expected)
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=10))
@@ -117,19 +118,19 @@ def test_sign_flips_equal_all_choices_of_signs(differences):
     signs = np.array(list(itertools.product([-1, 1], repeat=len(differences))))
     sums = signs @ np.array(differences)
     expected = np.mean(np.abs(sums) >= abs(sum(differences)))
-    assert tables.sign_flip(np.array(differences)) == pytest.approx(expected)
+    assert sign_flip(np.array(differences)) == pytest.approx(expected)
 
 
 def test_one_target_per_sentence_is_mcnemar():
     first, second = np.random.default_rng(1).integers(0, 2, (2, 80))
-    table = tables.compare_parsers(judged(first, second), "a", "b")
+    table = compare_parsers(judged(first, second), "a", "b")
     assert table["p_by_sentence"].tolist() == pytest.approx(table["p_mcnemar"].tolist())
 
 
 def test_targets_that_are_wrong_together_count_once():
     """Six sentences of three targets each, right or wrong as a whole: one is evidence for a, five for b."""
     first, second = np.repeat([1, 0, 0, 0, 0, 0], 3), np.repeat([0, 1, 1, 1, 1, 1], 3)
-    row = tables.compare_parsers(judged(first, second, per_sentence=3), "a", "b").iloc[-1]
+    row = compare_parsers(judged(first, second, per_sentence=3), "a", "b").iloc[-1]
     assert row["p_by_sentence"] == 14 / 64
     assert row["p_mcnemar"] == pytest.approx(2 * sum(math.comb(18, k) for k in range(4)) / 2**18)
 
@@ -140,8 +141,8 @@ def test_the_test_by_sentences_keeps_its_level_and_that_of_targets_does_not():
     draws = rng.integers(0, 2, (600, 2, 60, 2))
     draws[..., 1] = np.where(rng.random((600, 2, 60)) < 0.8, draws[..., 0], draws[..., 1])
     differences = draws[:, 0] - draws[:, 1]
-    of_targets = np.array([tables.sign_flip(draw.ravel()) for draw in differences])  # McNemar's, see above
-    of_sentences = np.array([tables.sign_flip(draw.sum(axis=1)) for draw in differences])
+    of_targets = np.array([sign_flip(draw.ravel()) for draw in differences])  # McNemar's, see above
+    of_sentences = np.array([sign_flip(draw.sum(axis=1)) for draw in differences])
     assert np.mean(of_targets < 0.05) > 0.08
     assert np.mean(of_sentences < 0.05) < 0.065
 
@@ -180,7 +181,7 @@ def test_bands_leave_negative_targets_out(gold, parses, rules):
 )
 def test_the_edges_of_bands(distance, band):
     judgement = {"parser": "a", "polarity": 1, "distance": float(distance), "correct": True}
-    assert tables.recall_by_distance(pd.DataFrame([judgement]))["band"].item() == band
+    assert recall_by_distance(pd.DataFrame([judgement]))["band"].item() == band
 
 
 def test_compare_refuses_unknown_parsers(gold, parses, rules):

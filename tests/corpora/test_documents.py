@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from langdiff.corpora import read_frame, read_multitext, write_multitext
-from langdiff.corpora.documents import documents_tsv, read_documents
+from langdiff.corpora.formats.moses import documents_tsv, read_documents
 from langdiff.errors import DataError
 
 

@@ -105,7 +105,7 @@ def test_columns_that_are_named(plain):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (None, r"needs a column 'file' or 'edition', has 'Datei', 'iso', 'ISO'. If one is called otherwise"),
+        (None, r"needs a column 'file' or 'edition', has 'Datei', 'iso', 'ISO'. If such a column has another name"),
         ({"File": "file"}, r"edition_columns: .*about.csv has no column 'File', but 'Datei'"),
         ({"Datei": "file", "iso": "x", "ISO": "x"}, r"two columns would have the same name: 'file', 'x', 'x'"),
     ],

@@ -100,5 +100,5 @@ def test_what_cannot_be_compared():
         result.compare(seed=1, metric="X")
     with pytest.raises(ConfigError, match="seed must be"):
         result.compare(seed=None)
-    with pytest.raises(DataError, match="needs two documents with items in the reference; there is one"):
+    with pytest.raises(DataError, match="needs two documents with items in the reference, but there is only one"):
         evaluation(1, 0).compare(seed=1)

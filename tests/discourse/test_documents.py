@@ -48,7 +48,7 @@ def test_every_faulty_document_is_named(folders):
         "3 of 4 documents cannot be compared:",
         f"  {folders}/gold/a.spans, line 2: nuclearity is Nucleus, Satellite or Root (or N, S, R); got 'X'.",
         f"  {folders}/p/b.spans, line 2: not UTF-8 in byte 1 (0xff).",
-        f"  {folders}/q/c.spans, line 1: there is no node in it.",
+        f"  {folders}/q/c.spans, line 1: the file has no nodes.",
         "Mend these documents, or leave them out on all sides: on_error='skip'.",
     ]
     assert [fault.line for fault in raised.value.faults] == [2, 2, 1]

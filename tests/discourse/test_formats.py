@@ -101,7 +101,7 @@ BAD_RS3 = {
     "two roots": (segment(1) + segment(2), 3, r"2 elements have no parent: '1' \(line 2\), '2' \(line 3\)"),
     "cycle": (segment(1) + segment(2, 3, "cause") + segment(3, 2, "cause"), 3, r"2 element\(s\) .* in a cycle"),
     "no root": (segment(1, 2, "cause") + TWO, None, "no root"),
-    "no segment": ("", None, "there is no segment"),
+    "no segment": ("", None, "the file has no segments"),
     "no parent": (segment(1) + segment(2, 7, "cause"), 3, "the parent '7' of '2' does not exist"),
     "twice": (segment(1) + segment(1, 1, "cause"), 3, "the id '1' of this segment is there twice"),
     "no id": (segment(""), 2, "the id '' of this segment is missing"),
@@ -268,14 +268,14 @@ def test_a_missing_root_is_added_to_a_list_of_spans():
         ("spans", "1 1 N\n", "line 1: a line is 'start end nuclearity relation'"),
         ("spans", "1 -1 N a\n", "line 1: a line is"),
         ("spans", "1 1 X a\n", "nuclearity is Nucleus, Satellite or Root"),
-        ("spans", "\n", "there is no node in it"),
+        ("spans", "\n", "the file has no nodes"),
         ("attachments", "1 1 2 NS\n", "line 1: a line is 'start split end nuclearity relation'"),
         ("attachments", "1 1 3 NS a\n2 2 3 SS a\n", "line 2: nuclearity is NS, SN or NN"),
         ("attachments", "1 1 2 NS a\n4 4 5 NS a\n", "line 2: EDUs 4–5 are not a part"),
         ("attachments", "1 1 2 NS a\n1 1 2 NS b\n", r"line 2: EDUs 1–2 are divided a second time\.$"),
         ("attachments", "1 2 3 NS a\n1 1 2 NS b\n1 1 3 NS a", r"line 3: EDUs 1–3 are divided a second time\.$"),
         ("attachments", "1 2 3 NS a\n1 1 2 NN Span\n", "line 2: 'span' is not a relation"),
-        ("attachments", "", "there is no attachment"),
+        ("attachments", "", "the list has no attachments"),
     ],
 )
 def test_bad_lists(tmp_path, format, text, message):
@@ -339,7 +339,7 @@ def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_pat
             "rs3",
             "the relation of EDU 2 holds the character U.0001",
         ),
-        (labelled, "rs3", "the nucleus EDU 1 carries 'cause' beside a satellite"),
+        (labelled, "rs3", "the nucleus EDU 1 carries 'cause' next to a satellite"),
     ):
         with pytest.raises(DataError, match=message):
             write_discourse({"fine": fine, "bad": bad}, out, format=format)

@@ -109,7 +109,7 @@ def test_refusals():
             deletion_bias(bits, **({"seed": 0} | settings))
     with pytest.raises(DataError, match="1 cells are missing"):
         deletion_bias(bits.mask(bits == bits.iloc[0, 0]), seed=0)
-    with pytest.raises(DataError, match="truth is of other editions"):
+    with pytest.raises(DataError, match="truth has other editions"):
         deletion_bias(bits, truth=pd.Series({"x": 0.0}), seed=0)
     with pytest.raises(DataError, match="1 of 4 are not finite"):
         deletion_bias(bits, truth=COMPLETE.difficulty.mask(COMPLETE.difficulty.index == "e2"), seed=0)

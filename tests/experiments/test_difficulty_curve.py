@@ -6,8 +6,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.experiments.curves import curve_where_possible
-from langdiff.experiments.training_sizes import nested_parts
+from langdiff.experiments.curves import curve_where_possible, nested_parts
 from langdiff.lm import Compute
 
 

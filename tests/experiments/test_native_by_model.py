@@ -69,8 +69,8 @@ def test_tables_that_cannot_be_set_side_by_side():
     bare = ld.Surprisals(bits=tables[0].bits, lm="bare")
     for wrong, message in (
         (tables[:1], "at least two tables"),
-        ([tables[0], tables[0]], "names of their own, and not 'length': 'bad'"),
-        ([tables[0], fewer], "'fair' and 'bad' are not about the same cells"),
+        ([tables[0], tables[0]], "different names .lm., none of them 'length'; got 'bad'"),
+        ([tables[0], fewer], "'fair' and 'bad' do not have the same cells"),
         ([bare, tables[1]], "'bare': the table has no characters"),
     ):
         with pytest.raises(DataError, match=message):

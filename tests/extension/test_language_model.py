@@ -132,7 +132,7 @@ def test_another_recipe_of_the_name_is_another_model(parts, tmp_path):
     with pytest.warns(LangdiffWarning, match="too rare in training"):
         other = compute(parts, Uniform(name="uniform", min_count=9), max_replaced=1.0, cache=tmp_path)
     assert not other.bits.equals(compute(parts).bits)
-    with pytest.raises(CheckpointError, match="trained by another recipe of the name 'uniform'"):
+    with pytest.raises(CheckpointError, match="trained by another recipe called 'uniform'"):
         read_models(tmp_path, parts.editions, lm="uniform")
 
 

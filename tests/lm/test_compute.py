@@ -73,7 +73,7 @@ def test_scoring_with_the_models_of_a_cache(tiny_recipe, tmp_path):
     renamed = changed_text(parts, "test", "eng", lambda text: "猫" + text).test
     with pytest.warns(LangdiffWarning, match=r"edition 'eng': .*\(scored \d+\.\d\d%\)"):
         score_multitext(renamed.sel(editions=["eng"]), tmp_path, lm=tiny_recipe, progress=False)
-    with pytest.raises(CheckpointError, match=r"edition 'eng': .*char-tiny.*no finished language model here"):
+    with pytest.raises(CheckpointError, match=r"edition 'eng': .*char-tiny.*no finished language model"):
         score_multitext(other, tmp_path, lm="char-tiny", progress=False)
 
 
@@ -380,7 +380,7 @@ def test_a_full_memory_is_an_error_that_names_the_edition(parts, tiny_recipe, mo
         ({"workers": 0}, "workers"),
         ({"max_replaced": 5}, "a fraction of characters, from 0 to 1; got 5"),
         ({"scoring": "free"}, "unknown way of scoring 'free'"),
-        ({"lm": "char-tiny-unpriced", "scoring": "unpriced"}, "says how to score"),
+        ({"lm": "char-tiny-unpriced", "scoring": "unpriced"}, "both say how to score"),
         ({"device": "warp9"}, "device 'warp9'"),
         ({"lm": "char-smal"}, "Did you mean"),
     ],

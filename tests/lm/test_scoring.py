@@ -57,7 +57,7 @@ def test_unknown_names_suggest_a_known_one(wrong, right):
 
 
 def test_how_to_score_is_said_once():
-    with pytest.raises(ConfigError, match="'char-tiny-unpriced' says how to score, and so does scoring"):
+    with pytest.raises(ConfigError, match="'char-tiny-unpriced' and scoring both say how to score"):
         find_scored_lm("char-tiny-unpriced", "priced")
 
 

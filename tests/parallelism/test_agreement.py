@@ -101,7 +101,7 @@ def test_same_seed_same_intervals():
 def test_bad_input():
     with pytest.raises(DataError, match="only one annotator: x"):
         annotator_agreement(ONE, ONE | {"x": ONE["d"]}, seed=0)
-    with pytest.raises(DataError, match="nothing to agree on"):
+    with pytest.raises(DataError, match="agreement is undefined"):
         annotator_agreement({"d": document("a b")}, {"d": document("a b")}, seed=0)
     with pytest.raises(ConfigError, match="n_draws is at least 2"):
         annotator_agreement(ONE, OTHER, seed=0, n_draws=1)

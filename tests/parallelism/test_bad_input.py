@@ -76,7 +76,7 @@ def test_half_a_pair(tmp_path, name):
         ("<doc>\n<word><word/></word></doc>", 2, "<word> inside of a <word>"),
         ('<doc>\n<word cont="a"/><parallelism/></doc>', 2, "<parallelism> in a file of words"),
         ("<sermon>\n<section>a</word></section></sermon>", 2, "not well-formed XML"),
-        ("<sermon><section/></sermon>", None, "there are no tokens in it"),
+        ("<sermon><section/></sermon>", None, "the file has no tokens"),
         ("<sermon>\n<section><section/></section></sermon>", 2, "a <section> inside of a section"),
         ("<sermon>\nhe came</sermon>", 2, "text outside of a <section>: 'he came'"),
         (
@@ -112,8 +112,8 @@ def test_xml(tmp_path, text, line, reason):
         ("token\tp1\tb1\na\t1\tx\n", 2, "identifiers are whole numbers, or -1 for none; got 'x'"),
         ("token\tp1\tb1\na\t1\t1\nb\t-1\t-1\nc\t1\t1\n", 4, "continues branch 1 of parallelism 1 after a gap"),
         ("token\tp1\tb1\na\t1\t1\n", 2, "parallelism 1 has one branch only"),
-        ("token\tp1\tb1\n", None, "there are no tokens in it"),
-        ("", None, "there are no tokens in it"),
+        ("token\tp1\tb1\n", None, "the file has no tokens"),
+        ("", None, "the file has no tokens"),
         ("token\na\0\n", 2, "a NUL byte"),
     ],
 )

@@ -180,7 +180,7 @@ def test_folders_without_a_model_or_tokenizer_say_what_is_wanted(bert, tmp_path)
         FrozenBert(tmp_path / "absent", "mean")
     with pytest.raises(CheckpointError, match="cannot be loaded"):
         FrozenBert(tmp_path, "mean")
-    with pytest.raises(CheckpointError, match=r"tokenizer.json is wanted, or vocab.txt"):
+    with pytest.raises(CheckpointError, match=r"tokenizer.json is needed, or vocab.txt"):
         find_cutter(tmp_path)
     (tmp_path / "vocab.txt").write_text("we\n[UNK]\n")
     with pytest.raises(CheckpointError, match=r"vocab.txt: has no \[CLS\], \[SEP\]"):

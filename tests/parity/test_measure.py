@@ -216,7 +216,7 @@ def test_summary_and_frame():
         ({"n_resamples": 1}, ConfigError, "must be 0 or at least 2 samples"),
         ({"n_resamples": 10, "seed": None}, ConfigError, "seed must be"),
         ({"tokenizers": len}, ConfigError, "method encode"),
-        ({"tokenizers": "gpt2"}, ConfigError, "str is none"),
+        ({"tokenizers": "gpt2"}, ConfigError, "str has none"),
     ],
 )
 def test_bad_settings(settings, error, message):

@@ -19,6 +19,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.plots import plot_against_truth, plot_difficulties, plot_line_follow, plot_ranks, plot_two_models
 from langdiff.regression import Optimizer
 from langdiff.tables.contrasts import Scale
+from langdiff.tables.pairs import rank_set
 
 
 def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):
@@ -46,7 +47,9 @@ def test_forest_shows_the_frame_hardest_on_top(editions):
     ax = plot_difficulties(fit)
     ax.figure.canvas.draw()
     frame = fit.to_frame().iloc[::-1]
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(frame.index)
+    sets = [rank_set(*ends) for ends in zip(frame["rank_low"], frame["rank_high"], strict=True)]
+    names = [f"{name}  {ranks}" for name, ranks in zip(frame.index, sets, strict=True)]
+    assert [label.get_text() for label in ax.get_yticklabels()] == names
     found = drawn(ax)
     assert_allclose([found[i] for i in range(editions)], frame[["low", "difficulty", "high"]], atol=1e-12)
     lowest, highest = ax.get_ylim()
@@ -127,7 +130,7 @@ def test_two_models_compares_only_what_both_have():
     other = ld.fit(ld.simulate(50, 4, seed=2).surprisals.bits.rename(columns={"e4": "other"}))
     assert plot_two_models(one, other).get_title(loc="left").startswith("3 editions")
     strange = ld.fit(ld.simulate(50, 2, seed=2).surprisals.bits.rename(columns={"e1": "x", "e2": "y"}))
-    with pytest.raises(DataError, match=r"0 edition\(s\) in all 2 sources"):
+    with pytest.raises(DataError, match=r"all 2 sources share 0 edition\(s\)"):
         plot_two_models(one, strange)
 
 
@@ -163,7 +166,7 @@ def test_units_and_the_axis_above_come_from_the_scale():
     abilities = ld.Effects(estimate=estimate, covariance=pd.DataFrame(0.01 * np.eye(3), names, names), scale=scale)
     ax = abilities.plot()
     ax.figure.canvas.draw()
-    assert ax.get_xlabel() == "ability (log odds), with 95 % interval"
+    assert ax.get_xlabel() == "ability (log odds), with 95 % interval (thin: of all together)"
     assert ax.child_axes[0].get_xlabel() == "odds, relative to the average system"
     assert_allclose(ax.child_axes[0].get_xlim(), np.exp(ax.get_xlim()))
     containers = plot_two_models(abilities, replace(abilities, estimate=estimate + 3)).containers

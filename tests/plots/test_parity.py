@@ -25,5 +25,5 @@ def test_a_measure_without_a_reference_has_a_plain_axis():
     result = ld.measure_parity(ld.read_frame(TEXTS), reference="eng", n_resamples=0)
     ax = result.plot("bytes_per_character")
     assert ax.get_xscale() == "linear"
-    with pytest.raises(ConfigError, match="no measure 'x'"):
+    with pytest.raises(ConfigError, match="unknown measure 'x'"):
         result.plot("x")

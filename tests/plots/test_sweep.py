@@ -75,11 +75,11 @@ def test_only_shared_editions_are_drawn_and_normalized(fits, axes):
 
 
 def test_nothing_to_follow(fits):
-    with pytest.raises(DataError, match=r"1 source\(s\); at least two"):
+    with pytest.raises(DataError, match=r"at least two sources are needed to join by lines; got 1"):
         plot_line_follow(fits[:1])
     other = ld.simulate(100, 2, seed=0).surprisals
     other = ld.fit(ld.Surprisals(bits=other.bits.set_axis(["x", "y"], axis=1)))
-    with pytest.raises(DataError, match=r"0 edition\(s\) in all 2 sources"):
+    with pytest.raises(DataError, match=r"all 2 sources share 0 edition\(s\)"):
         plot_line_follow([fits[0], other])
 
 

@@ -107,7 +107,7 @@ def test_sizes_beyond_the_training_part_are_refused_before_training(tmp_path):
         ("[fit]\nmodel = '3'\nlaplace_scale = 0.05\n[curve]\ntrain_sizes = [40, 80]", r"curve.toml: curves are"),
         (
             "[lm]\nscoring = 'unpriced'\n[curve]\ntrain_sizes = [4, 8]\nlm = 'kneser-ney-6-unpriced'",
-            "says how to score",
+            "both say how to score",
         ),
     ],
 )

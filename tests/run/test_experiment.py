@@ -61,18 +61,21 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
             r"'fit\.errors': input should be 'information', 'sandwich', 'bootstrap' or 'jackknife' \(given: 'robust'\)",
         ),
         (MINIMAL + '[fit]\nintents = "both"', r"'fit\.intents': input should be 'fixed' or 'random'"),
-        (MINIMAL + "[fit]\nclusters = 3", r"'fit\.clusters': clusters are a column about intents, or a list of two"),
+        (
+            MINIMAL + "[fit]\nclusters = 3",
+            r"'fit\.clusters': clusters are one column about intents, or a list of two columns",
+        ),
         (MINIMAL + '[fit]\ncluster = "book"', r"unknown key 'fit\.cluster'; did you mean 'clusters'\?"),
         (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
         (MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny"]', r"a language model is named twice"),
         (MINIMAL + '[lm]\nscoring = "free"', r"unknown way of scoring 'free'"),
-        (MINIMAL + '[lm]\nmodels = ["char-tiny-unpriced"]\nscoring = "unpriced"', r"says how to score, and so does"),
+        (MINIMAL + '[lm]\nmodels = ["char-tiny-unpriced"]\nscoring = "unpriced"', r"and scoring both say how to score"),
         (MINIMAL + "[lm]\nmax_replaced = 5", r"'lm\.max_replaced': input should be less than or equal to 1"),
         (
             MINIMAL + '[lm]\nmodels = ["bpe-smal"]',
             r"'lm': unknown language model 'bpe-smal'\. Did you mean 'bpe-small'",
         ),
-        (MINIMAL + "[split]\nblock = 6", r"blocks of 6 leave nothing for training beside 5 \+ 5"),
+        (MINIMAL + "[split]\nblock = 6", r"blocks of 6 leave nothing for training after 5 \+ 5"),
         ('name = "../x"\n[corpus]\nformat = "synthetic"', r"'name': string should match pattern"),
         ('name = "x"\n[corpus]\nformat = "word"', r"'corpus': .*'pbc', 'ebible', .*'synthetic'"),
         ('name = "x"\n[corpus]\nformat = "mozes"', r"unknown format 'mozes'; did you mean 'moses'\?"),
@@ -210,8 +213,8 @@ def test_own_recipes_that_cannot_be_used_are_refused(tmp_path, table, message):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("char-small", "there is a recipe of this name already"),
-        ("mine-unpriced", "ends like a way of scoring"),
+        ("char-small", "another recipe has this name already"),
+        ("mine-unpriced", "ends in the name of a way of scoring"),
         ("../mine", "has a slash"),
         ("", "the name is empty"),
     ],
@@ -245,7 +248,7 @@ def test_keys_of_wals_need_its_folder(tmp_path, key):
     ("keys", "message"),
     [
         ('syncretism = "merge"', "syncretism is for lexicons: give their folder as lexicons, too"),
-        ('wals = "wals"\nfeatures = []', "features names none"),
+        ('wals = "wals"\nfeatures = []', "features is empty"),
     ],
 )
 def test_keys_of_sources_need_the_source(tmp_path, keys, message):

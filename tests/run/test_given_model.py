@@ -5,8 +5,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError
 from langdiff.run import Experiment, read_experiment, read_run, run_experiment, runner
-from langdiff.run.status import read_status
-from langdiff.run.upkeep import clean_run, verify_run
+from langdiff.run.upkeep import clean_run, read_status, verify_run
 
 HEAD = 'name = "x"\n'
 SYNTHETIC = HEAD + 'corpus = {format = "synthetic", n_intents = 60, n_languages = 3}\n[lm]\nhf = "tiny-gpt"\n'

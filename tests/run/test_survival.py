@@ -20,7 +20,7 @@ from langdiff.base.checksums import CHECKSUMS
 from langdiff.errors import DataError, LangdiffWarning, OutputError
 from langdiff.lm.jobs import folder, job
 from langdiff.lm.jobs.folder import LOG
-from langdiff.lm.ngram import model
+from langdiff.lm.ngram import recipe
 from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
 from langdiff.run.log import read_run_log
 
@@ -79,14 +79,14 @@ def records(directory):
 
 
 def fail_for(monkeypatch, editions, lms=("kneser-ney-2", "kneser-ney-3")):
-    fit = model.fit_kneser_ney
+    fit = recipe.fit_kneser_ney
 
     def failing(recipe, train, dev, plan):
         if plan.name in editions and recipe.name in lms:
             raise DataError("no model can learn this")
         return fit(recipe, train, dev, plan)
 
-    monkeypatch.setattr(model, "fit_kneser_ney", failing)
+    monkeypatch.setattr(recipe, "fit_kneser_ney", failing)
 
 
 def test_a_run_goes_on_without_an_edition_and_says_so(finished, tmp_path, monkeypatch):
@@ -288,6 +288,7 @@ import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from langdiff.errors import LangdiffError
+from langdiff.lm.ngram import recipe
 from langdiff.run import Experiment, run_experiment
 if sys.argv[2] == "nobody":  # after all imports: nobody may not be allowed to read the files of Python
     os.setgid(65534), os.setuid(65534)
@@ -378,7 +379,7 @@ def test_status_of_an_interrupted_run(langdiff, tmp_path, monkeypatch):
     assert begun["seconds_left"] == pytest.approx(3 * begun["seconds"])
     assert begun["bits_per_character"] > 0
     assert "interrupted" in langdiff("status", tmp_path).out
-    assert "no run is here" in langdiff("status", tmp_path / "jobs").err
+    assert "not a run directory" in langdiff("status", tmp_path / "jobs").err
 
 
 def test_the_time_left_is_that_of_all_jobs(langdiff, tmp_path, monkeypatch):

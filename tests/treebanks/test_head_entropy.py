@@ -40,7 +40,7 @@ def test_against_scipy(trees, lowercase, punctuation, root, over):
     options = {"lowercase": lowercase, "punctuation": punctuation, "root": root, "over": over}
     values = slow_entropies(trees, **options)
     if not values:
-        with pytest.raises(DataError, match="No token to measure"):
+        with pytest.raises(DataError, match="There are no tokens to measure"):
             head_pos_entropy(trees, **options)
         return
     ours = head_pos_entropy(trees, **options)
@@ -98,7 +98,7 @@ def test_with_more_text_means_over_types_come_nearer_to_the_published_one_and_me
 def test_without_parts_of_speech():
     with pytest.raises(DataError, match="No word has a part of speech"):
         head_pos_entropy([Tree(("a",), ("_",), (0,), ("root",))])
-    with pytest.raises(DataError, match="No token to measure"):
+    with pytest.raises(DataError, match="There are no tokens to measure"):
         head_pos_entropy([])
 
 

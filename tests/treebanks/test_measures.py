@@ -192,7 +192,7 @@ def test_names(tmp_path):
     assert ld.measure_treebanks(tmp_path / "x.conllu").table.index.tolist() == ["x"]
     with pytest.raises(ConfigError, match="several treebanks are called 'x'; rename files"):
         ld.measure_treebanks([tmp_path / "x.conllu", tmp_path / "deep/x.conllu"])
-    with pytest.raises(DataError, match="Treebank 'none': No token to measure"):
+    with pytest.raises(DataError, match="Treebank 'none': There are no tokens to measure"):
         ld.measure_treebanks({"a": A, "none": []}, progress=False)
     with pytest.raises(ConfigError, match="no treebank is given"):
         ld.measure_treebanks([])

@@ -227,7 +227,7 @@ def test_groups_and_order(unequal):
     assert sorted(order) == ["few", "many", "other"]
     assert order[1] != "other"
     assert result.groups(1).nunique() == 1
-    with pytest.raises(ConfigError, match="got n_groups=0"):
+    with pytest.raises(ConfigError, match="n_groups must be at least 1; got 0"):
         result.groups(0)
 
 

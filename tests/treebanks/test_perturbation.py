@@ -110,7 +110,7 @@ def test_bad_calls(source):
         perturbation_curve(source, n_repeats=0, seed=0)
     with pytest.raises(ConfigError, match="at least one rate and one kind"):
         perturbation_curve(source, rates=[], seed=0)
-    with pytest.raises(ConfigError, match="a curve has one: leave rescale out"):
+    with pytest.raises(ConfigError, match="a curve has one treebank; leave rescale out"):
         perturbation_curve(source, settings=SimilaritySettings(rescale=True), seed=0)
     with pytest.raises(DataError, match="'source' needs at least two sentences to estimate the noise floor"):
         perturbation_curve(source.take(np.array([0])), rates=[0.5], seed=0)

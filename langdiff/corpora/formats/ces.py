@@ -9,10 +9,9 @@ import re
 from dataclasses import dataclass
 
 from langdiff.base.archives import File
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
-from langdiff.corpora.formats.events import Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.versifications import UNNUMBERED
 from langdiff.tables.multitext import Multitext
@@ -68,7 +67,8 @@ class _CesEvents(Events):
         if tag != "seg" or attributes.get("type") != "verse":
             return
         if self._verse is not None:
-            raise self.unusable(f"a verse in the verse of line {self._verse[1].line}.")
+            line = self._verse[1].line
+            raise self.unusable(f"this verse begins inside the verse of line {line}. End that verse first.")
         self._verse = self._id(attributes.get("id", "")), self.where()
         self._text, self._depth = [], len(self.open)
 

@@ -4,8 +4,7 @@ import re
 from typing import NamedTuple
 
 from langdiff.base.archives import File
-from langdiff.corpora.faults import Faults, Place
-from langdiff.corpora.formats.events import Events, read_corpus_xml
+from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
 
 UNKNOWN = "und"  # ISO 639-2: undetermined
 _XML_SPACE = re.compile(r"[ \t\r\n]+")

@@ -130,11 +130,11 @@ def catalogue(reading: Reading) -> Multitext:
         vref = lists[0] if lists else find_vref(found.values())
     if vref is None:
         raise DataError(
-            f"no {VREF} beside the files, in the folder above or its folder 'metadata'. It is the eBible "
-            f"corpus's list of verses; pass it as {option('vref')}."
+            f"there is no {VREF} in the folder of the files, in the folder above or in its folder 'metadata'. It is "
+            f"the list of verses of the eBible corpus; pass it as {option('vref')}."
         )
     if not found:
-        raise DataError(f"{reading.path}: no edition beside {vref}.")
+        raise DataError(f"{reading.path}: there is no edition, only {vref}. Add the files of the editions.")
     deque(references(vref), maxlen=0)  # its faults are not those of every edition
     text_of = partial(EbibleText, vref=vref, ranges=reading.ranges)
     return catalogue_verses(reading, keep(found, reading.editions), text_of)

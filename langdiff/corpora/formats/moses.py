@@ -1,16 +1,22 @@
 """Line-aligned text, as of Moses, OPUS, FLORES and NTREX: one file per edition, line k is intent k.
 
 An empty line, or one of white space, is missing. An edition is named by its file without ``.txt`` and compression,
-or else without the last ending (``deu_Latn.dev`` is ``deu_Latn``). Two files beside the texts are not editions:
+or else without the last ending (``deu_Latn.dev`` is ``deu_Latn``). Two files next to the texts are not editions:
 ``original_language.txt`` has the code of the language in which each intent was first said (empty or ``und`` where
 unknown), and ``intents.txt`` the name of each intent, by default the number of its line; both have one line per
-intent. A table ``documents.tsv`` says which document each intent belongs to; see `langdiff.corpora.documents`.
+intent.
+
+The table ``documents.tsv`` (or ``segments.tsv``; plain or compressed) gives the document of each intent: it has a
+line of tab-separated names, then one line per intent. Of its columns, those named ``session``, ``document``, ``book``,
+``chapter``, ``turn`` and ``speaker`` are read. Where there are a session and a chapter but no document, as in Europarl,
+chapters are counted anew in each session, and speakers in each chapter: the document is then SESSION.CHAPTER, the turn
+SESSION.CHAPTER.SPEAKER.
 """
 
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -22,13 +28,11 @@ from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans
-from langdiff.corpora.documents import documents_tsv, find_documents, read_documents
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import find_files, keep, suffixes_of
-from langdiff.corpora.formats.format import Format, FormatText, Reading
-from langdiff.corpora.writing import text_files, writable_texts, write_files
-from langdiff.errors import DataError, listing
+from langdiff.corpora.formats.format import Format, FormatText, Reading, text_files, writable_texts, write_files
+from langdiff.errors import DataError, listing, option
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix
 
@@ -37,6 +41,11 @@ logger = logging.getLogger(__name__)
 SUFFIXES = suffixes_of(".txt")
 ORIGINAL, INTENTS = "original_language", "intents"  # files beside the texts that are not editions
 _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
+
+COLUMNS = ("session", "document", "book", "chapter", "turn", "speaker")  # of a table of documents
+NAMES = ("documents", "segments")
+TABLES = suffixes_of(".tsv")
+_NO_CELL = re.compile("[\t\n\r\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,8 @@ def catalogue(reading: Reading) -> Multitext:
     beside = {name: found.pop(name) for name in (ORIGINAL, INTENTS) if name in found}
     files = keep(found, reading.editions)
     if not files:
-        raise DataError(f"{reading.path}: no edition beside {listing(str(file) for file in beside.values())}.")
+        others = listing(str(file) for file in beside.values())
+        raise DataError(f"{reading.path}: there is no edition, only {others}. Add the files of the editions.")
     for name in (ORIGINAL, INTENTS):
         beside |= {} if name in beside else _find_beside(name, files.values())
     if reading.original_language is not None:
@@ -109,7 +119,7 @@ def catalogue(reading: Reading) -> Multitext:
 def write(multitext: Multitext, directory: Path) -> list[Path]:
     """Write line-aligned files, and the accompanying tables that are needed; see `langdiff.write_multitext`."""
     if taken := [name for name in (ORIGINAL, INTENTS) if name in multitext.editions]:
-        raise DataError(f"edition {taken[0]!r} has the name of a file that means something else. Rename it.")
+        raise DataError(f"edition {taken[0]!r} has the name of another file of this format. Rename the edition.")
     beside = _beside(multitext)
     files = text_files(multitext, directory, SUFFIXES, beside)
     beside[FILE_NAME] = edition_info_csv(multitext.edition_info, files)
@@ -242,6 +252,94 @@ def _checked(text: str, what: str) -> str:
 def _format(multitext: Multitext, edition: str) -> str:
     texts = writable_texts(multitext, edition, _UNWRITABLE, lambda text: not text.strip())
     return "".join(f"{texts.get(str(intent), '')}\n" for intent in multitext.intents)
+
+
+def find_documents(files: Iterable[File]) -> File | None:
+    """Return the path of the table of documents in the folder of one of the files; None without one."""
+    for folder in dict.fromkeys(file.parent for file in files):
+        for name in NAMES:
+            for suffix in TABLES:
+                if (folder / f"{name}{suffix}").is_file():
+                    return folder / f"{name}{suffix}"
+    return None
+
+
+def read_documents(file: File | None, intents: Sequence[str]) -> pd.DataFrame:
+    """Read the attributes of intents from a table of documents.
+
+    Parameters
+    ----------
+    file : File or None
+        The table; None if there is none.
+    intents : sequence of str
+        Names of the intents, in the order of the lines.
+
+    Returns
+    -------
+    DataFrame of str, I rows
+        Columns as the module says, NaN where a cell is empty; no column if there is no table.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be read, has none of the columns, or another number of lines than there are intents.
+    """
+    if file is None:
+        return pd.DataFrame(index=list(intents))
+    header, *rows = [line.split("\t") for _, line in read_lines(file)] or [[]]
+    known = [name for name in COLUMNS if name in header]
+    if not known:
+        raise DataError(
+            f"{file}: none of the columns {listing(COLUMNS, most=len(COLUMNS))} in its first line, which has "
+            f"{listing(header)}. Name them there, or rename the file if it is about something else."
+        )
+    if len(rows) != len(intents):
+        raise DataError(
+            f"{file} has {len(rows):,} lines after the first for {len(intents):,} intents: line k + 1 must be about "
+            "line k of the texts."
+        )
+    uneven = next((number for number, row in enumerate(rows, start=2) if len(row) != len(header)), None)
+    if uneven is not None:
+        raise DataError(
+            f"{file}, line {uneven}: {len(rows[uneven - 2])} cells, but line 1 names {len(header)} columns."
+        )
+    table = pd.DataFrame(rows, columns=header, index=list(intents), dtype=object)[known]
+    return _with_unique_names(table.mask(table == "", np.nan))
+
+
+def _with_unique_names(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the attributes with names of documents and turns that include their session and chapter."""
+    if not {"session", "chapter"} <= set(table) or "document" in table:
+        return table
+    document = table["session"] + "." + table["chapter"]
+    columns = {"session": table["session"], "document": document}
+    if "speaker" in table:
+        columns["turn"] = document + "." + table["speaker"]
+    return pd.DataFrame(columns)
+
+
+def documents_tsv(intent_info: pd.DataFrame) -> dict[str, str]:
+    """Return name and content of the table that `read_documents` reads; an empty mapping if no attribute belongs in it.
+
+    Raises
+    ------
+    DataError
+        If a value holds a tab or a line break.
+    """
+    known = [name for name in COLUMNS if name in intent_info]
+    if not known:
+        return {}
+    table = intent_info[known].astype(object)
+    lines = [known]
+    for intent, row in zip(table.index, table.where(table.notna(), "").to_numpy(), strict=True):
+        lines.append([str(value) for value in row])
+        bad = [value for value in lines[-1] if _NO_CELL.search(value)]
+        if bad:
+            raise DataError(
+                f"{option('intent_info')}: {bad[0]!r} of intent {intent!r} holds a tab, a line break or another "
+                "character that cannot stand in a table. Rename it."
+            )
+    return {f"{NAMES[0]}.tsv": "".join("\t".join(line) + "\n" for line in lines)}
 
 
 FORMAT = Format(name="moses", suffixes=SUFFIXES, catalogue=catalogue, options=("original_language",), write=write)

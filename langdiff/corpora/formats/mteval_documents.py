@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass, field
 
 from langdiff.base.archives import File
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import Events, Faults, Place
 from langdiff.corpora.formats.bible import one_spaced
-from langdiff.corpora.formats.events import Events
 from langdiff.corpora.formats.sgml import read_sgml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError
@@ -162,7 +161,7 @@ class _Documents(Events):
         if tag == "refset" and "refid" in attributes:
             refid = attributes["refid"].strip()
             if not refid:
-                raise self.unusable("a <refset> without refid. Name the reference.")
+                raise self.unusable("a <refset> has no refid. Add the name of the reference.")
             first = self._refsets.setdefault((attributes.get("setid", ""), refid), self.where())
             if first != self.where():
                 raise self.unusable(f"refset {refid!r} is there twice, first in line {first.line}.")
@@ -194,8 +193,8 @@ class _Documents(Events):
         language = language_code(said) or self._language_of_name()
         if not language and not refid:
             raise self.unusable(
-                f"the language of this text is said neither here ({said!r}) nor by the file's name. Call the file "
-                "NAME.LANGUAGE.sgm."
+                f"the language of this text is given neither here ({said!r}) nor in the file's name. Rename the "
+                "file to NAME.LANGUAGE.sgm."
             )
         original = self._attributes.get("origlang") or of_set.get("srclang", "")
         self._document = Document(

@@ -13,10 +13,9 @@ from functools import partial
 
 from langdiff.base.archives import File
 from langdiff.base.types import Ranges
-from langdiff.corpora.faults import Faults, Place
+from langdiff.corpora.faults import LANGUAGE, Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
-from langdiff.corpora.formats.events import LANGUAGE, Events, read_corpus_xml
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.corpora.versifications import BOOKS
@@ -69,8 +68,8 @@ def catalogue(reading: Reading) -> Multitext:
         unknown = {edition: [book for book in books if book not in _UNNUMBERED] for edition, books in left_out.items()}
         if said := [f"{edition} has {listing(books)}" for edition, books in unknown.items() if books]:
             warn(
-                f"books of {len(said)} edition(s) are left out, their names not being those of OSIS: "
-                f"{'; '.join(said[:5])}. Rename them, as Gen, Exod, Matt."
+                f"books of {len(said)} edition(s) are left out because their names are not those of OSIS: "
+                f"{'; '.join(said[:5])}. Rename them to Gen, Exod, Matt, …."
             )
     return multitext
 
@@ -140,11 +139,12 @@ class _OsisEvents(Events):
             self._end_verse()
             return
         if self._verse is not None:
-            raise DataError(f"{self.where()}: a verse in the verse of {self._verse[2]}.")
+            where = self._verse[2]
+            raise DataError(f"{self.where()}: this verse begins inside the verse of {where}. End that verse first.")
         given = attributes.get("osisID") or attributes.get("sID") or ""
         found = [self._id(one) for one in given.split()]
         if not found:
-            raise DataError(f"{self.where()}: a verse without osisID.")
+            raise DataError(f"{self.where()}: this verse has no osisID. Add one, such as 'Gen.1.1'.")
         ids = list(dict.fromkeys(verse for verse, _ in found if verse))
         self._verse = ids, any(part for _, part in found), self.where(), attributes.get("sID")
         self._text, self._titles = [], self.open.count("title")

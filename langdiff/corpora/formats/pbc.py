@@ -23,8 +23,7 @@ from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import VERSE_ID, Collected, VerseText, are_verse_ids, catalogue_verses, twice
-from langdiff.corpora.formats.format import Format, Reading, begins_with
-from langdiff.corpora.writing import text_files, writable_texts, write_files
+from langdiff.corpora.formats.format import Format, Reading, begins_with, text_files, writable_texts, write_files
 from langdiff.errors import DataError, Fault, FaultsError, listing, option
 from langdiff.tables.multitext import Multitext
 

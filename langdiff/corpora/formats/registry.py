@@ -55,7 +55,7 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
         raise unreadable
     known = ", ".join(format.name for format in formats if format.beginning or format.beside)
     raise DataError(
-        f"{files[0]}: its beginning is that of none of the formats that can be recognized ({known}). If line k of "
+        f"{files[0]}: the file begins as in none of the formats that can be recognized ({known}). If line k of "
         f"every file is segment k, pass {option('format', 'moses')}; a table with one column per edition is one file, "
         "*.csv or *.tsv."
     )

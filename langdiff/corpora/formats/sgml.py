@@ -13,7 +13,7 @@ from html.entities import html5
 
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
-from langdiff.corpora.formats.events import Events
+from langdiff.corpora.faults import Events
 
 MAX_TAG = 10_000  # characters; a longer tag would have to be held in memory, and is not one
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")

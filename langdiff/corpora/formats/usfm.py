@@ -121,7 +121,7 @@ class UsfmBook:
         self._refuse_open_note()
         self._end_verse()
         if self._book is None and self._text.strip():
-            raise DataError(f"{self._file}: no \\id, so that it is not a book in USFM.")
+            raise DataError(f"{self._file}: has no \\id, so that it is not a book in USFM.")
 
     def _where(self, place: int) -> Place:
         return Place(self._file, bisect_left(self._line_ends, place) + 1)

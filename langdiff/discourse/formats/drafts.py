@@ -1,4 +1,4 @@
-"""What a reader found before it is known to be a tree: nodes with their lines and children."""
+"""Drafts of trees, not yet checked: nodes with their lines and children."""
 
 import re
 from dataclasses import dataclass, field

@@ -22,7 +22,7 @@ def span_draft(text: str, file: str) -> Draft:
         for line, (first, last), nuclearity, relation in _rows(text, file, 2, "start end nuclearity relation")
     ]
     if not rows:
-        raise fault(file, 1, "there is no node in it.")
+        raise fault(file, 1, "the file has no nodes.")
     rows.sort(key=lambda row: in_order(row[0]))  # of two with one span, the first in the file is the outer
     whole = min(node.first for node, _ in rows), max(node.last for node, _ in rows)
     if rows[0][0].nuclearity != ROOT:

@@ -149,9 +149,9 @@ def _link(events: _Events) -> _Element:
         (parent.nuclei if nuclear else parent.satellites).append(element)
     if len(roots) != 1:
         if not events.elements:
-            raise events.draft.fault(None, "there is no segment in it.")
+            raise events.draft.fault(None, "the file has no segments.")
         if not roots:
-            raise events.draft.fault(None, "no segment or group is without parent, so that there is no root.")
+            raise events.draft.fault(None, "every segment and group has a parent, so that there is no root.")
         named = ", ".join(f"{root.name!r} (line {root.line})" for root in roots[:5])
         raise events.draft.fault(roots[1].line, f"{len(roots)} elements have no parent: {named}. A tree has one root.")
     return roots[0]
@@ -262,7 +262,7 @@ class _Row:
 
 
 class _Writer:
-    """Makes rows of nodes; the row of a node stands for all of it, satellites included."""
+    """Writer of rows for nodes; the row of a node stands for its whole subtree, satellites included."""
 
     def __init__(self, tree: DiscourseTree) -> None:
         self._tree = tree
@@ -298,7 +298,7 @@ class _Writer:
         nodes = self._tree.nodes
         if nodes[nucleus].relation.lower() != SPAN:
             raise DataError(
-                f"{self._tree.document}: the nucleus {nodes[nucleus]} carries {nodes[nucleus].relation!r} beside a "
+                f"{self._tree.document}: the nucleus {nodes[nucleus]} carries {nodes[nucleus].relation!r} next to a "
                 "satellite; this format has no place for it. Relabel it 'span', or use another format."
             )
         base = self._rows[nucleus]

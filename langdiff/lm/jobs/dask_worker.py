@@ -171,7 +171,7 @@ def check_worker(call: Call) -> None:
             "workers with one thread (--nthreads 1, threads_per_worker=1)."
         )
     if __version__ != call.version:
-        raise ConfigError(f"{where} has langdiff {__version__}, but {call.version} asks for jobs; install the same.")
+        raise ConfigError(f"{where} has langdiff {__version__}, but jobs come from {call.version}; install the same.")
     if call.probe is not None and not call.probe.is_file():
         raise ConfigError(
             f"{where} does not see the cache {call.probe.parent}, or another folder of that name: give a folder that "

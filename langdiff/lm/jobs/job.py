@@ -17,6 +17,7 @@ from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums, writ
 from langdiff.base.io import locked, write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError, option
+from langdiff.lm.checkpoint import read_recipe
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
     COMPUTE,
@@ -40,7 +41,6 @@ from langdiff.lm.language_model import (
     Model,
     Report,
     TrainingPlan,
-    read_recipe,
     report_nothing,
 )
 from langdiff.lm.lstm.resume import remove_states
@@ -160,9 +160,11 @@ def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device
     """
     folder = job_folder(cache, edition, recipe.name)
     if not (folder / CHECKSUMS).exists():
-        raise CheckpointError(f"{folder}: no finished language model here; training was interrupted or never begun.")
+        raise CheckpointError(
+            f"{folder}: no finished language model; training was interrupted or never begun. Train it first."
+        )
     if read_recipe(folder / MODEL, recipe.kind) != recipe:
-        raise CheckpointError(f"{folder}: trained by another recipe of the name {recipe.name!r}. Train it again.")
+        raise CheckpointError(f"{folder}: trained by another recipe called {recipe.name!r}. Train it again.")
     return recipe.read(folder / MODEL, device=device)
 
 

@@ -1,23 +1,169 @@
-"""Jobs in this process or in worker processes, which are started, monitored by their logs, and ended with it."""
+"""Jobs in this process or on workers, of this machine or of Dask, and the errors of editions that failed."""
 
+import logging
 import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from types import ModuleType
+from typing import Any
 
+import pandas as pd
 import torch
 from rich.progress import Progress, TaskID
 
-from langdiff.errors import TrainingError
-from langdiff.lm.jobs.failures import Failures
+from langdiff.base.io import LockedError
+from langdiff.errors import (
+    ConfigError,
+    EditionWarning,
+    LangdiffError,
+    MissingExtraError,
+    OutputError,
+    TrainingError,
+    listing,
+    option,
+    warn,
+)
+from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import LOG, read_log
 from langdiff.lm.jobs.job import Job, JobResult, find_finished, run_job
 from langdiff.lm.language_model import Epoch, describe
+
+logger = logging.getLogger(__name__)
+
+LOCAL = "local"
+_HOST = "127.0.0.1"  # other machines cannot connect
+_QUIET = logging.WARNING  # of what Dask says of workers of this machine
+MEMORY_PER_WORKER = 5 << 29  # bytes; 2.5 GiB is the peak of `char-residual` on a whole Bible (docs/language-models.md)
+
+
+class Failures:
+    """Errors of editions, which do not stop the other editions.
+
+    Parameters
+    ----------
+    editions : int
+        How many there are, for the message.
+    at_once : bool
+        Raise the first error instead of keeping it, as when what siblings finish would be lost.
+    lm : str
+        Name of the language model, which records of the log have beside the edition.
+
+    Examples
+    --------
+    >>> from langdiff.errors import DataError
+    >>> failures = Failures(3, at_once=False)
+    >>> for edition in ("eng", "deu", "ell"):
+    ...     with failures.of(edition):
+    ...         if edition != "deu":
+    ...             raise DataError(f"{edition}: no text")
+    >>> failures.raise_any()
+    Traceback (most recent call last):
+    ...
+    langdiff.errors.DataError: 2 of 3 editions failed ('eng', 'ell'), ... The first error: eng: no text
+    """
+
+    def __init__(self, editions: int, *, at_once: bool, lm: str = "") -> None:
+        self._editions = editions
+        self._lm = lm
+        self._at_once = at_once
+        self._errors: dict[str, Exception] = {}
+        self._finished: set[str] = set()
+
+    @property
+    def errors(self) -> Mapping[str, Exception]:
+        """The errors that were kept, by edition."""
+        return self._errors
+
+    @contextmanager
+    def of(self, edition: str, *, last: bool = True) -> Iterator[None]:
+        """Record an error of the block, if its cause is the edition.
+
+        A worker process that died, or a disk that is full, would stop the other editions as well; the error is raised.
+
+        Parameters
+        ----------
+        edition : str
+            Edition that the block works for.
+        last : bool
+            Whether the edition is finished, and kept, when the block ends without an error.
+
+        Raises
+        ------
+        OutputError
+            If a file cannot be written; the message says how many editions are finished.
+        """
+        try:
+            yield
+        except BrokenProcessPool:
+            raise
+        except Exception as error:
+            if not isinstance(error, LangdiffError):  # those name it already
+                error.add_note(f"edition {edition!r}")
+            if self._at_once:
+                raise
+            if isinstance(error, OutputError) and not isinstance(error, LockedError):
+                raise OutputError(f"{error} {self._say_finished()}") from error
+            logger.error("%s", str(error) or type(error).__name__, extra={"edition": edition, "lm": self._lm})
+            logger.debug("edition %r failed", edition, exc_info=error)
+            self._errors[edition] = error
+        else:
+            if last:
+                self._finished.add(edition)
+
+    def _say_finished(self) -> str:
+        names = f" ({listing(sorted(self._finished), most=20)})" if self._finished else ""
+        return (
+            f"{len(self._finished)} of {self._editions} editions are finished and kept{names}; when files can be "
+            "written again, the same call does the others."
+        )
+
+    def raise_any(self) -> None:
+        """Raise the error of the only failed edition, or one error that names all of them.
+
+        It is of the class of the package's errors that all have in common, else a TrainingError; what
+        it comes from holds them all.
+        """
+        errors = list(self._errors.values())
+        if not errors:
+            return
+        if len(errors) == 1:
+            raise errors[0]
+        common = type(errors[0])
+        alike = issubclass(common, LangdiffError) and all(type(error) is common for error in errors)
+        kind = common if alike else TrainingError
+        raise kind(
+            f"{len(errors)} of {self._editions} editions failed ({listing(self._errors, most=20)}), "
+            f"{len(self._finished)} are finished and kept. The first error: {errors[0]}"
+        ) from ExceptionGroup("editions that failed", errors)
+
+
+def check_fraction(max_replaced: float) -> None:
+    """Check that a limit on replaced characters is a fraction."""
+    if not 0 <= max_replaced <= 1:
+        raise ConfigError(f"{option('max_replaced')} is a fraction of characters, from 0 to 1; got {max_replaced!r}.")
+
+
+def cautions_of(results: Mapping[str, JobResult]) -> list[tuple[str, str]]:
+    """Return the cautions for readers of the surprisals, with the edition of each."""
+    return [(edition, text) for edition, result in results.items() for text in (*result.damage, *result.cautions)]
+
+
+def warn_of(cautions: Iterable[tuple[str, str]]) -> None:
+    """Warn once of cautions that differ only in figures."""
+    for warning in EditionWarning.of_each_kind(cautions):
+        warn(warning)
+
+
+def frames_of(results: Mapping[str, JobResult]) -> dict[str, pd.DataFrame]:
+    """Return the surprisals by edition."""
+    return {edition: result.surprisals for edition, result in results.items()}
+
 
 _LOOK_AGAIN = 1.0  # seconds between looks at the logs of running jobs
 
@@ -115,3 +261,101 @@ def _die_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+@contextmanager
+def dask_executor(address: str, *, device: str = "auto", workers: int | None = None) -> Iterator[Executor]:
+    """Connect to a Dask cluster inside the block, for the `executor` of `langdiff.compute_surprisals`.
+
+    Parameters
+    ----------
+    address : str
+        ``"local"`` for workers of this machine, which are started and ended with the block, the address of a scheduler
+        (``"tcp://host:8786"``), or the path of its file (``"….json"``).
+    device : str
+        Device that jobs will ask for: with ``"auto"`` and ``"cuda"`` local workers get one GPU each, where there are
+        any.
+    workers : int, optional
+        Number of local workers; by default one per GPU, or as many as cores and memory allow.
+
+    Yields
+    ------
+    Executor
+        ``Client.get_executor()``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no scheduler at the address, or no such device here.
+    MissingExtraError
+        If Dask is not installed.
+    """
+    distributed = _import_distributed()
+    with ExitStack() as stack:
+        if address == LOCAL:
+            find_device(device)  # better now than in every worker
+            cluster = distributed.SpecCluster(
+                scheduler={
+                    "cls": distributed.Scheduler,
+                    "options": {"host": _HOST, "port": 0, "dashboard": False, "dashboard_address": f"{_HOST}:0"},
+                },
+                workers={
+                    number: {"cls": distributed.Nanny, "options": options}
+                    for number, options in enumerate(local_workers(device, workers))
+                },
+                silence_logs=_QUIET,
+            )
+            target = {"address": stack.enter_context(cluster)}
+        else:
+            target = {"scheduler_file" if address.endswith(".json") else "address": address}
+        try:
+            client = stack.enter_context(distributed.Client(**target))
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"there is no Dask scheduler at {address!r} ({error}). Start one (`dask scheduler`) and give the "
+                "address that it prints, or 'local' for workers of this machine."
+            ) from error
+        yield client.get_executor()
+
+
+def local_workers(device: str = "auto", workers: int | None = None) -> list[dict[str, Any]]:
+    """Return the options of each worker process of this machine.
+
+    Parameters
+    ----------
+    device : str
+        Device that jobs will ask for. ``"auto"`` and ``"cuda"`` share the visible GPUs out, one per worker in turn.
+    workers : int, optional
+        Number of workers; by default one per GPU, else per core, as far as there is memory.
+
+    Returns
+    -------
+    list of dict
+        Keyword arguments of `distributed.Nanny`: one thread, an equal share of the memory (bytes), environment.
+    """
+    from dask.system import CPU_COUNT  # of this process, which may be allowed fewer than the machine has
+    from distributed.system import MEMORY_LIMIT
+
+    gpus = _visible_gpus() if device in ("auto", "cuda") else []
+    if workers is None:
+        workers = max(1, min(len(gpus) or CPU_COUNT, MEMORY_LIMIT // MEMORY_PER_WORKER))
+    options = {"host": _HOST, "nthreads": 1, "memory_limit": MEMORY_LIMIT // workers, "silence_logs": _QUIET}
+    return [
+        options | {"env": {"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {}}
+        for number in range(workers)
+    ]
+
+
+def _visible_gpus() -> list[str]:
+    """Return the names by which CUDA_VISIBLE_DEVICES selects the GPUs that this process may use."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    count = torch.cuda.device_count()
+    return named.split(",")[:count] if named else [str(number) for number in range(count)]
+
+
+def _import_distributed() -> ModuleType:
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingExtraError("Dask is not installed: pip install 'langdiff[cluster]'.") from error
+    return distributed

@@ -12,9 +12,9 @@ import torch
 from langdiff.base.io import as_path
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, LangdiffError
-from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_recipe, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
-from langdiff.lm.language_model import Epoch, read_recipe
+from langdiff.lm.language_model import Epoch
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams, ResidualLSTM, ResidualTransformer
 from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer
 from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols
@@ -22,8 +22,7 @@ from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits, caution_about_merges, caution_about_words
-from langdiff.lm.units.characters import ByteUnits, CharacterUnits, Ids, Units
-from langdiff.lm.units.graphemes import GraphemeUnits
+from langdiff.lm.units.characters import ByteUnits, CharacterUnits, GraphemeUnits, Ids, Units
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Branches as the tokens of a file have them, gathered into parallelisms and checked."""
+"""Branches from the tokens of a file, combined to parallelisms and checked."""
 
 import re
 from dataclasses import dataclass, field
@@ -98,7 +98,7 @@ def checked_document(
     *,
     predicted: bool,
 ) -> Document:
-    """Return a document of parallelisms with their lines and what the file calls them.
+    """Return a checked document from parallelisms with their lines and their names in the file.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def checked_document(
         If there are no tokens, a parallelism has one branch though it is not predicted, or one's branches share tokens.
     """
     if not tokens:
-        raise fault(file, None, "there are no tokens in it.")
+        raise fault(file, None, "the file has no tokens.")
     for one, line, called in parallelisms:
         if len(one.branches) < 2 and not predicted:
             what = f"{called} has one branch only. Mend it, or read it as a prediction (predicted=True)."
@@ -123,7 +123,7 @@ def fault(file: str, line: int | None, what: str) -> FaultsError:
 
 
 def identifiers(document: Document) -> tuple[int, list[dict[int, tuple[int, int]]]]:
-    """Return the number of strata (at least 1), and of each token the parallelism and branch from 1, by stratum from 0.
+    """Return the number of strata (at least 1), and parallelism and branch, from 1, of each token by stratum, from 0.
 
     Raises
     ------

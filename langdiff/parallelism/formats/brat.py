@@ -75,7 +75,7 @@ def brat_pair(path: Path) -> tuple[Path, Path]:
         other = bare.with_name(f"{bare.stem}{wanted}{compression}")
         if other.is_file():
             return (path, other) if wanted == ".txt" else (other, path)
-    raise fault(str(path), None, f"there is no {bare.stem}{wanted} beside it; brat annotation is a pair of files.")
+    raise fault(str(path), None, f"{bare.stem}{wanted} is missing in the folder; brat annotation is a pair of files.")
 
 
 def _words(text: str) -> tuple[list[Word], list[Section]]:
@@ -146,7 +146,7 @@ def _add_entity(path: Path, line: int, record: re.Match[str], entities: dict[str
 
 
 def _components(entities: dict[str, _Entity], relations: list[tuple[str, str]]) -> tuple[list[list[str]], list[str]]:
-    """Return the branches that relations join, directly or through others, and those in no relation."""
+    """Return groups of branches that relations join, directly or indirectly, and branches without relations."""
     others: dict[str, list[str]] = {name: [] for name in entities}
     for one, other in relations:
         others[one].append(other)

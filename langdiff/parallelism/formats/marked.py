@@ -144,7 +144,7 @@ class MarkedText:
         return first, last
 
     def warn(self) -> None:
-        """Warn of words that branches cut."""
+        """Warn about branch boundaries inside words."""
         if self._cut:
             what = f"{self.file}: {len(self._cut)} word(s) are cut by the end of a branch: {listing(self._cut)}."
             warn(f"{what} They count as words of the branch.")

@@ -87,7 +87,7 @@ class _Words(XmlEvents):
 
 
 def write_word_xml(document: Document) -> str:
-    """Return the XML of a document as that of a tokenised sermon, and of pyrallelism, which wants the number of strata.
+    """Return the XML of a document as a tokenised sermon, or for pyrallelism, which needs the number of strata.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def write_word_xml(document: Document) -> str:
 
 
 def write_essay_xml(document: Document) -> str:
-    """Return the XML of a document as that of an essay; every paragraph is written as one sentence.
+    """Return the XML of a document as an essay; every paragraph is written as one sentence.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Vectors of words from a frozen BERT in a local folder, and how it cuts words into subwords."""
+"""Vectors of words from a frozen BERT in a local folder, and its subword tokenizers."""
 
 import copy
 import hashlib
@@ -34,7 +34,7 @@ class Specials(NamedTuple):
 
 
 class Cutter(Protocol):
-    """What cuts words into subwords."""
+    """Interface of tokenizers that cut words into subwords."""
 
     specials: Specials
     size: int  # of the vocabulary
@@ -74,7 +74,7 @@ def find_cutter(folder: Path) -> Cutter:
     if (folder / "vocab.txt").is_file():
         return _WordPiece(folder)
     raise CheckpointError(
-        f"{folder}: no tokenizer: tokenizer.json is wanted, or vocab.txt (WordPiece), or a subword file of "
+        f"{folder}: no tokenizer: tokenizer.json is needed, or vocab.txt (WordPiece), or a subword file of "
         f"tensor2tensor ({', '.join(TENSOR2TENSOR)}). A slow tokenizer must be saved as a fast one first."
     )
 
@@ -85,10 +85,12 @@ class _FastTokenizer:
     def __init__(self, folder: Path) -> None:
         tokenizer: Any = load_local("AutoTokenizer", folder)
         if not tokenizer.is_fast:
-            raise CheckpointError(f"{folder}: a slow tokenizer was found; a fast one, in tokenizer.json, is wanted.")
+            raise CheckpointError(f"{folder}: a slow tokenizer was found; a fast one, in tokenizer.json, is needed.")
         ids = (tokenizer.unk_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id)
         if None in ids:
-            raise CheckpointError(f"{folder / 'tokenizer.json'}: no [UNK], [CLS] or [SEP]; is this of a BERT?")
+            raise CheckpointError(
+                f"{folder / 'tokenizer.json'}: [UNK], [CLS] or [SEP] is missing; is this the tokenizer of a BERT?"
+            )
         self.specials, self.size, self._tokenizer = Specials(*ids), len(tokenizer), tokenizer
 
     def cut(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
@@ -120,7 +122,7 @@ class _WordPiece:
 
 
 def _lower_case(folder: Path) -> bool:
-    """Return what the configuration says of case; by default, as BERT's tokenizers do, that it is not kept."""
+    """Return whether the configuration asks for lower case; by default it does, as in BERT's tokenizers."""
     for name in ("tokenizer_config.json", "config.json"):
         path = folder / name
         if path.is_file():
@@ -243,7 +245,7 @@ class FrozenBert:
         self.longest = min(LONGEST, int(self.model.config.max_position_embeddings))
 
     def with_blending(self, blending: str) -> "FrozenBert":
-        """Return the same model with another blending; the two share the vectors that are kept."""
+        """Return the same model with another blending; the two share the stored vectors."""
         other = copy.copy(self)
         other._blending = blending
         return other
@@ -286,7 +288,7 @@ class FrozenBert:
         return found
 
     def digest(self) -> str:
-        """Return a hash of the folder's configuration and weights, and of what cuts words."""
+        """Return a hash of the folder's configuration, weights and tokenizer."""
         digest = hashlib.sha256()
         patterns = ("config.json", *_WEIGHTS, "tokenizer.json", "vocab.txt", "*.subword.encoder", "*.subwords")
         for path in (path for pattern in patterns for path in sorted(self.folder.glob(pattern))):

@@ -1,6 +1,6 @@
 """Inputs of a tagger: sections with their tags, sources of vectors, and batches."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -10,6 +10,8 @@ from torch import Tensor
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.tagging import TaggingScheme
+
+Documents = Mapping[str, Document] | Iterable[Document]
 
 
 class TaggedSection(NamedTuple):
@@ -65,7 +67,7 @@ def tagged_sections(documents: Iterable[Document], scheme: TaggingScheme) -> lis
 
 
 def with_tags(document: Document, tags: Sequence[Sequence[str]], scheme: TaggingScheme) -> Document:
-    """Return a document whose parallelisms are read off the tags of its sections.
+    """Return a document with the parallelisms that the tags of its sections encode.
 
     Parameters
     ----------
@@ -93,7 +95,7 @@ def with_tags(document: Document, tags: Sequence[Sequence[str]], scheme: Tagging
 
 
 class Inputs(NamedTuple):
-    """One section: ids of units whose vectors are learned, or vectors that are not.
+    """Inputs of one section: ids of units whose vectors are learned, or fixed vectors.
 
     Attributes
     ----------
@@ -114,7 +116,7 @@ class Inputs(NamedTuple):
 
 
 class Source(Protocol):
-    """What turns the words of sections into inputs."""
+    """Interface of sources that convert the words of sections to inputs."""
 
     @property
     def size(self) -> int | None:
@@ -204,3 +206,8 @@ def blend(vectors: Tensor, owners: Tensor, n_words: int, how: str) -> Tensor:
     if how == "mean":
         return total / counts[:, None]
     raise ConfigError(f"subwords are blended by first, mean or sum; got {how!r}.")
+
+
+def as_list(documents: Documents) -> list[Document]:
+    """Return the documents of a mapping from their names, or of an iterable, as a list."""
+    return list(documents.values() if isinstance(documents, Mapping) else documents)

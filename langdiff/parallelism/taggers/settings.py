@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from langdiff.datasets import bothwell2023
 from langdiff.datasets.bothwell_et_al_2023 import MODELS as PUBLISHED_MODELS
 from langdiff.datasets.bothwell_et_al_2023 import Bothwell2023
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError, listing, option
 from langdiff.parallelism.tagging import Link, TaggingScheme, Tagset
 
 Embedding = Literal["learned-word", "word2vec", "learned-subword", "bert"]
@@ -35,7 +35,7 @@ _NAMES = ("activation", "blending", "depth", "heads", "hidden_size", "input_size
 
 
 class TaggerSettings(BaseModel):
-    """Settings of a tagger and of how fast it learns; what a kind of tagger does not have is None.
+    """Settings of a tagger and of its training; settings that a kind of tagger lacks are None.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def check_sizes(settings: TaggerSettings, width: int) -> None:
                 f"hidden_size of a BiLSTM is that of two directions, so even; got {settings.hidden_size}."
             )
     if settings.heads is not None and width % settings.heads:
-        raise ConfigError(f"heads must divide the width of the input: {width} / {settings.heads}.")
+        raise ConfigError(f"{option('heads')} must divide the width of the input: {width} / {settings.heads}.")
 
 
 def make_settings(**values: Any) -> TaggerSettings:

@@ -302,7 +302,7 @@ def read_tagger(
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         if isinstance(error, LangdiffError):
             raise
-        raise CheckpointError(f"{directory}: damaged, or no tagger of this version: {error}") from error
+        raise CheckpointError(f"{directory}: damaged, or not a tagger of this version: {error}") from error
     lemma = _lemma(settings, saved["lemmatizer"], lemmatizer)
     return Tagger(
         settings=settings,
@@ -318,7 +318,7 @@ def read_tagger(
 
 
 def _described(source: Source) -> tuple[dict[str, Any], bytes | None]:
-    """Return what JSON says of a source, and its SentencePiece model if it has one."""
+    """Return the description of a source for JSON, and its SentencePiece model if it has one."""
     if isinstance(source, LearnedSubwords):
         return {"alphabet": asdict(source.units.alphabet)}, source.units.model
     if isinstance(source, FileVectors):
@@ -358,15 +358,15 @@ def _source(
         path = Path(described["bert"])
         source = FrozenBert(path, settings.blending or "mean", device)
     if source.digest() != described["sha256"]:
-        raise CheckpointError(f"{path}: not what the tagger was trained with: other content.")
+        raise CheckpointError(f"{path}: its content differs from the file that the tagger was trained with.")
     return source
 
 
 def _lemma(settings: TaggerSettings, language: str | None, given: Callable[[str], str] | None) -> Lemmatizer | None:
     if not settings.lemmatize:
         if given is not None:
-            raise ConfigError("this tagger does not look at lemmata; leave lemmatizer out.")
+            raise ConfigError("this tagger does not use lemmata; leave lemmatizer out.")
         return None
     if language is None and given is None:
-        raise ConfigError("this tagger was trained with a lemmatizer of your own: give it again, lemmatizer=….")
+        raise ConfigError("this tagger was trained with a function as lemmatizer: give it again, lemmatizer=….")
     return find_lemmatizer(given or language or "")

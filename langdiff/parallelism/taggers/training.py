@@ -1,10 +1,11 @@
-"""Training of taggers, and when it stops."""
+"""Training of taggers with early stopping."""
 
 import hashlib
 import json
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +22,11 @@ from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.resume import StateFolder, TrainingState
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.taggers.inputs import (
+    Documents,
     Inputs,
     Source,
     TaggedSection,
+    as_list,
     make_batch,
     tagged_sections,
     with_tags,
@@ -43,7 +46,6 @@ from langdiff.parallelism.taggers.words import (
 from langdiff.parallelism.tagging import TaggingScheme
 
 PATIENCE = 25  # epochs
-Documents = Mapping[str, Document] | Iterable[Document]
 logger = logging.getLogger(__name__)
 MAX_EPOCHS = 200
 _MAX_NORM = 1.0  # of the gradient
@@ -84,7 +86,7 @@ class EarlyStopping:
             self.keeps(score)
 
     def keeps(self, score: float) -> bool:
-        """Count in an epoch; return whether it is kept."""
+        """Count an epoch; return whether its weights are kept."""
         kept = score >= self.best
         self.waited = 0 if kept and score > 0 else self.waited + 1
         self.best = max(self.best, score)
@@ -223,7 +225,7 @@ def train_with(
 ) -> Tagger:
     """Train a tagger with sources that other trainings may share; see `train_tagger`."""
     learned, judged = as_list(training), as_list(validation)
-    if not learned or not judged:
+    if not (learned and judged):
         raise DataError("a tagger needs documents to learn from, and others that decide when to stop.")
     if not (max_epochs >= 1 and patience >= 1):
         raise ConfigError(f"{option('max_epochs')} and patience are at least 1; got {max_epochs} and {patience}.")
@@ -235,12 +237,11 @@ def train_with(
     tags = tuple(dict.fromkeys(tag for each in sections for tag in each.tags))
     source = sources.of(settings, words)
     known = {tag: number for number, tag in enumerate(tags)}
+    replaced = singletons and isinstance(source, LearnedWords)
     data = _Data(
         inputs=source.prepare(words),
         tags=[gold_ids(each.tags, known) for each in sections],
-        replacement=SingletonReplacement(count_words(words))
-        if isinstance(source, LearnedWords) and singletons
-        else None,
+        replacement=SingletonReplacement(count_words(words)) if replaced else None,
         documents=judged,
         held_out=source.prepare(with_lemmata([w for one in judged for w in words_of_sections(one)], lemma)),
     )
@@ -259,15 +260,8 @@ def train_with(
         network=network,
         lemmatizer=lemmatizer if settings.lemmatize and isinstance(lemmatizer, str) else None,
         lemma=lemma,
-        unknown_share=source.unknown_share([w for each in words for w in each])
-        if isinstance(source, FileVectors)
-        else None,
+        unknown_share=source.unknown_share([*chain(*words)]) if isinstance(source, FileVectors) else None,
     )
-
-
-def as_list(documents: Documents) -> list[Document]:
-    """Return the documents of a mapping from their names, or of an iterable, as a list."""
-    return list(documents.values() if isinstance(documents, Mapping) else documents)
 
 
 class _Run:
@@ -387,7 +381,7 @@ def _key(
     validation: Sequence[Document],
     source: Source,
 ) -> str:
-    """Return a hash of all that decides how a training goes."""
+    """Return a hash of all inputs of a training."""
     decisive = {
         "settings": settings.model_dump(exclude_none=True),
         "seed": seed,

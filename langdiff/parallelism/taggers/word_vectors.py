@@ -1,4 +1,4 @@
-"""Vectors of words from files, and the source of vectors that settings ask for."""
+"""Vectors of words from files, and the sources of vectors that settings name."""
 
 import hashlib
 import lzma
@@ -109,7 +109,7 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
         else:
             kept[word] = row
     if not width:
-        raise DataError(f"{path}: no vectors in it.")
+        raise DataError(f"{path}: the file has no vectors.")
     if twice:
         message = f"{path}: {len(twice)} word(s) are there twice, {twice[0]!r} first; their first vectors count."
         warn(message)
@@ -131,7 +131,7 @@ class FileVectors:
         self.path = path
         width = next((width for _, _, width, _ in _rows(path, frozenset(), None)), 0)
         if not width:
-            raise DataError(f"{path}: no vectors in it.")
+            raise DataError(f"{path}: the file has no vectors.")
         self._known = WordVectors(width, {})
         self._asked: set[str] = set()
 
@@ -263,7 +263,7 @@ class _Bytes:
         return taken
 
     def until(self, end: bytes) -> bytes:
-        """Return what stands before the next byte of some value, which is taken, too."""
+        """Return the bytes before the next byte of some value, and skip that byte."""
         while (found := self._rest.find(end, self._at)) < 0:
             if len(self._rest) - self._at > _LONGEST_WORD:
                 raise DataError(f"{self.path}, byte {self.place:,}: no word ends here; is this the binary form?")
@@ -315,7 +315,7 @@ class Sources:
         return None if given is None else given.width
 
     def of(self, settings: TaggerSettings, sections: Sequence[Sequence[str]]) -> Source:
-        """Return what turns words into the input of a tagger; words and subwords are those of the training part.
+        """Return the source of a tagger's inputs, with the words and subwords of the training part.
 
         Parameters
         ----------

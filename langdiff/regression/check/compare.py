@@ -21,7 +21,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     """Compare fits: their likelihoods, their numbers of parameters, and how far their difficulties differ.
 
     Log-likelihoods compare only on the same cells, so that fits of different tables are refused, such as those of two
-    language models, of which the worse may have the higher likelihood: compare their bits. Restricted and
+    language models, of which the worse may have the higher likelihood: see `langdiff.compare_lms`. Restricted and
     unrestricted likelihoods do not compare either, and that of model 3 is of cells and noise together. Nor does a
     higher one prove a model better, since every intent has a size of its own. `langdiff.cross_validate` is the fair
     comparison.
@@ -70,7 +70,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
             raise DataError(
                 f"fits {its_name!r} and {name!r} are of different tables (of {its_fit.lm}, bits {one}, and of "
                 f"{fit.lm}, bits {other}): likelihoods of different cells do not compare. Give fits of one table, or "
-                "compare the tables by their total bits or bits per intent."
+                "give the tables of several language models to compare_lms."
             )
         if fit.restricted != its_fit.restricted:
             by_restricted, by_full = (name, its_name) if fit.restricted else (its_name, name)

@@ -74,6 +74,7 @@ class FoldComparison(Result):
         return replace(
             fitted,
             covariance=fitted.covariance + of_models,
+            reference=None if fitted.reference is None else fitted.reference + of_models,
             title=f"{fitted.title}, errors of models too",
             signature=f"{fitted.signature}|fold-models:{self.by_fold.shape[1]}",
         )

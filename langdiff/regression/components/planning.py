@@ -1,7 +1,7 @@
 r"""How many intents a difference of difficulties takes, before a corpus is collected or language models are trained.
 
-With D documents of m intents, R seeds of every language model and J editions, the variance of an estimated difference of
-two difficulties is
+With D documents of m intents, R seeds of every language model and J editions, the variance of an estimated difference
+of two difficulties is
 
 .. math:: SE^2 = \frac{v\,(1 + (m - 1)\rho)}{D m} + \frac{2b}{R}
 

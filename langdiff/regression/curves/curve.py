@@ -178,15 +178,20 @@ class DifficultyCurve(Result):
         ConfigError
             If the curve has no such size.
         """
+        covariance, alone = self.covariance(size), float(len(self.influence) - 1)
+        freedom: float | pd.DataFrame = alone
+        if self.n_seeds > 1:
+            freedom = self._degrees_of_freedom(size)
+        elif self.clusters is not None:
+            freedom = pd.DataFrame(alone, self.editions, self.editions)
         return Effects(
             estimate=self.difficulty.iloc[:, self._place(size)].rename("difficulty"),
-            covariance=self.covariance(size),
+            covariance=covariance,
             title=f"{self.lm}, {size:,}, model {self.model}",
             converged=self.converged,
             signature=f"{self.signature}|size:{size}",
-            degrees_of_freedom=(
-                float(len(self.influence) - 1) if self.n_seeds == 1 else self._degrees_of_freedom(size)
-            ),
+            degrees_of_freedom=freedom,
+            reference=covariance if self.clusters is None else None,  # of clusters the rank may be low
         )
 
     def to_frame(self) -> pd.DataFrame:

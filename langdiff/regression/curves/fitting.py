@@ -15,7 +15,6 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-from scipy.special import softmax
 
 from langdiff import __version__
 from langdiff.base.seeds import seed_number
@@ -25,9 +24,8 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing,
 from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
-from langdiff.regression.fitting.errors import USUAL_CORRECTION
 from langdiff.regression.fitting.fixed import Fixed, Settings
-from langdiff.regression.kernel.clusters import adjusted_influences
+from langdiff.regression.fitting.influence import influence_on_c, normalized_influence
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.variants import PlainModel, find_variant
@@ -74,9 +72,7 @@ def estimate_size(table: Surprisals, model: PlainModel, cluster: Integers) -> Si
         warn(f"{table.lm}, model {model}: {found.message}.", ConvergenceWarning)
     difficulty = fitted.difficulties
     clusters = fitted.clusters(cluster[fitted.used])
-    of_c = np.zeros((cluster.max() + 1, len(difficulty)))
-    of_c[clusters.numbers] = adjusted_influences(clusters, USUAL_CORRECTION)
-    influence = of_c - (of_c @ softmax(difficulty))[:, None]
+    influence = normalized_influence(influence_on_c(clusters, cluster, len(difficulty)), difficulty)
     level, of_level = _level(table.bits, difficulty, influence, cluster)
     return SizeEstimate(level + difficulty, of_level[:, None] + influence, found.converged)
 

@@ -183,7 +183,7 @@ class Sandwich(Errors):
             codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
         parts, editions = [fitting.clusters(code) for code in codes], len(fitting.estimate.c)
         try:
-            freedom = np.min([_freedom(sample, part) for part in parts[:2]], axis=0)
+            freedom = np.min([freedom_of_units(sample, part) for part in parts[:2]], axis=0)
             covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
             if not fitting.integrated:
@@ -230,7 +230,7 @@ def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Flo
     return covariances[0] if len(parts) == 1 else crossed_covariance(*covariances)
 
 
-def _freedom(sample: Sample, clusters: Clusters) -> Floats:
+def freedom_of_units(sample: Sample, clusters: Clusters) -> Floats:
     """Return degrees of freedom of the units and of their differences, shape (U, U)."""
     first, most = sample.design.first, len(clusters.numbers) - 1.0
     if not sample.fitting.settings.variant.concave:
@@ -429,7 +429,18 @@ def find_errors(sample: Sample) -> Uncertainty:
             ) from error
         return _joined_by_one(sample)
     _warn_of_few(found)
-    return found
+    return found if errors.kind == "information" else found._replace(reference=_reference(sample))
+
+
+def _reference(sample: Sample) -> Floats | None:
+    """Return a covariance of full rank however few the clusters: the information's, or CR0 over intents without it."""
+    settings, covariance = sample.fitting.settings, sample.fitting.estimate.covariance
+    informed = settings.variant.has_information or settings.variant.kinked or settings.random is not None
+    try:
+        found = sample.of_units(covariance if informed and covariance is not None else sample.fitting.plain())
+    except (DataError, LinAlgError):
+        return None
+    return found if np.isfinite(found).all() else None
 
 
 def _joined_by_one(sample: Sample) -> Uncertainty:
@@ -450,7 +461,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
         "information, which takes the model to be right, and intervals of such comparisons have one degree of "
         "freedom."
     )
-    return found._replace(freedom=np.where(apart, 1.0, found.freedom))
+    return found._replace(freedom=np.where(apart, 1.0, found.freedom), reference=found.covariance)
 
 
 def _warn_of_few(found: Uncertainty) -> None:

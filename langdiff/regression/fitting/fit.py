@@ -358,6 +358,7 @@ def _label(
         single_cell_intents=int((observed.sum(axis=1) == 1).sum()),
         signature=_signature(fitting, uncertainty, labels, stratum, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
+        reference=None if uncertainty.reference is None else pd.DataFrame(uncertainty.reference, units, units),
         **fitting.records(labels, uncertainty),
     )
 

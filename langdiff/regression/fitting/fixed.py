@@ -11,7 +11,13 @@ from scipy.linalg import LinAlgError
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError, listing, option
 from langdiff.regression.design import Design
-from langdiff.regression.kernel.clusters import Clusters, RowClusters, covariance_of_clusters, sums_by_cluster
+from langdiff.regression.kernel.clusters import (
+    Clusters,
+    RowClusters,
+    adjusted_influences,
+    covariance_of_clusters,
+    sums_by_cluster,
+)
 from langdiff.regression.kernel.estimate import (
     USUAL_OPTIMIZER,
     Estimate,
@@ -108,8 +114,14 @@ class Fitting(ABC):
         """Return scores and information by cluster of the used intents; the editions' difficulties come first."""
 
     @abstractmethod
+    def row_influence(self) -> Floats:
+        """Return the influence of each used intent on the editions' difficulties up to a constant, shape (I, J)."""
+
     def plain(self) -> Floats:
         """Return the sandwich CR0 of the editions' difficulties with intents as clusters, shape (J, J)."""
+        influence = self.row_influence()
+        covariance: Floats = influence.T @ influence
+        return covariance
 
     def joint(self, cluster: Integers) -> Clusters | None:  # noqa: ARG002 - of dispersions
         """Return scores and information by cluster for levels and log-dispersions; None with a common dispersion."""
@@ -182,6 +194,12 @@ class Fixed(Fitting):
     def clusters(self, cluster: Integers) -> Clusters:
         """Return scores and information by cluster; see `Fitting.clusters`."""
         return RowClusters(self._rows, cluster, self.design.basis)
+
+    def row_influence(self) -> Floats:
+        """Return the influence of each intent; see `Fitting.row_influence`."""
+        clusters = self.clusters(np.arange(len(self._shared)))
+        influence: Floats = adjusted_influences(clusters, "CR0")
+        return influence
 
     def plain(self) -> Floats:
         """Return the sandwich with intents as clusters; see `Fitting.plain`."""

@@ -115,10 +115,9 @@ class RandomSizes(Fitting):
         information = found.basis.T @ found.information_by(code) @ found.basis
         return _summed(found.scores @ found.basis, information, code, found.basis)
 
-    def plain(self) -> Floats:
-        """Return the sandwich with intents as clusters; see `Fitting.plain`."""
-        covariance: Floats = self.random.influence().T @ self.random.influence()
-        return covariance
+    def row_influence(self) -> Floats:
+        """Return the influence of each intent; see `Fitting.row_influence`."""
+        return self.random.influence()
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:  # noqa: ARG002
         """Return the distribution of sizes, in bits of an average edition, and the comparison with fixed intents."""
@@ -255,12 +254,11 @@ class OwnDispersions(Fitting):
         of_levels.root = _to_expected(self.unequal) @ of_levels.root
         return of_levels
 
-    def plain(self) -> Floats:
-        """Return the sandwich with intents as clusters; see `Fitting.plain`."""
+    def row_influence(self) -> Floats:
+        """Return the influence of each intent; see `Fitting.row_influence`."""
         found = self.unequal
-        influence = _to_expected(found) @ found.jacobian @ pseudo_inverse(found.information) @ found.scores.T
-        covariance: Floats = influence @ influence.T
-        return covariance
+        influence: Floats = found.scores @ pseudo_inverse(found.information) @ found.jacobian.T @ _to_expected(found).T
+        return influence
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:
         """Return the dispersions with tests of their equality, and the distribution of random sizes."""

@@ -23,6 +23,7 @@ class Uncertainty(NamedTuple):
     source: ErrorSource
     joint: Floats | None = None  # sandwich of levels and log-dispersions, (J + G, J + G)
     of_c: Floats | None = None  # (J, J), of difficulties up to a constant; None from resampling
+    reference: Floats | None = None  # (U, U), of full rank, for simultaneous inference; None if it is `covariance`
 
 
 class Sample:

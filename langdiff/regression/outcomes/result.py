@@ -176,6 +176,8 @@ class OutcomeFit(Result):
             title=f"{self.name}, {self.model}",
             converged=self.converged,
             signature=self.signature,
+            # of few clusters the joint distribution is not known
+            degrees_of_freedom=np.inf if self.errors.clusters == "item" else pd.DataFrame(np.inf, index, index),
         )
 
     @property

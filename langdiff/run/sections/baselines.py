@@ -1,4 +1,4 @@
-"""``baselines`` of ``[lm]``: n-grams and compressors, measured once for each text and kept as soon as they are."""
+"""``baselines`` of ``[lm]``: bits of n-grams and compressors, measured once for each text and stored at once."""
 
 import warnings
 from collections.abc import Sequence
@@ -47,11 +47,11 @@ class Baselines(Section):
 
     @classmethod
     def asked_by(cls, experiment: "Core") -> Self | None:
-        """Measure them as the file says, by default if a model is compared with them."""
+        """Return the section if the file says so, by default if a model is compared with baselines."""
         return cls() if experiment.lm.measures_baselines else None
 
     def make(self, basis: Basis) -> Analysis:
-        """Measure the editions that any language model has scored, and warn of networks that learned less."""
+        """Measure all scored editions, and warn of networks that are worse than the baselines."""
         tables = basis.surprisals.values()
         editions = list(dict.fromkeys(edition for table in tables for edition in table.editions))
         measured = baselines_of(basis.parts, editions, basis.directory, basis.progress)
@@ -75,11 +75,11 @@ class Baselines(Section):
             table = unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False))
             return _analysis(table.set_index("edition"))
         except (ValueError, KeyError) as error:
-            raise DataError(f"{path}: no table of baselines: {error}.") from error
+            raise DataError(f"{path}: not a table of baselines: {error}. Run the experiment again.") from error
 
     @classmethod
     def tables(cls, run: "RunResult") -> list[dict[str, str]]:
-        """Return, one row per edition, the baselines and by how many percent each network is below the lowest."""
+        """Return baselines per edition, and by how many percent each network is below the lowest."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LangdiffWarning)  # the page says it
             compared = run.against_baselines()
@@ -91,7 +91,7 @@ class Baselines(Section):
 
     @classmethod
     def instead(cls, run: "RunResult") -> str:
-        """Return why they were not measured, where a language model was trained."""
+        """Return the reason why baselines were not measured, if a language model was trained."""
         lm = run.experiment.lm
         if lm.hf is not None:
             return ""
@@ -108,7 +108,7 @@ def _analysis(measured: pd.DataFrame) -> Analysis:
 
 
 def baselines_of(parts: Parts | Folds, editions: Sequence[str], directory: Path, progress: bool | None) -> pd.DataFrame:
-    """Return the baselines of editions, those that were measured before where their texts are the same.
+    """Return the baselines of editions; baselines stored earlier are used where the texts are unchanged.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def baselines_of(parts: Parts | Folds, editions: Sequence[str], directory: Path,
 
 
 def _kept(path: Path) -> dict[str, Any]:
-    """Return what was measured before, if the file is as it was written."""
+    """Return the stored baselines if the file is undamaged."""
     try:
         document = parse_json(path.read_bytes())
         if isinstance(document, dict) and is_whole(document):
@@ -169,7 +169,7 @@ def _all(parts: Parts | Folds) -> Sequence[Parts]:
 
 
 def _key(parts: Parts | Folds, edition: str) -> str:
-    """Return a hash of all that the baselines of an edition depend on."""
+    """Return a hash of everything that the baselines of an edition depend on."""
     texts = [hash_texts(texts) for each in _all(parts) for texts in texts_by_part(each, edition).values()]
     try:
         compressor = version("pyppmd")

@@ -45,7 +45,7 @@ class CompareSettings(Section):
     @model_validator(mode="after")
     def _models_can_be_compared(self) -> Self:
         if len(set(self.models)) < len(self.models):
-            raise ValueError("a model is named twice")
+            raise ValueError("a model is named twice; name each once")
         if self.n_folds == 1:
             raise ValueError("n_folds = 1 leaves nothing to fit: give at least 2, or 0 for no cross-validation")
         if (SCALED in self.models) != (self.laplace_scale is not None):
@@ -103,7 +103,7 @@ class CompareSettings(Section):
 
 
 def _total_bits(surprisals: Mapping[str, Surprisals]) -> str:
-    """Return the bits of the cells that all language models have, by which these compare."""
+    """Return the bits of the cells that all language models have, as a comparison of these."""
     tables = [table.bits for table in surprisals.values()]
     intents = [name for name in tables[0].index if all(name in table.index for table in tables)]
     editions = [name for name in tables[0].columns if all(name in table.columns for table in tables)]

@@ -58,7 +58,7 @@ class CorrelateSettings(Section):
         """Test the predictors."""
         predictors = basis.found[PredictorSettings.about.name].table
         if predictors.empty:
-            raise DataError("there are no predictors.")
+            raise DataError("there are no predictors to test; add a table [predictors] or a file of predictors.")
         result = ld.correlate(
             dict(basis.fits),
             predictors.set_index("edition"),

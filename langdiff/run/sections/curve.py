@@ -9,8 +9,7 @@ import pandas as pd
 from pydantic import Field, field_validator
 
 from langdiff.errors import ConfigError
-from langdiff.experiments.curves import curve_where_possible
-from langdiff.experiments.training_sizes import check_sizes, size_caches, smallest_train
+from langdiff.experiments.curves import check_sizes, curve_where_possible, size_caches, smallest_train
 from langdiff.regression import DifficultyCurve, read_curve
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import html_table, percent
@@ -48,7 +47,7 @@ class CurveSettings(Section):
         return sizes
 
     def agrees(self, experiment: "Core") -> None:
-        """Refuse language models that are not trained, and regressions that curves do not know."""
+        """Check that language models are trained and that curves can be fitted by the regression."""
         if experiment.lm.hf is not None:
             raise ValueError("a curve needs language models that are trained: leave [curve] out, or hf")
         if isinstance(experiment.fit.clusters, tuple):
@@ -61,11 +60,11 @@ class CurveSettings(Section):
             raise ValueError(f"'curve.lm': {error}") from error
 
     def needs(self, basis: Basis) -> None:
-        """Refuse sizes beyond the training part."""
+        """Check that no size exceeds the training part."""
         check_sizes(self.train_sizes, smallest_train(basis.parts), self.match)
 
     def make(self, basis: Basis) -> Analysis:
-        """Train on several sizes of the training data, whose language models are kept, and fit each."""
+        """Train on several sizes of the training data, store the language models, and fit each size."""
         experiment = basis.experiment
         curve, failed = curve_where_possible(
             basis.parts,
@@ -84,7 +83,7 @@ class CurveSettings(Section):
         return _analysis(curve, {f"{curve.lm} (curve)": failed} if failed else {})
 
     def find(self, basis: Basis, new: Path) -> Analysis:
-        """Make the curve, of which the language models are kept; save it."""
+        """Compute and save the curve; its language models are stored."""
         made = self.make(basis)
         made.result.save(new / CURVE)
         return made
@@ -110,7 +109,7 @@ class CurveSettings(Section):
 
     @classmethod
     def explain(cls, run: "RunResult") -> str:
-        """Describe how the curve was measured, and how far ranks depend on the size."""
+        """Describe the measurement of the curve, and how strongly ranks depend on the size."""
         curve: DifficultyCurve = run.analyses[cls.about.name].result
         several = curve.n_seeds > 1
         orders = f" (means over {curve.n_seeds} orders)" if several else ""

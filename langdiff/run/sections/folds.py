@@ -43,11 +43,11 @@ class FoldsCompared(Section):
 
     @classmethod
     def asked_by(cls, experiment: "Core") -> Self | None:
-        """Compare them wherever there are folds."""
+        """Return the section if the experiment has folds."""
         return None if experiment.split.folds is None else cls()
 
     def make(self, basis: Basis) -> Analysis:
-        """Compare the models of the folds; where that fails, difficulties can be had all the same."""
+        """Compare the models of the folds; if that fails, the run continues without the comparison."""
         experiment = basis.experiment
         # the model of the run; errors are those of the clusters and of the folds
         without = ("clusters", "errors")

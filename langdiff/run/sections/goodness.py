@@ -40,7 +40,7 @@ class GoodnessSettings(Section):
     @model_validator(mode="after")
     def _models_can_be_compared(self) -> Self:
         if any(len(set(named)) < len(named) for named in (self.models, self.n, self.fix)):
-            raise ValueError("a model, or a value of n or fix, is named twice")
+            raise ValueError("a model, or a value of n or fix, is named twice; name each once")
         if (SCALED in self.models) != (self.laplace_scale is not None):
             raise ValueError("laplace_scale is for model '3', which needs it")
         return self

@@ -1,4 +1,4 @@
-"""``[parity]``: what the same content takes in every edition."""
+"""``[parity]``: bytes, characters and bits of the same content in every edition."""
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -38,7 +38,7 @@ class ParitySettings(Section):
     n_resamples: int = Field(1000, ge=0)
 
     def needs(self, basis: Basis) -> None:
-        """Refuse a reference that was not selected."""
+        """Check that the reference was selected."""
         if self.reference not in basis.multitext.editions:
             known = listing(basis.multitext.editions, most=20)
             raise DataError(f"reference = {self.reference!r} in [parity] is not a selected edition; there are {known}.")
@@ -87,6 +87,6 @@ class ParitySettings(Section):
 
 
 def _clusters_of_intents(basis: Basis) -> str | pd.Series | None:
-    """Return the clusters of the fit, also for texts, which do not know in which fold they were measured."""
+    """Return the clusters of the fit, also for texts, whose folds are not recorded."""
     clusters = basis.experiment.fit.one_clustering
     return basis.parts.fold if clusters == "fold" and isinstance(basis.parts, Folds) else clusters

@@ -1,4 +1,4 @@
-"""``[predictors]``: what may make an edition hard."""
+"""``[predictors]``: properties of texts and languages that may explain difficulties."""
 
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,7 +17,7 @@ from langdiff.typology import read_wals
     explains="Measured on the texts to learn from, or looked up.",
 )
 class PredictorSettings(Section):
-    """``[predictors]``: what may make an edition hard, from its training text and other sources.
+    """``[predictors]``: predictors of difficulty, from the training text and other sources.
 
     Keys are those of `langdiff.predictors`; ``treebanks``, ``lexicons`` and ``wals`` are paths of folders. ``same_as``
     has codes that WALS is to look up under others, such as ``{ zho = "cmn" }``; see `langdiff.typology.read_wals`.
@@ -41,7 +41,7 @@ class PredictorSettings(Section):
             if getattr(self, key) is not None and self.wals is None:
                 raise ValueError(f"{key} is for WALS: give its folder as wals, too")
         if self.features == []:
-            raise ValueError("features names none: name some, or leave wals out")
+            raise ValueError("features is empty: name features of WALS, or leave wals out")
         if self.syncretism != "count" and self.lexicons is None:
             raise ValueError("syncretism is for lexicons: give their folder as lexicons, too")
         return self
@@ -53,7 +53,7 @@ class PredictorSettings(Section):
         return [basis.experiment.corpus.format, info, basis.hashes(texts)]
 
     def make(self, basis: Basis) -> Analysis:
-        """Measure the texts and look languages up."""
+        """Measure the texts and look up properties of languages."""
         given: dict[str, Any] = self.model_dump(exclude_none=True)
         if same_as := given.pop("same_as", None):
             given["wals"] = read_wals(given["wals"], same_as=same_as)

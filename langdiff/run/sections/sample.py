@@ -21,7 +21,7 @@ from langdiff.run.section import Basis, Section, by_model, section
     "chain.",
 )
 class SampleSettings(Section):
-    """``[sample]``: the posterior of the difficulties; see `langdiff.sample`. Clusters have no part in it."""
+    """``[sample]``: the posterior of the difficulties, without clusters; see `langdiff.sample`."""
 
     model: StanModel = "2"
     laplace_scale: float | None = Field(None, gt=0)

@@ -36,14 +36,14 @@ class TranslationeseSettings(Section):
     min_native: int | None = Field(None, ge=1)
 
     def agrees(self, experiment: "Core") -> None:
-        """Refuse regressions that the comparison does not know."""
+        """Check that the comparison can use the regression of ``[fit]``."""
         if experiment.fit.model == "3":
             raise ValueError("[translationese] needs a model of [fit] other than '3'")
         if experiment.fit.formula is not None:
             raise ValueError("[translationese] divides editions, which a formula of [fit] does not know: leave one out")
 
     def needs(self, basis: Basis) -> None:
-        """Refuse texts whose original language nobody knows."""
+        """Check that the original language of the texts is known."""
         if self.origins is None and "original_language" not in basis.multitext.intent_info:
             raise DataError(
                 "[translationese] needs the original language of each intent, which this corpus does not tell: give a "

@@ -1,4 +1,4 @@
-"""Whether difficulty follows the family tree, the map, both or neither, by restricted likelihood."""
+"""Comparison of models of relatedness (tree, distance, both or neither) by restricted likelihood."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ COLUMNS: tuple[str, ...] = (*KEY, *FIGURES, "reason")
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class RelatednessComparison(Result):
-    """Models of how difficulties of related and neighbouring languages are alike.
+    """Comparison of models in which related or neighbouring languages have similar difficulties.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ def _available(
 def compare_models(
     sample: Sample, relatives: Relatives, lm: str, names: Sequence[str], tests: Sequence[str]
 ) -> list[dict[str, object]]:
-    """Fit a language model's difficulties with independent residuals, and as each of some tests has them.
+    """Fit the difficulties of a language model with independent residuals, and with those of some tests.
 
     Parameters
     ----------

@@ -25,8 +25,7 @@ from langdiff.typology.association.correlation import (
     correlation,
     is_constant,
 )
-from langdiff.typology.association.family import mixed_slope, permute_within_families
-from langdiff.typology.association.related import related_slope
+from langdiff.typology.association.related import mixed_slope, permute_within_families, related_slope
 from langdiff.typology.association.relatives import Relatives, Tree, check_tree, find_relatives
 from langdiff.typology.association.result import Correlations, benjamini_hochberg
 from langdiff.typology.association.sample import (
@@ -53,7 +52,7 @@ RULE = f"Numbers are tested by {listing(NUMERIC, 9)}, categories by {listing(CAT
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What `correlate` was asked for."""
+    """Settings of `correlate`."""
 
     tests: tuple[Test, ...]
     given: tuple[str, ...]
@@ -265,7 +264,7 @@ def settle(
 
 
 def check_used(tests: Sequence[str], settings: Settings) -> None:
-    """Refuse settings that none of the tests would use.
+    """Check that every setting is used by some test.
 
     Raises
     ------
@@ -285,7 +284,7 @@ def check_used(tests: Sequence[str], settings: Settings) -> None:
 
 
 def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) -> dict[str, list[Test]]:
-    """Return the tests to be made of every predictor; refuse what would be left out without a word."""
+    """Return the tests of every predictor, after checking that none would be left out silently."""
     for name in settings.given:
         if not is_numeric_dtype(sample.column(name)):
             raise ConfigError(f"{option('given', name)} is a category; only numbers can be held fixed.")
@@ -345,7 +344,7 @@ def _one(
     settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[Outcome, int]:
-    """Make one test on the languages that have all it needs; return it, and how many have not."""
+    """Run one test on the complete cases; return it and the number of languages dropped."""
     needed = pd.concat([sample.difficulty[lm], sample.predictors[[name, *settings.given]]], axis=1)
     have = needed.notna().all(axis=1)
     if test in FAMILY_AWARE and sample.family is not None:
@@ -377,7 +376,7 @@ def _one(
 
 
 def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings: Settings) -> list[dict[str, object]]:
-    """Compare the models of relatedness behind the tests that have one, and independence."""
+    """Compare the models of relatedness that tests use with independence."""
     tests = [test for test in settings.tests if test in RELATED]
     numeric = [name for name in names if tests and is_numeric_dtype(sample.predictors[name])]
     return [
@@ -389,7 +388,7 @@ def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings
 
 
 def _obstacle(x: pd.Series, y: Floats, unit: Unit) -> str:
-    """Say why no test of these values can be made; nothing if one can."""
+    """Return the reason why these values cannot be tested; empty if they can."""
     if len(x) < MIN_LANGUAGES:
         return f"{len(x)} {unit}s with a value; at least {MIN_LANGUAGES} are needed"
     if is_constant(y):

@@ -1,4 +1,4 @@
-"""Correlations when difficulties are themselves estimates: errors carried through draws of all of them together."""
+"""Correlations with estimated difficulties, whose errors are propagated by joint draws."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class PropagatedCorrelations(Result):
         return rounded(table, self.digits)
 
     def __repr__(self) -> str:
-        """Give the number of correlations and draws, and the lowest reliability."""
+        """Return a one-line description with the numbers of correlations and draws, and the lowest reliability."""
         known = self.estimates["reliability"].dropna()
         worst = f", reliability of difficulties at least {known.min():.4f}" if len(known) else ""
         return f"PropagatedCorrelations: {len(self.estimates)} estimates over {self.n_draws:,} draws{worst}"
@@ -83,7 +83,7 @@ def propagate_errors(
     n_draws: int = 4000,
     seed: int | np.random.Generator = 0,
 ) -> PropagatedCorrelations:
-    r"""Carry the errors of estimated difficulties into correlations.
+    r"""Propagate the errors of estimated difficulties to correlations.
 
     Every draw k is a set of all difficulties and gives a correlation :math:`r_k`; its spread is the error of
     measurement. The error of sampling n languages is added in Fisher's variable
@@ -161,7 +161,7 @@ def propagate_errors(
     by_language = drawn.T.groupby(language).mean().reindex(sample.difficulty.index).to_numpy().T  # (K, n)
     names = [name for name in check_names(sample, names_once(only)) if is_numeric_dtype(sample.predictors[name])]
     if not names:
-        raise ConfigError("no numeric predictor: errors are carried into correlations with numbers only.")
+        raise ConfigError("there are no numeric predictors; errors are propagated to correlations with numbers only.")
     d = sample.difficulty.iloc[:, 0].to_numpy(dtype=float)
     relatives = find_relatives(sample.difficulty.index, tests, tree, coordinates, edition_info)
     rows = [
@@ -196,7 +196,7 @@ def _language_of(editions: pd.Index, predictors: PredictorTable, info: pd.DataFr
 def _one(
     x: Floats, d: Floats, drawn: Floats, test: str, relatives: Relatives, rng: np.random.Generator
 ) -> dict[str, object]:
-    """Make one estimate of one predictor from all draws, shape (K, n)."""
+    """Return one estimate for one predictor from all draws, shape (K, n)."""
     have = ~np.isnan(x)
     left_out = relatives.left_out(test, have)
     have &= relatives.known(test)
@@ -238,7 +238,7 @@ def _one(
 def _slope(
     x: Floats, d: Floats, drawn: Floats, matrices: tuple[Floats | None, Floats | None]
 ) -> tuple[dict[str, float], str]:
-    """Regress difficulty on one predictor, with the covariance of the draws beside that of relatives and neighbours."""
+    """Regress difficulty on one predictor, with the draws' covariance added to that of relatives and neighbours."""
     known = np.cov(drawn - drawn.mean(axis=1, keepdims=True), rowvar=False)
     exact, _ = related_slope(x, d, *matrices)
     both, fit = related_slope(x, d, *matrices, known=known)

@@ -1,4 +1,4 @@
-"""Several predictors at once, and how far they can be told apart."""
+"""Regression on several predictors, and their collinearity."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -108,7 +108,7 @@ class MultipleRegression(Result):
             yield f"VIF above 10, estimates cannot be told apart: {listing(inflated)}"
 
     def __repr__(self) -> str:
-        """Say how much is explained."""
+        """Return a one-line description with R² and the number of languages."""
         return (
             f"MultipleRegression: {self.terms.index.nunique()} predictors of {self.language_model}, "
             f"{self.n} languages, R2 {self.r_squared:.3f} (adjusted {self.r_squared_adjusted:.3f})"
@@ -187,7 +187,7 @@ def regress(
         difficulties, predictors, edition_info=edition_info, corpus="", averaging=averaging, unit="language"
     )
     if sample.difficulty.shape[1] != 1:
-        raise ConfigError(f"one language model at a time; got {listing(sample.difficulty)}.")
+        raise ConfigError(f"the difficulties of one language model are needed; got {listing(sample.difficulty)}.")
     names = check_names(sample, names_once(only))
     categories = [name for name in names if not is_numeric_dtype(sample.predictors[name])]
     if categories:

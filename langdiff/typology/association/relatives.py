@@ -96,13 +96,13 @@ class Relatives:
     kilometres: Floats | None = None
 
     def hash(self) -> str | None:
-        """Return a hash for signatures; None if nothing is known, as no test needs it."""
+        """Return a hash for signatures; None without data, as when no test needs any."""
         if self.phylo is None and self.kilometres is None:
             return None
         return short_hash(self.languages, *(np.zeros(0) if m is None else m for m in (self.phylo, self.kilometres)))
 
     def known(self, test: str) -> Booleans:
-        """Say for which languages a test has what it needs."""
+        """Return an indicator of languages for which a test has its data."""
         known = np.ones(len(self.languages), dtype=bool)
         for matrix in self.matrices(test):
             if matrix is not None:
@@ -115,7 +115,7 @@ class Relatives:
         return self.phylo if "phylo" in parts else None, self.kilometres if "area" in parts else None
 
     def left_out(self, test: str, rows: Booleans) -> str:
-        """Name the languages among some rows for which a test lacks what it needs; nothing if there are none."""
+        """Describe the languages among some rows for which a test lacks data; empty if there are none."""
         reasons = []
         for matrix, what in zip(self.matrices(test), ("not in the tree", "without coordinates"), strict=True):
             if matrix is not None:
@@ -125,7 +125,7 @@ class Relatives:
         return "; ".join(reasons)
 
     def take(self, test: str, rows: Booleans) -> tuple[Floats | None, Floats | None]:
-        """Return what a test uses, for some of the languages."""
+        """Return the data that a test uses, for some of the languages."""
         chosen = np.flatnonzero(rows)
         phylo, kilometres = self.matrices(test)
         return (
@@ -141,7 +141,7 @@ def find_relatives(
     coordinates: pd.DataFrame | None,
     edition_info: pd.DataFrame | None,
 ) -> Relatives:
-    """Look up what tests need to know of languages.
+    """Look up the families, the tree and the places that tests need.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def find_relatives(
 
 
 def check_tree(tests: Iterable[str], *, given: bool, has_places: bool = True) -> None:
-    """Refuse tests that need a tree where there is none, and a tree where no test uses it.
+    """Check that a tree is given if, and only if, some test uses one.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ class Correlations(Result):
         )
 
     def _notes(self) -> Iterator[str]:
-        """Yield means of categories, shares of the variance, and what is doubtful, with blank lines between them."""
+        """Yield means of categories, shares of the variance, and cautions, with blank lines between them."""
         blocks = []
         categories = self.categories()
         if len(categories):
@@ -166,7 +166,7 @@ class Correlations(Result):
             yield from block
 
     def _cautions(self) -> list[str]:
-        """Say how many families stand behind the languages, where known."""
+        """Return a caution with the number of families of the languages, where known."""
         aware = {"mixed", "permutation", *RELATED}
         naive = sorted(set(self.tests["test"]) - aware)
         cautions = []
@@ -198,7 +198,7 @@ class Correlations(Result):
         return str(tested["predictor"].iloc[int(tested["p"].argmin())])
 
     def __repr__(self) -> str:
-        """Say how many tests there were and what they found."""
+        """Return a one-line description with the numbers of tests and of significant ones."""
         found = int(self.tests["significant"].sum())
         corpora = ", ".join(sample.corpus or "unnamed" for sample in self.samples)
         return (
@@ -300,13 +300,13 @@ def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlati
     """
     results = list(results)
     if not results:
-        raise ConfigError("there are no results to adjust.")
+        raise ConfigError("there are no results to adjust; give at least one.")
     tests = pd.concat([result.tests for result in results], ignore_index=True)
     key = ["predictor", "language_model", "corpus", "test", "given"]
     twice = tests[tests.duplicated(key)]
     if len(twice):
         first = "; ".join(" ".join(filter(None, map(str, row))) for row in twice[key].head(5).itertuples(index=False))
-        raise DataError(f"{len(twice)} test(s) are in the family twice: {first}. Give each call its own corpus name.")
+        raise DataError(f"{len(twice)} test(s) are duplicated: {first}; give each call its own corpus name.")
     tests["p_adjusted"], tests["significant"] = benjamini_hochberg(tests["p"].to_numpy(), alpha)
     return Correlations(
         tests=tests,

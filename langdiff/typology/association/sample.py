@@ -1,4 +1,4 @@
-"""The languages of a corpus: their difficulties beside their predictors."""
+"""The languages of a corpus, with their difficulties and their predictors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ class Sample:
 
 
 def hash_sample(sample: Sample, tested: Iterable[str]) -> str:
-    """Return a hash of all that tests of some predictors see, for signatures."""
+    """Return a hash of the data of tests of some predictors, for signatures."""
     return short_hash(sample.difficulty, sample.predictors, sample.language, sample.family, list(map(str, tested)))
 
 
@@ -88,7 +88,7 @@ def gather(
     averaging: Averaging,
     unit: Unit,
 ) -> Sample:
-    """Bring difficulties and predictors into one table; average over the editions of a language.
+    """Combine difficulties and predictors in one table; average over the editions of a language.
 
     See `langdiff.typology.correlate` for the arguments.
 
@@ -141,7 +141,7 @@ def difficulty_table(difficulties: Sources) -> pd.DataFrame:
             raise ConfigError(f"two sources of difficulties are called {name!r}; give a mapping from name to fit.")
         columns[name] = effects.estimate
     if not any(map(len, columns.values())):
-        raise DataError("there are no difficulties.")
+        raise DataError("there are no difficulties; give at least one fit.")
     return pd.DataFrame(columns).astype(float).rename_axis(index="edition", columns="language_model")
 
 
@@ -167,7 +167,7 @@ def _predictor_table(
         edition_info = edition_info.assign(language=edition_info.index)
     table = table.drop(columns=beside)
     if table.empty:
-        raise DataError("there are no predictors.")
+        raise DataError("there are no predictors; give a table with at least one column.")
     clean = {name: _clean(str(name), table[name]) for name in table}
     return pd.DataFrame(clean).rename(columns=str), edition_info
 
@@ -250,7 +250,7 @@ def _average(name: str, column: pd.Series, language: pd.Series) -> pd.Series:
 
 
 def check_names(sample: Sample, names: Sequence[str]) -> list[str]:
-    """Return the names given, or all of them; refuse unknown ones."""
+    """Return the names given, or all of them, after checking that they are known."""
     for name in names:
         sample.column(name)
     return list(dict.fromkeys(names)) or [str(name) for name in sample.predictors]

@@ -1,1 +1,1 @@
-"""Family trees of languages, and where languages are spoken."""
+"""Family trees of languages, and their places."""

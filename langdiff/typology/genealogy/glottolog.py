@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
 from langdiff.corpora.iso639 import iso639_3
-from langdiff.errors import ConfigError, DataError, listing, words
+from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.typology.genealogy.tree import LanguageTree, read_tree
 
 # Treebanks and lexicons of a standard language are often named by its macrolanguage: zh for cmn
@@ -171,7 +171,7 @@ class Glottolog:
         return found
 
     def places(self, languages: Iterable[str]) -> pd.DataFrame:
-        """Look up the family of languages and where they are spoken.
+        """Look up the family and the coordinates of languages.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Glottolog:
         return pd.DataFrame(filled[np.ix_(places, places)], list(found), list(found))
 
     def __repr__(self) -> str:
-        """Give the numbers of languages and trees."""
+        """Return a one-line description with the numbers of languages and trees."""
         languages = (self.languages["level"] == "language").sum()
         return f"Glottolog: {languages:,} languages, {self.tree.parents.count(-1):,} family trees"
 
@@ -293,7 +293,7 @@ def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None
     lost = [f"{code} = {other}" for code, other in (same_as or {}).items() if other not in known]
     if lost:
         raise ConfigError(
-            f"same_as: Glottolog has no language of the code that {listing(lost)} would be looked up under."
+            f"{option('same_as')}: Glottolog has no language of the code that {listing(lost)} would be looked up under."
         )
     return replace(glottolog, same_as=dict(same_as or {}))
 

@@ -228,7 +228,7 @@ class LanguageTree:
         return path[::-1]
 
     def __repr__(self) -> str:
-        """Give the numbers of trees and of nodes that have names."""
+        """Return a one-line description with the numbers of trees and of named nodes."""
         return f"LanguageTree: {self.parents.count(-1):,} trees, {len(self.places):,} named nodes"
 
 
@@ -354,7 +354,7 @@ def read_tree(path: str | Path) -> LanguageTree:
 
 
 def _statements(text: str) -> list[tuple[int, str]]:
-    """Return what ends in semicolons, each with the number of its first line."""
+    """Return the statements that end in semicolons, each with the number of its first line."""
     found = []
     line, place = 1, 0
     while place < len(text):

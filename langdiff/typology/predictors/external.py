@@ -1,4 +1,4 @@
-"""Predictors that come from elsewhere than the text, brought to editions through language codes."""
+"""Predictors from sources other than the text, joined to editions by language codes."""
 
 import sys
 import warnings
@@ -220,7 +220,7 @@ def treebank_columns(treebanks: Treebanks, codes: Codes, progress: bool | None) 
 
 
 def _by_edition(source: str | Path | Mapping[str, Any], codes: Codes, what: str) -> dict[str, Any]:
-    """Return what a mapping or folder has for each edition; what is named by edition goes first."""
+    """Return the entry of each edition in a mapping or folder; names of editions precede names of languages."""
     if not isinstance(source, Mapping):
         return dict(files_by_edition(Path(source).expanduser(), codes, what))
     unknown = [name for name in source if name not in codes and name not in codes.values()]
@@ -253,7 +253,7 @@ def _warn_of_varieties(feature: str, table: pd.DataFrame) -> None:
 
 
 def check_codes(codes: Codes) -> None:
-    """Refuse a multitext whose languages are all unknown; warn of editions whose language is.
+    """Check that some language is known; warn of editions whose language is unknown.
 
     Raises
     ------

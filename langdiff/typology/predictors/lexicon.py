@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import read_lines
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 
 COLUMNS = ["lemma", "form", "features"]
 
@@ -58,7 +58,7 @@ def read_unimorph(path: str | Path) -> pd.DataFrame:
 
 
 def morphological_counting_complexity(lexicon: pd.DataFrame, *, syncretism: Syncretism = "count") -> int:
-    """Count the cells that a language's inflection has (Sagot 2013).
+    """Count the cells of a language's inflection (Sagot 2013).
 
     A cell is a bundle of features, part of speech included, in whatever order they are written. The count
     runs over all parts of speech of the lexicon: German nouns with 4 cases in 2 numbers are 8 cells.
@@ -113,7 +113,7 @@ def morphological_counting_complexity(lexicon: pd.DataFrame, *, syncretism: Sync
     2
     """
     if syncretism not in ("count", "merge"):
-        raise ConfigError(f"syncretism must be 'count' or 'merge', got {syncretism!r}.")
+        raise ConfigError(f"{option('syncretism')} must be 'count' or 'merge', got {syncretism!r}.")
     missing = [column for column in COLUMNS if column not in lexicon]
     if missing:
         raise DataError(f"the lexicon lacks column(s) {listing(missing)}; it needs {listing(COLUMNS)}.")
@@ -165,7 +165,7 @@ def _speech(cell: tuple[str, ...]) -> str:
 
 
 def _merged(rows: pd.DataFrame, cells: list[tuple[str, ...]]) -> int:
-    """Count the cells of one part of speech, those merged that no lemma tells apart."""
+    """Count the cells of one part of speech, merging cells that no lemma distinguishes."""
     place = {cell: index for index, cell in enumerate(cells)}
     apart = np.zeros((len(cells), len(cells)), dtype=bool)
     together = np.zeros_like(apart)

@@ -1,4 +1,4 @@
-"""One table of predictors, editions × predictors, from texts and from what is known of their languages."""
+"""One table of predictors, editions × predictors, from texts and from properties of their languages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ class Predictors(Result):
     plot = Drawn("plot_predictor")
 
     def __repr__(self) -> str:
-        """Give the size of the table and the number of missing values."""
+        """Return a one-line description with the size of the table and the number of missing values."""
         editions, count = self.values.shape
         return (
             f"Predictors: {editions} editions ({self.language.nunique()} languages) × {count} predictors, "
@@ -202,7 +202,7 @@ def predictors(
 
 
 def _check_used(features: list[str], has_wals: bool, syncretism: Syncretism, has_lexicons: bool) -> None:
-    """Refuse options of sources that are not given, and a source of which nothing is asked."""
+    """Check that every option has its source, and every source some predictor."""
     if not has_wals and features != list(FEATURES):
         raise ConfigError(f"features {listing(features)} are of WALS: give the folder of its tables as wals, too.")
     if has_wals and not features:
@@ -245,7 +245,7 @@ def _text_columns(
 
 
 def _of_text(texts: list[str], tokenized: bool, entropy: EntropyEstimator, compressor: Compressor) -> dict[str, float]:
-    """Return what can be computed of a text, by predictor."""
+    """Return the predictors that are computed from a text, by name."""
     if not texts:
         return {}
     counts = count_words(texts, tokenized=tokenized)

@@ -1,4 +1,4 @@
-"""Predictors that need nothing but the text: characters, words, their entropy, compression."""
+"""Predictors computed from the text alone: characters, words, their entropy, compression."""
 
 import lzma
 import math
@@ -137,7 +137,7 @@ def unigram_entropy(counts: Mapping[str, int], estimator: EntropyEstimator = "pl
 
 
 def compressed_bits(texts: Sequence[str], compressor: Compressor = "lzma") -> float:
-    """Bits that a general-purpose compressor makes of texts, each ended by a line feed.
+    """Compute the compressed size in bits of texts, each ended by a line feed.
 
     The compressor is given characters, not UTF-8: those that occur are numbered by code point, and a number is
     one byte, or two if there are more than 256. In UTF-8, where a Greek or Cyrillic letter is two bytes and
@@ -207,7 +207,7 @@ def _numbered(text: str) -> tuple[bytes, int]:
 
 
 def separates_words(counts: Mapping[str, int]) -> bool:
-    """Say whether white space separates the words of a text, so that counting its tokens means something.
+    """Return whether white space separates the words of a text, so that its tokens can be counted.
 
     It does not if most tokens with letters are of a script that is written without spaces (Han, Kana, Thai,
     Lao, Khmer, Myanmar) and have more than 4.5 letters on average: they are clauses. Segmented text of these

@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 
 _PLACE = {"latitude": "Latitude", "longitude": "Longitude", "glottocode": "Glottocode", "macroarea": "Macroarea"}
 _COLUMNS = {
@@ -86,7 +86,7 @@ class Wals:
         return table.rename_axis("code").assign(value=pd.Categorical(table["value"], categories=labels))
 
     def places(self, languages: Iterable[str]) -> pd.DataFrame:
-        """Look up where languages are spoken, as for ``coordinates=`` of `langdiff.correlate`.
+        """Look up coordinates of languages, as for ``coordinates=`` of `langdiff.correlate`.
 
         Of several WALS languages with one code the one is taken that `feature` would take if all had a value.
 
@@ -114,7 +114,7 @@ class Wals:
         return rows.sort_values(["several", "sample", "fewer", "language"])
 
     def __repr__(self) -> str:
-        """Give the numbers of features, languages and values."""
+        """Return a one-line description with the numbers of features, languages and values."""
         return f"Wals: {len(self.features)} features of {len(self.languages):,} languages, {len(self.values):,} values"
 
 
@@ -193,7 +193,7 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     unknown = [f"{code} = {other}" for code, other in (same_as or {}).items() if other not in known_codes]
     if unknown:
         raise ConfigError(
-            f"same_as: no language of WALS has the ISO 639-3 code that {listing(unknown)} would be looked up under."
+            f"{option('same_as')}: no language of WALS has the ISO 639-3 code that {listing(unknown)} would get."
         )
     return Wals(
         features=tables["parameters"].set_index("ID")["Name"],
@@ -237,7 +237,7 @@ def _check_known(folder: Path, named: pd.Series, known: pd.Series, table: str) -
 
 
 def _languages(table: pd.DataFrame, coded: pd.Series) -> pd.DataFrame:
-    """Return what is known of the languages that have values; see `Wals`."""
+    """Return the attributes of the languages that have values; see `Wals`."""
     table = table.set_index("ID").loc[coded.unique()]
     sample = pd.Series(9999, index=table.index)
     for size in (200, 100):  # the smaller is part of the larger
@@ -259,7 +259,7 @@ def _languages(table: pd.DataFrame, coded: pd.Series) -> pd.DataFrame:
 
 
 def _unknown(feature: str, features: pd.Series) -> str:
-    """Say what was asked for and what may have been meant, by id or by words of the name."""
+    """Return the message for an unknown feature, with similar ids or names."""
     close = get_close_matches(feature.upper(), features.index, n=3, cutoff=0.5)
     words = [str(feature_id) for feature_id, name in features.items() if feature.lower() in name.lower()]
     likely = list(dict.fromkeys([*close, *words]))[:5] if feature else []

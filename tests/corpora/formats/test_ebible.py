@@ -53,7 +53,7 @@ def test_where_the_list_may_be(corpus, tmp_path):
     assert len(read([corpus / "deu-a.txt"], vref=tmp_path / "metadata" / "vref.txt")) == 5
     (corpus / "vref.txt").unlink()
     (tmp_path / "metadata" / "vref.txt").unlink()
-    with pytest.raises(DataError, match=r"no vref.txt beside the files"):
+    with pytest.raises(DataError, match=r"there is no vref.txt in the folder of the files"):
         read(corpus)
 
 

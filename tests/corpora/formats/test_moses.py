@@ -52,7 +52,7 @@ def test_names_of_other_kinds(tmp_path):
 
 
 def test_line_aligned_text_is_never_guessed(folder):
-    with pytest.raises(DataError, match=r"deu.txt: its beginning is that of none of .*pass format='moses'"):
+    with pytest.raises(DataError, match=r"deu.txt: the file begins as in none of .*pass format='moses'"):
         read_multitext(folder)
 
 
@@ -80,7 +80,7 @@ def test_files_beside_the_texts(folder, tmp_path):
     (folder / "intents.txt").write_text("a\n")
     with pytest.raises(DataError, match=r"intents.txt has 1 lines, .*deu.txt has 3"):
         read(folder)
-    with pytest.raises(DataError, match=r"no edition beside .*intents.txt"):
+    with pytest.raises(DataError, match=r"there is no edition, only .*intents.txt"):
         read(folder / "intents.txt")
 
 
@@ -161,7 +161,7 @@ def test_files_written(tmp_path):
     [
         (frame_of("a", "b\nc"), r"edition 'deu', intent '2': the format cannot hold this text: '\\n' at position 1"),
         (frame_of(None), r"edition 'deu' has no text at all"),
-        (read_frame(pd.DataFrame({"intents": ["a"]}, index=["1"])), "has the name of a file that means something else"),
+        (read_frame(pd.DataFrame({"intents": ["a"]}, index=["1"])), "has the name of another file of this format"),
         (read_frame(pd.DataFrame({"deu": ["a"]}, index=["x\ny"])), r"an intent, 'x\\ny', holds '\\n'"),
         (read_frame(pd.DataFrame({"a/b": ["a"]}, index=["1"])), "cannot be the name of a file"),
     ],

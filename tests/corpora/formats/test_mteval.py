@@ -98,7 +98,7 @@ def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other
     [
         ("<mteval></mteval>", r"ref.xml: holds no <srcset>, <refset> or <dataset>"),
         ("<mteval><refset refid=r></refset></mteval>", r"ref.xml': no document of a source or a reference"),
-        (mteval(refset("", *ONE)), r"ref.xml, line 5: a <refset> without refid"),
+        (mteval(refset("", *ONE)), r"ref.xml, line 5: a <refset> has no refid"),
         (mteval(refset("r", ("", [(1, "a")]))), r"line 6: a <doc> without docid"),
         (mteval(refset("r", ("A", [("", "a")]))), r"line 8: a <seg> without id"),
         (mteval(refset("r", ("A", [(1, "a"), (1, "b")]))), r"line 9: segment 'A/1' is there twice, first in line 8"),
@@ -106,7 +106,10 @@ def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other
         ('<mteval><refset refid="r"><seg id="1"/></refset></mteval>', r"line 1: a <seg> outside of <doc>"),
         ('<refset refid="r">\n<refset refid="s"/></refset>', r"line 2: a refset in the refset of line 1"),
         ('\n<refset refid="r"><doc docid="d"><seg id="1">a</seg></doc>', r"line 2: ends within the <refset> of line 2"),
-        ('<refset><doc docid="d"><seg id="1">a</seg></doc></refset>', r"line 1: the language of this text is said nei"),
+        (
+            '<refset><doc docid="d"><seg id="1">a</seg></doc></refset>',
+            r"line 1: the language of this text is given nei",
+        ),
         ('<!DOCTYPE mteval [<!ENTITY a "b">]><mteval/>', r"line 1: declares entities"),
     ],
 )

@@ -63,7 +63,7 @@ def test_what_comes_before_the_texts_does_not_hide_their_format(tmp_path):
 @pytest.mark.parametrize("text", ["", "Just a text.\n", "1001001\tx\n", "<html></html>", "# only a comment\n"])
 def test_what_is_not_recognized_is_not_guessed(tmp_path, text):
     (tmp_path / "a.txt").write_text(text)
-    with pytest.raises(DataError, match=r"a.txt: its beginning is that of none of the formats .* format='moses'"):
+    with pytest.raises(DataError, match=r"a.txt: the file begins as in none of the formats .* format='moses'"):
         read_multitext(tmp_path)
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.corpora.faults import Faults
-from langdiff.corpora.formats.events import Events
+from langdiff.corpora.faults import Events, Faults
 from langdiff.corpora.formats.sgml import read_sgml, unescape
 from langdiff.errors import DataError
 

@@ -143,7 +143,7 @@ def test_right_to_left_combining_and_astral_text():
         ("\\c 1\n\\v 1 a", r"a.usfm, line 1: a chapter before \\id"),
         ("\\id GEN\n\\v 1 a", r"line 2: a verse before \\c"),
         ("\\id\n\\c 1", r"line 1: \\id without the code"),
-        ("Read me.\n", r"a.usfm: no \\id, so that it is not a book"),
+        ("Read me.\n", r"a.usfm: has no \\id, so that it is not a book"),
         ("\\id XYZ\n\\c 1", r"line 1: \\id without the code"),
         ("\\id GEN\n\\c\n\\p", r"line 2: \\c without a number"),
         ("\\id GEN\n\\c 1\n\\v one", r"line 3: expected the number of a verse after \\v, got 'one'"),

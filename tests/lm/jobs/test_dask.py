@@ -23,10 +23,10 @@ from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, DataError, MissingExtraError, OutputError, TrainingError
 from langdiff.lm import compute_surprisals
 from langdiff.lm.jobs import dask_jobs, dask_worker
-from langdiff.lm.jobs.dask_jobs import Patience, dask_executor, is_dask, local_workers, run_on_dask
-from langdiff.lm.jobs.failures import Failures
+from langdiff.lm.jobs.dask_jobs import Patience, is_dask, run_on_dask
 from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder
 from langdiff.lm.jobs.job import run_job
+from langdiff.lm.jobs.workers import MEMORY_PER_WORKER, Failures, dask_executor, local_workers
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import verses
 from tests.lm.jobs.test_dask_worker import make_job
@@ -269,19 +269,19 @@ def test_an_executor_of_another_kind():
 
 def test_number_of_local_workers(monkeypatch):
     monkeypatch.setattr("dask.system.CPU_COUNT", 16)
-    monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 4 * dask_jobs.MEMORY_PER_WORKER)
+    monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 4 * MEMORY_PER_WORKER)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     found = local_workers("auto")
-    assert [worker["memory_limit"] for worker in found] == [dask_jobs.MEMORY_PER_WORKER] * 4
+    assert [worker["memory_limit"] for worker in found] == [MEMORY_PER_WORKER] * 4
     assert {worker["nthreads"] for worker in found} == {1}
     assert len(local_workers("cpu", 7)) == 7
-    monkeypatch.setattr("distributed.system.MEMORY_LIMIT", dask_jobs.MEMORY_PER_WORKER // 2)
+    monkeypatch.setattr("distributed.system.MEMORY_LIMIT", MEMORY_PER_WORKER // 2)
     assert len(local_workers("cpu")) == 1
 
 
 def test_local_workers_share_the_gpus_out(monkeypatch):
-    monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 100 * dask_jobs.MEMORY_PER_WORKER)
+    monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 100 * MEMORY_PER_WORKER)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
 
     def devices(*options):

@@ -12,7 +12,7 @@ from langdiff.base.io import LockedError
 from langdiff.errors import DataError, OutputError, TrainingError
 from langdiff.lm import Compute, compute_surprisals
 from langdiff.lm.compute import compute_where_possible
-from langdiff.lm.jobs.failures import Failures
+from langdiff.lm.jobs.workers import Failures
 from langdiff.tables.divisions import Parts
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states

@@ -106,7 +106,7 @@ def test_one_changed_digit_in_the_index_is_seen(model, tmp_path):
     path = tmp_path / "model.json"
     index = json.loads(path.read_text())
     path.write_text(json.dumps({**index, "seed": index["seed"] + 1}))
-    with pytest.raises(CheckpointError, match=r"model\.json: damaged: not what was saved"):
+    with pytest.raises(CheckpointError, match=r"model\.json: damaged: the content differs from what was saved"):
         read_language_model(tmp_path)
 
 

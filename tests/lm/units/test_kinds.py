@@ -12,8 +12,7 @@ from langdiff.lm import RECIPES, read_language_model, train_language_model
 from langdiff.lm.lstm.model import learn_units, load_units
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
-from langdiff.lm.units.characters import ByteUnits
-from langdiff.lm.units.graphemes import GraphemeUnits
+from langdiff.lm.units.characters import ByteUnits, GraphemeUnits
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 
 SCRIPTS = {

@@ -34,7 +34,7 @@ def test_language_models_are_not_compared_by_their_likelihoods(bits):
     )
     with pytest.raises(DataError, match=message) as caught:
         ld.compare(fits)
-    assert "total bits or bits per intent" in str(caught.value)
+    assert "give the tables of several language models to compare_lms" in str(caught.value)
 
 
 def test_one_cell_more_is_another_table(bits):

@@ -76,7 +76,7 @@ def test_several_calls_become_one_family():
 
 def test_no_test_is_counted_twice_and_bad_arguments_are_named():
     one, _ = results()
-    with pytest.raises(DataError, match=r"6 test\(s\) are in the family twice: a lm one pearson"):
+    with pytest.raises(DataError, match=r"6 test\(s\) are duplicated: a lm one pearson"):
         adjust([one, one])
     with pytest.raises(ConfigError, match="no results"):
         adjust([])

@@ -12,7 +12,7 @@ from scipy import stats
 
 from langdiff.typology import correlate
 from langdiff.typology.association.correlation import correlation
-from langdiff.typology.association.family import mixed_slope, permute_within_families
+from langdiff.typology.association.related import mixed_slope, permute_within_families
 from langdiff.typology.association.variance import reml_variances
 
 SIZES = (8, 6, 6, 4, 4, 3, 3, 2, 2, 1, 1)

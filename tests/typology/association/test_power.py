@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from langdiff.errors import ConfigError
-from langdiff.typology.association.power import detectable_correlation, power_of_correlation
+from langdiff.typology.association.correlation import detectable_correlation, power_of_correlation
 
 
 @pytest.mark.parametrize(("r", "n", "power"), [(0.3, 84.07364, 0.8), (0.5, 28.24841, 0.8)])

@@ -69,7 +69,11 @@ def test_published_figures_word_inventory_stands_beside_length():
         (lambda d, x: (d, x.assign(k=x["a"] - 2 * x["b"] + 7)), DataError, "'k' is determined by 'a', 'b', 'c'"),
         (lambda d, x: (d.iloc[:5], x), DataError, "5 languages have all 3 predictors; at least 6"),
         (lambda d, x: (d, x.assign(k="SVO")), ConfigError, "'k'] are categories|'k' are categories"),
-        (lambda d, x: (pd.DataFrame({"one": d, "two": d}), x), ConfigError, "one language model at a time"),
+        (
+            lambda d, x: (pd.DataFrame({"one": d, "two": d}), x),
+            ConfigError,
+            "one language model are needed",
+        ),
     ],
 )
 def test_bad_designs_are_named(change, error, message):
