@@ -51,6 +51,7 @@ from .regression.check.held_out import standardized_residuals as standardized_re
 from .regression.check.language_models import LmComparison as LmComparison
 from .regression.check.language_models import compare_lms as compare_lms
 from .regression.components.outliers import flag_outliers as flag_outliers
+from .regression.components.planning import plan as plan
 from .regression.components.reliability import generalizability as generalizability
 from .regression.components.short_forms import short_form as short_form
 from .regression.curves.curve import DifficultyCurve as DifficultyCurve

@@ -15,6 +15,7 @@ langdiff:
     TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
     compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
+    plan
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
     read_frame read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes
     read_surprisals read_token_scores read_treebank replicate reproduce run_balanced run_experiment
@@ -64,6 +65,7 @@ langdiff.plots:
     plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_lm_differences
     plot_metric_maps
     plot_multitext plot_native_share plot_pareto_front plot_parity plot_perturbation plot_posterior
+    plot_power
     plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores
     plot_size_correlations plot_tag_transitions plot_tagger_training plot_translationese
     plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
@@ -73,6 +75,7 @@ langdiff.regression:
     FoldComparison Generalizability Information Jackknife Laplace LmComparison LogNormal Normal Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Variant approximate compare compare_folds
     compare_lms compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
+    Plan plan
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals
 langdiff.run:

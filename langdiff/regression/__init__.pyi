@@ -10,6 +10,8 @@ from .check.held_out import standardized_residuals as standardized_residuals
 from .check.language_models import LmComparison as LmComparison
 from .check.language_models import compare_lms as compare_lms
 from .components.outliers import flag_outliers as flag_outliers
+from .components.planning import Plan as Plan
+from .components.planning import plan as plan
 from .components.reliability import Generalizability as Generalizability
 from .components.reliability import generalizability as generalizability
 from .components.short_forms import ShortForm as ShortForm

@@ -105,18 +105,18 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
             f"{cells:,} cells for {intents:,} intents and {free:,} free difficulties: at least "
             f"{intents + free:,} are needed to tell differences from noise. Add intents that several editions have."
         )
-    _warn_of_copies(table, z)
+    _warn_of_copies(table, z, observed)
     _warn_of_weak_joins(design.units, table.intents, design.observed(observed))
     return z
 
 
 def _check_variation(table: Surprisals, z: Floats) -> None:
-    constant = []
-    for j, edition in enumerate(table.editions):  # a column at a time: the table may be large
-        column = z[:, j]
-        column = column[~np.isnan(column)]
-        if len(column) >= CONSTANT_CELLS and column.min() == column.max():
-            constant.append(edition)
+    equal = np.fmin.reduce(z) == np.fmax.reduce(z)
+    constant = [
+        edition
+        for j, edition in zip(np.flatnonzero(equal), table.editions[equal], strict=True)
+        if np.count_nonzero(~np.isnan(z[:, j])) >= CONSTANT_CELLS
+    ]
     if constant:
         raise DataError(
             f"{len(constant)} edition(s) whose surprisals are all equal: {listing(constant)}. "
@@ -124,11 +124,11 @@ def _check_variation(table: Surprisals, z: Floats) -> None:
         )
 
 
-def _warn_of_copies(table: Surprisals, z: Floats) -> None:
+def _warn_of_copies(table: Surprisals, z: Floats, observed: Booleans) -> None:
     """Warn of editions whose surprisals equal those of another, or a multiple of them, wherever both are known."""
-    copies = []
+    copies, by_edition = [], np.ascontiguousarray(observed.T)
     for k in range(1, z.shape[1]):
-        rows = np.flatnonzero(~np.isnan(z[:, k]))
+        rows = np.flatnonzero(by_edition[k])
         few = rows[:: -(-len(rows) // FEW)]  # tell nearly all pairs apart
         ratio = z[few, k][:, None] - z[few, :k]
         low, high = np.fmin.reduce(ratio), np.fmax.reduce(ratio)  # NaN where none of the few is in both

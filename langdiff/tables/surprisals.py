@@ -380,6 +380,8 @@ class Surprisals:
 
 def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
     """Return columns of objects as numbers; an error names the cells that are not numeric."""
+    if (bits.dtypes == np.float64).all():
+        return bits.copy()
     others = [edition for edition in bits.columns if not pd.api.types.is_numeric_dtype(bits[edition])]
     cells = bits[others].astype(object)
     known = cells.notna() & ~cells.map(lambda cell: isinstance(cell, bool))

@@ -11,8 +11,13 @@ from scipy.linalg import LinAlgError
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError, listing, option
 from langdiff.regression.design import Design
-from langdiff.regression.kernel.cells import RowInformation
-from langdiff.regression.kernel.clusters import Clusters, RowClusters, covariance_of_clusters
+from langdiff.regression.kernel.clusters import (
+    Clusters,
+    RowClusters,
+    adjusted_influences,
+    covariance_of_clusters,
+    sums_by_cluster,
+)
 from langdiff.regression.kernel.estimate import (
     USUAL_OPTIMIZER,
     Estimate,
@@ -23,6 +28,7 @@ from langdiff.regression.kernel.estimate import (
 )
 from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
+from langdiff.regression.kernel.likelihood import RowInformation
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.records import IntentsCompared
 from langdiff.regression.variants.variant import Variant
@@ -203,7 +209,7 @@ class Fixed(Fitting):
     def row_influence(self) -> Floats:
         """Return the influence of each intent; see `Fitting.row_influence`."""
         clusters = self.clusters(np.arange(len(self._shared)))
-        influence: Floats = clusters.scores @ clusters.root.T
+        influence: Floats = adjusted_influences(clusters, "CR0")
         return influence
 
     def plain(self) -> Floats:
@@ -212,7 +218,7 @@ class Fixed(Fitting):
 
     def compare(self, labels: list[pd.Series]) -> IntentsCompared | None:
         """Return the comparison with random intents; see `Fitting.compare`."""
-        return compare_intents(self, None, labels)
+        return compare_intents(self, None, labels, self._two_way)
 
 
 def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> None:
@@ -247,7 +253,9 @@ def vanishes(two_way: TwoWay) -> bool:
     return two_way.degrees_of_freedom < 1 or two_way.sum_of_squares < LEAST_SIGMA**2 * two_way.degrees_of_freedom
 
 
-def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: list[pd.Series]) -> IntentsCompared | None:
+def compare_intents(
+    fitting: Fitting, random: RandomEstimate | None, labels: list[pd.Series], two_way: TwoWay | None = None
+) -> IntentsCompared | None:
     """Test whether fixed and random intents give the same difficulties; return None where that is not computed.
 
     The test is for models 1 and 2, whose fits of both kinds are quick, with normal random sizes without a formula. The
@@ -262,6 +270,8 @@ def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: lis
         The estimate with random intents, if the fit is that.
     labels : list of Series, shape (I,)
         Clusters of intents, of no kind, one or two.
+    two_way : TwoWay, optional
+        Model 1 fitted to the intents with several cells, if that is known.
     """
     z, design, variant, optimizer = fitting.z, fitting.design, fitting.settings.variant, fitting.settings.optimizer
     model: Literal["1", "2"] = "1" if variant.common_variance else "2"
@@ -272,7 +282,7 @@ def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: lis
         return None
     enough = cluster.max() >= 2 * z.shape[1] and len(z) >= FEWEST_PER_EDITION * z.shape[1]
     used = (~np.isnan(z)).sum(axis=1) > 1
-    two_way = solve_two_way(z[used], design.basis)
+    two_way = two_way or solve_two_way(z[used], design.basis)
     # unrestricted, model 2 has a bias of its own in incomplete tables, which would be taken for a difference
     restricted = model == "2"
     iterations = optimizer.max_iterations
@@ -286,15 +296,16 @@ def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: lis
         if random is None:
             near_sizes = [fixed.sizes.mean(), np.log(max(fixed.sizes.std(), LEAST_SPREAD))]
             start = np.concatenate([fixed.c, near_sizes]) if model == "2" else None
-            random = estimate_random(z, model=model, design=design.basis, max_iterations=iterations, start=start)
+            whole = two_way if used.all() else None
+            random = estimate_random(
+                z, model=model, design=design.basis, max_iterations=iterations, start=start, two_way=whole
+            )
         influence = np.zeros_like(z)
         influence[used] = influence_of_fixed(two_way, model=model, c=fixed.c, sizes=fixed.sizes, restricted=restricted)
         if not (fixed.converged and random.converged):
             return None
-        sums = np.zeros((2, int(cluster.max()) + 1, z.shape[1]))
-        for part, of_rows in zip(sums, (influence, random.influence()), strict=True):
-            np.add.at(part, cluster, of_rows)
-        found = distance_of_fits(fixed.c, sums[0], random.c, sums[1])
+        of_fixed, of_random = (sums_by_cluster(rows, cluster) for rows in (influence, random.influence()))
+        found = distance_of_fits(fixed.c, of_fixed, random.c, of_random)
     except LinAlgError:
         return None
     return IntentsCompared(

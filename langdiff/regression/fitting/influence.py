@@ -15,7 +15,7 @@ from langdiff.errors import DataError
 from langdiff.regression.fitting.errors import USUAL_CORRECTION, freedom_of_units
 from langdiff.regression.fitting.fixed import Fitting
 from langdiff.regression.fitting.sample import Sample
-from langdiff.regression.kernel.clusters import Clusters, adjusted
+from langdiff.regression.kernel.clusters import Clusters, adjusted_influences
 
 
 class Influence(NamedTuple):
@@ -60,7 +60,7 @@ def influence_of(sample: Sample) -> Influence:
     except DataError:
         if not fitting.integrated:
             raise
-        of_c = np.sqrt(1 + 1 / most) * (clusters.scores @ clusters.root.T)[:, : len(fitting.estimate.c)]
+        of_c = np.sqrt(1 + 1 / most) * adjusted_influences(clusters, "CR0")[:, : len(fitting.estimate.c)]
     return Influence(_normalized(sample, of_c), freedom)
 
 
@@ -77,7 +77,7 @@ def influence_on_c(clusters: Clusters, code: Integers, editions: int) -> Floats:
         Number of editions, J.
     """
     of_c = np.zeros((int(code.max()) + 1, editions))
-    of_c[clusters.numbers] = (adjusted(clusters, clusters.scores, USUAL_CORRECTION) @ clusters.root.T)[:, :editions]
+    of_c[clusters.numbers] = adjusted_influences(clusters, USUAL_CORRECTION)[:, :editions]
     return of_c
 
 

@@ -17,7 +17,7 @@ from langdiff.regression.design import Design, columns_of_formula, labels_of
 from langdiff.regression.fitting.errors import Bootstrap
 from langdiff.regression.fitting.fixed import Fitting, Settings, check_residuals, compare_intents
 from langdiff.regression.fitting.sample import Uncertainty
-from langdiff.regression.kernel.clusters import Clusters, SummedClusters
+from langdiff.regression.kernel.clusters import Clusters, SummedClusters, sums_by_cluster
 from langdiff.regression.kernel.estimate import Estimate
 from langdiff.regression.kernel.integrated.comparisons import (
     bootstrap_wald,
@@ -182,8 +182,7 @@ def _plain_estimate(found: RandomEstimate) -> Estimate:
 
 def _summed(scores: Floats, information: Floats, cluster: Integers, to_parameters: Floats) -> SummedClusters:
     """Return clusters of the free parameters, with a root that maps to parameters of which difficulties come first."""
-    sums = np.zeros((len(information), scores.shape[1]))
-    np.add.at(sums, cluster, scores)
+    sums = sums_by_cluster(scores, cluster)
     free = np.diag(information.sum(axis=0)) > 0  # a dispersion at its boundary does not vary
     if not free.any():
         raise LinAlgError("the information vanishes")

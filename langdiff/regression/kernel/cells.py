@@ -22,7 +22,7 @@ from scipy.linalg import LinAlgError
 from scipy.special import expit
 
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.likelihood import Gradient, ScaleFreeLikelihood, Scales, mu_at_mean
+from langdiff.regression.kernel.likelihood import Gradient, RowInformation, ScaleFreeLikelihood, Scales, mu_at_mean
 from langdiff.regression.kernel.two_way import TwoWay
 
 CELLS_AT_A_TIME = 32768  # so that temporaries stay in the processor's cache
@@ -231,24 +231,6 @@ class CellLikelihood:
             values = self.intent_values(candidate, c)
             best, least = np.where(values < least, candidate, best), np.minimum(values, least)
         return best
-
-
-class RowInformation(NamedTuple):
-    """Scores and information of rows, all of shape (I, J) and 0 in missing cells.
-
-    `score` is the derivative of the log-likelihood in c, whose columns sum to 0 at the optimum. The
-    information of row i is diag(`weight[i]`) − `mixed[i]` `mixed[i]`ᵀ.
-    """
-
-    score: Floats
-    weight: Floats
-    mixed: Floats
-
-    @property
-    def total(self) -> Floats:
-        """Information of all rows, shape (J, J)."""
-        total: Floats = np.diag(self.weight.sum(axis=0)) - self.mixed.T @ self.mixed
-        return total
 
 
 def second_order(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[RowInformation, Floats]:

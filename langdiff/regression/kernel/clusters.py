@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
-from langdiff.regression.kernel.cells import RowInformation
+from langdiff.regression.kernel.likelihood import RowInformation
 
 Kind = Literal["CR0", "CR1", "CR2", "CR3"]
 POWER = {"CR2": 0.5, "CR3": 1.0}  # of 1 / (1 − x)
@@ -32,6 +32,8 @@ NO_INFORMATION = 1e-12  # of the largest eigenvalue: the constant, of which mode
 WHOLE = 1 - 1e-9  # a share from which a cluster has all the information on some difference
 MOST_TERMS = 30  # of the series: enough for shares up to a third
 SERIES_TOLERANCE = 1e-12  # of the sum
+GROWTH = 10.0  # of the ratio of one term to the last from term to term, at most, for the next to be foreseen
+LEAST = np.finfo(float).tiny  # instead of 0, where a cluster has no score
 FEW_CLUSTERS = 50  # up to which eigenvalues are taken at once: some of so few are too large for the series
 CELLS_AT_A_TIME = 2**18
 
@@ -44,8 +46,8 @@ class Clusters(Protocol):
         """W, shape (P, r): the inverse of the information is W Wᵀ."""
 
     @property
-    def scores(self) -> Floats:
-        """Wᵀ S_g, shape (G, r)."""
+    def influences(self) -> Floats:
+        """A Wᵀ S_g, shape (G, Q): influences of the clusters without an adjustment, in the coordinates of `times`."""
 
     @property
     def numbers(self) -> Integers:
@@ -57,8 +59,15 @@ class Clusters(Protocol):
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters, shape (n, r, r)."""
 
-    def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return the product of C_g and a vector of each cluster in a block, (n, r) → (n, r)."""
+    @property
+    def axes(self) -> Floats:
+        """A, shape (Q, r), with C_g = Aᵀ K_g A for the matrices K_g by which `times` multiplies."""
+
+    def times(self, which: Integers, vectors: Floats) -> Floats:
+        """Return the product of K_g and a vector of each of some clusters, (n, Q) → (n, Q)."""
+
+    def of_parameters(self, influences: Floats) -> Floats:
+        """Return W v from A v, (n, Q) → (n, P)."""
 
     def shares_along(self, directions: Floats) -> Floats:
         """Return xᵀ C_g x for each direction x, (n, r) → (G, n)."""
@@ -98,7 +107,7 @@ class RowClusters:
         else:
             self.root = basis @ inverse_root(basis.T @ total @ basis)
         self._weights = _sums(rows.weight, self._starts)
-        self.scores = _sums(rows.score, self._starts) @ self.root
+        self.influences = _sums(rows.score, self._starts) @ (self.root @ self.root.T)
 
     def blocks(self) -> list[slice]:
         """Return slices of clusters that are computed together; see `Clusters`."""
@@ -110,11 +119,21 @@ class RowClusters:
             first = blocks[-1].stop
         return blocks
 
-    def _of(self, which: slice) -> tuple[Floats, Floats, Integers]:
+    @property
+    def axes(self) -> Floats:
+        """The root: K_g is the information of cluster g; see `Clusters`."""
+        return self.root
+
+    def _of(self, which: Integers) -> tuple[Floats, Floats, Integers]:
         """Return the weights and mixed derivatives of the rows of some clusters, and the first row of each cluster."""
-        starts = self._starts[which.start : which.stop + 1]
-        rows = slice(int(starts[0]), int(starts[-1]))
-        return self._rows.weight[rows], self._rows.mixed[rows], starts - starts[0]
+        first, size = self._starts[which], self._starts[which + 1] - self._starts[which]
+        starts = np.append(0, np.cumsum(size))
+        rows: slice | Integers
+        if which[-1] - which[0] == len(which) - 1:
+            rows = slice(int(first[0]), int(first[0] + starts[-1]))  # no copy
+        else:
+            rows = np.arange(starts[-1]) + np.repeat(first - starts[:-1], size)
+        return self._rows.weight[rows], self._rows.mixed[rows], starts
 
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters; see `Clusters`."""
@@ -128,22 +147,24 @@ class RowClusters:
         result: Floats = shares
         return result
 
-    def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return the product of C_g and a vector of each cluster in a block; see `Clusters`."""
+    def times(self, which: Integers, vectors: Floats) -> Floats:
+        """Return the product of B_g and a vector of each of some clusters; see `Clusters`."""
         weight, mixed, starts = self._of(which)
-        of_rows = vectors @ self.root.T
-        if len(weight) > len(vectors):
-            of_rows = np.repeat(of_rows, np.diff(starts), axis=0)
-        products = weight * of_rows - mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
-        result: Floats = _sums(products, starts) @ self.root
-        return result
+        of_rows = vectors if len(weight) == len(vectors) else np.repeat(vectors, np.diff(starts), axis=0)
+        products = weight * of_rows
+        products -= mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
+        return _sums(products, starts)
+
+    def of_parameters(self, influences: Floats) -> Floats:
+        """Return the influences themselves; see `Clusters`."""
+        return influences
 
     def shares_along(self, directions: Floats) -> Floats:
         """Return xᵀ C_g x for each direction x; see `Clusters`."""
         along = directions @ self.root.T
         shares = np.empty((len(self.numbers), len(along)))
         for block in self.blocks():
-            weight, mixed, starts = self._of(block)
+            weight, mixed, starts = self._of(np.arange(block.start, block.stop))
             shares[block] = _sums(weight @ (along**2).T - (mixed @ along.T) ** 2, starts)
         return shares
 
@@ -163,7 +184,7 @@ class SummedClusters:
         self.numbers = np.arange(len(scores))
         _check_number(self.numbers)
         self.root = inverse_root(information.sum(axis=0))
-        self.scores = scores @ self.root
+        self.influences = scores @ self.root
         self._shares = self.root.T @ information @ self.root
 
     def blocks(self) -> list[slice]:
@@ -175,15 +196,32 @@ class SummedClusters:
         shares: Floats = self._shares[which]
         return shares
 
-    def times(self, which: slice, vectors: Floats) -> Floats:
-        """Return the product of C_g and a vector of each cluster in a block; see `Clusters`."""
+    @property
+    def axes(self) -> Floats:
+        """The identity: K_g is C_g itself; see `Clusters`."""
+        return np.eye(self.root.shape[1])
+
+    def times(self, which: Integers, vectors: Floats) -> Floats:
+        """Return the product of C_g and a vector of each of some clusters; see `Clusters`."""
         result: Floats = np.einsum("gpq,gq->gp", self._shares[which], vectors)
+        return result
+
+    def of_parameters(self, influences: Floats) -> Floats:
+        """Return influences on the parameters; see `Clusters`."""
+        result: Floats = influences @ self.root.T
         return result
 
     def shares_along(self, directions: Floats) -> Floats:
         """Return xᵀ C_g x for each direction x; see `Clusters`."""
         along: Floats = np.einsum("np,gpq,nq->gn", directions, self._shares, directions, optimize=True)
         return along
+
+
+def sums_by_cluster(rows: Floats, cluster: Integers) -> Floats:
+    """Sum rows by cluster, each numbered from 0 to G − 1, (I, P) → (G, P)."""
+    count = np.bincount(cluster)
+    ordered = rows if (np.diff(cluster) >= 0).all() else rows[np.argsort(cluster, kind="stable")]
+    return _sums(ordered, np.append(0, np.cumsum(count)))
 
 
 def _sums(rows: Floats, starts: Integers) -> Floats:
@@ -227,40 +265,66 @@ def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
     With one row per cluster this is the plain sandwich. A cluster without which editions could not be compared has no
     error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such clusters first.
     """
-    root = clusters.root @ adjusted(clusters, clusters.scores, kind).T
-    n_clusters = len(clusters.numbers)
-    covariance: Floats = root @ root.T * (n_clusters / (n_clusters - 1) if kind == "CR1" else 1.0)
+    influences, n_clusters = adjusted_influences(clusters, kind), len(clusters.numbers)
+    covariance: Floats = influences.T @ influences * (n_clusters / (n_clusters - 1) if kind == "CR1" else 1.0)
     return covariance
 
 
+def adjusted_influences(clusters: Clusters, kind: Kind) -> Floats:
+    """Return the influence W f(C_g) Wᵀ S_g of each cluster on the parameters, shape (G, P)."""
+    return clusters.of_parameters(adjusted(clusters, clusters.influences, kind))
+
+
 def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
-    """Return the product of f(C_g) and a vector of each cluster, (G, r) → (G, r)."""
+    """Return A f(C_g) v for a vector A v of each cluster, (G, Q) → (G, Q); see `Clusters.axes`."""
     if kind not in POWER:
         return vectors
-    n_clusters, rank = vectors.shape
-    result, slow = np.empty_like(vectors), np.ones(n_clusters, dtype=bool)
-    if n_clusters > FEW_CLUSTERS:
+    power, rank = POWER[kind], clusters.axes.shape[1]
+    result, slow = np.empty_like(vectors), np.ones(len(vectors), dtype=bool)
+    if len(vectors) > FEW_CLUSTERS:
         for block in clusters.blocks():
-            result[block], slow[block] = _series(clusters, block, vectors[block], POWER[kind])
+            result[block], slow[block] = _series(clusters, block, vectors[block], power)
     for g in np.array_split(np.flatnonzero(slow), 1 + slow.sum() * rank**2 // CELLS_AT_A_TIME):
         if not len(g):
             continue
-        values, axes = shares_by_axis(clusters, g)
-        along = np.einsum("gpr,gp->gr", axes, vectors[g]) * (1 - values) ** -POWER[kind]
-        result[g] = np.einsum("gpr,gr->gp", axes, along)
+        # f(C) v = v + Σ_k a_k (f(λ_k) − 1)/λ_k a_kᵀ C v, for eigenvectors a_k; at λ = 0 the ratio is the power
+        values, along = shares_by_axis(clusters, g)
+        none = np.abs(values) < NO_INFORMATION
+        ratio = np.where(none, power, np.expm1(-power * np.log1p(-values)) / np.where(none, 1.0, values))
+        parts = ratio * np.einsum("gpr,gp->gr", along, clusters.times(g, vectors[g]) @ clusters.axes)
+        result[g] = vectors[g] + np.einsum("gpr,gr->gp", along, parts) @ clusters.axes.T
     return result
 
 
 def _series(clusters: Clusters, block: slice, vectors: Floats, power: float) -> tuple[Floats, np.ndarray]:
-    """Return the sums of the series of f, and an indicator of clusters for which it has not converged."""
-    total, term, slow = vectors.copy(), vectors, np.zeros(len(vectors), dtype=bool)
+    """Return the sums of the series of f, and an indicator of clusters for which it has not converged.
+
+    With C = AᵀKA each term, A C v = A Aᵀ K (A v), follows from the last by one product with a matrix. Clusters whose
+    next term is foreseen to be small are left out of those that follow.
+    """
+    across, total, left = clusters.axes @ clusters.axes.T, vectors.copy(), np.arange(len(vectors))
+    term, before = vectors, np.ones(len(vectors))
+    least = before  # of the squared length of v: (vᵀ C v)² / vᵀ C² v
     for k in range(1, MOST_TERMS + 1):
-        term = clusters.times(block, term) * ((k - 1 + power) / k)
-        total += term
-        slow = np.linalg.norm(term, axis=1) > SERIES_TOLERANCE * np.linalg.norm(total, axis=1)
-        if not slow.any():
+        product = clusters.times(block.start + left, term) * ((k - 1 + power) / k)
+        next_term = product @ across
+        square = np.einsum("gp,gp->g", product, next_term)  # of the length of the term
+        if k == 1:
+            before = least = np.einsum("gp,gp->g", product, term) ** 2 / np.maximum(square, LEAST)
+        term, growth = next_term, square / np.maximum(before, LEAST)
+        slow = square * np.minimum(1, GROWTH**2 * growth) > SERIES_TOLERANCE**2 * least
+        if len(left) == len(total):
+            total += term
+        else:
+            total[left] += term
+        before = square
+        if not slow.all():
+            left, term, before, least = left[slow], term[slow], before[slow], least[slow]
+        if not len(left):
             break
-    return total, slow
+    unfinished = np.zeros(len(vectors), dtype=bool)
+    unfinished[left] = True
+    return total, unfinished
 
 
 def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]:
@@ -317,15 +381,13 @@ def nested_covariance(clusters: Clusters, group: Integers, kind: Kind = "CR2") -
         Adjustment of the scores; see `langdiff.regression.kernel.clusters`. CR1 is CR0 here, as n/(n − 1)
         is there already.
     """
-    scores = adjusted(clusters, clusters.scores, kind)
+    influences = adjusted_influences(clusters, kind)
     _, code, size = np.unique(group, return_inverse=True, return_counts=True)
-    mean = np.zeros((len(size), scores.shape[1]))
-    np.add.at(mean, code, scores)
-    mean /= size[:, None]
+    mean = sums_by_cluster(influences, code) / size[:, None]
     mean[size == 1] = 0.0
     factor = size / np.maximum(size - 1, 1)
-    root = clusters.root @ ((scores - mean[code]) * np.sqrt(factor[code])[:, None]).T
-    covariance: Floats = root @ root.T
+    within = (influences - mean[code]) * np.sqrt(factor[code])[:, None]
+    covariance: Floats = within.T @ within
     return covariance
 
 

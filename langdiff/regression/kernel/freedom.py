@@ -113,8 +113,10 @@ def _of_pairs(forms: Floats) -> Floats:
 def _inverse_freedom(shares: Floats) -> Floats:
     """Return 1/ν by the formula for complete tables from the shares of clusters, (G, …) → (…)."""
     squares = shares**2
-    ratio = squares / (1 - shares)
-    inverse: Floats = squares.sum(axis=0) + ratio.sum(axis=0) ** 2 - (ratio**2).sum(axis=0)
+    inverse: Floats = squares.sum(axis=0)
+    ratio = np.divide(squares, 1 - shares, out=squares)
+    inverse += ratio.sum(axis=0) ** 2
+    inverse -= np.square(ratio, out=ratio).sum(axis=0)
     return inverse
 
 

@@ -21,7 +21,8 @@ variances too small and, in incomplete tables, biases c towards editions in spar
 first order.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,12 +31,13 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logsumexp
 from scipy.stats import chi2
 
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.two_way import TwoWay, blocks, eliminated_information
 
 FAR_VARIANCES = np.geomspace(0.5, 100, 64)  # where the second mode of an intent lies, if it has one
 MOST_INNER_STEPS = 50  # about four are needed
 INNER_TOLERANCE = 1e-10  # in units of an intent's standard error
+CELLS_IN_CACHE = 2**15  # of a block whose temporary arrays stay in the processor's nearer cache
 WILD = 1e-3  # as rare are residuals as large as those of an intent that may belong to its far mode
 MOST_WILD = 0.1  # of the intents; more, and it is the model that is wrong
 LEAST_GAIN = 1e-6  # of log-likelihood, for an intent to be moved to its other mode
@@ -64,6 +66,24 @@ class Scales(NamedTuple):
     mu: Floats
     c: Floats
     k: float
+
+
+class RowInformation(NamedTuple):
+    """Scores and information of rows, all of shape (I, J) and 0 in missing cells.
+
+    `score` is the derivative of the log-likelihood in c, whose columns sum to 0 at the optimum. The
+    information of row i is diag(`weight[i]`) − `mixed[i]` `mixed[i]`ᵀ.
+    """
+
+    score: Floats
+    weight: Floats
+    mixed: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Information of all rows, shape (J, J)."""
+        total: Floats = np.diag(self.weight.sum(axis=0)) - self.mixed.T @ self.mixed
+        return total
 
 
 class _Row(NamedTuple):
@@ -196,22 +216,60 @@ class ScaleFreeLikelihood:
             If the log-likelihood is not concave in some μ there.
         """
         table = self.two_way
+        w = 1 / np.logaddexp(0.0, -mu)
+        schur: Floats = np.diag(np.full(len(c), w.sum()) if table.mask is None else w @ table.mask)
+        for _, _, mixed in self._by_blocks(mu, c):
+            schur -= mixed.T @ mixed
+        return schur
+
+    def row_information(self, mu: Floats, c: Floats) -> RowInformation:
+        """Return the scores and the observed information of all rows; see `information`."""
+        table, w = self.two_way, 1 / np.logaddexp(0.0, -mu)
+        shape = table.residual.shape
+        score, weight, mixed = np.empty(shape), np.empty(shape), np.empty(shape)
+        for rows, r, part in self._by_blocks(mu, c):
+            weight[rows] = w[rows, None] if table.mask is None else w[rows, None] * table.mask[rows]
+            np.multiply(r, weight[rows], out=score[rows])
+            mixed[rows] = part
+        return RowInformation(score, weight, mixed)
+
+    def _by_blocks(self, mu: Floats, c: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield rows, their residuals (any number in missing cells), and information on μ and c over the root of H."""
+        table = self.two_way
         row, a, b = self._rows(mu, c)
         w, p = 1 / row.v, row.p
-        slope = 1 + 0.5 * p
         curvature = self._curvature(row)
         if not (curvature > 0).all():
             raise np.linalg.LinAlgError("the log-likelihood is not concave in an intent size")
-        weight = np.full(len(c), w.sum()) if table.mask is None else w @ table.mask
-        schur: Floats = np.diag(weight)
         root = np.sqrt(curvature)
-        for rows in blocks(table.residual):
-            r = table.residual[rows] - a[rows, None] - b
-            mixed = ((slope * w)[rows, None] - (p * w**2)[rows, None] * r) / root[rows, None]
+        constant, factor = (1 + 0.5 * p) * w / root, p * w**2 / root
+        for rows in blocks(table.residual, CELLS_IN_CACHE):
+            r = table.residual[rows] - a[rows, None]
+            r -= b
+            mixed = r * -factor[rows, None]
+            mixed += constant[rows, None]
             if table.mask is not None:
                 mixed *= table.mask[rows]
-            schur -= mixed.T @ mixed
-        return schur
+            yield rows, r, mixed
+
+    def of_rows(self, rows: Integers) -> "ScaleFreeLikelihood":
+        """Return the likelihood of some rows, whose model 1 is that of the whole table."""
+        table = self.two_way
+        part = replace(
+            table,
+            intent_effect=table.intent_effect[rows],
+            residual=table.residual[rows],
+            mask=None if table.mask is None else table.mask[rows],
+            cells_per_intent=table.cells_per_intent[rows],
+        )
+        return ScaleFreeLikelihood(part, self.restricted)
+
+    def scores(self, mu: Floats, c: Floats) -> Floats:
+        """Return the derivatives of the log-likelihood of each row in c, shape (I, J)."""
+        table = self.two_way
+        row, a, b = self._rows(mu, c)
+        scores: Floats = (table.residual - a[:, None] - b) / row.v[:, None]
+        return scores if table.mask is None else scores * table.mask
 
     def start(self) -> tuple[Floats, Floats]:
         """Return starting values of μ and c: the means of model 1 with the most likely scale."""
@@ -277,7 +335,7 @@ class ScaleFreeLikelihood:
         mean, spread = _mean_and_spread(row, n)
         near = mu_at_mean(mean)
         near_v = np.logaddexp(0.0, -near)
-        far, far_values = self._far_modes(mean, spread)
+        far, far_values = _far_modes(mean, spread, n, log_weight)
         candidates = np.column_stack([mu, near, far])
         values = 0.5 * np.column_stack(
             [
@@ -300,17 +358,10 @@ class ScaleFreeLikelihood:
         wild = row.sum_of_squares / row.v > chi2.isf(WILD, np.maximum(n - 1, 1))
         if not wild.any() or wild.mean() > MOST_WILD:
             return None
-        far, _ = self._far_modes(*_mean_and_spread(row, n))
-        return np.where(wild, far, mu)
-
-    def _far_modes(self, mean: Floats, spread: Floats) -> tuple[Floats, Floats]:
-        """Return the likeliest μ of large variance, and twice its cost up to a constant, both of shape (I,)."""
-        n = self.two_way.cells_per_intent
-        far = -np.log(np.expm1(FAR_VARIANCES))
-        squares = spread[:, None] + n[:, None] * (mean[:, None] - (far - 0.5 * FAR_VARIANCES)) ** 2
-        values = self.log_weight[:, None] * np.log(FAR_VARIANCES) + squares / FAR_VARIANCES
-        best = values.argmin(axis=1)
-        return far[best], values[np.arange(len(n)), best]
+        mean, spread = _mean_and_spread(row, n)
+        moved = mu.copy()
+        moved[wild] = _far_modes(mean[wild], spread[wild], n[wild], self.log_weight[wild])[0]
+        return moved
 
     def scales(self, mu: Floats, c: Floats) -> Scales:
         """Return inverse square roots of the larger of observed and expected curvature."""
@@ -328,6 +379,19 @@ class ScaleFreeLikelihood:
 def _mean_and_spread(row: _Row, n: Floats) -> tuple[Floats, Floats]:
     """Return the mean of z − c in each row and the sum of squares around it."""
     return row.location + row.sum / n, np.maximum(row.sum_of_squares - row.sum**2 / n, 0.0)
+
+
+def _far_modes(mean: Floats, spread: Floats, n: Floats, log_weight: Floats) -> tuple[Floats, Floats]:
+    """Return the likeliest μ of large variance of rows, and twice its cost up to a constant, both of shape (R,)."""
+    far = -np.log(np.expm1(FAR_VARIANCES))
+    values = mean[:, None] - (far - 0.5 * FAR_VARIANCES)
+    values *= values
+    values *= n[:, None]
+    values += spread[:, None]
+    values /= FAR_VARIANCES
+    values += log_weight[:, None] * np.log(FAR_VARIANCES)
+    best = values.argmin(axis=1)
+    return far[best], values[np.arange(len(n)), best]
 
 
 def mu_at_mean(mean: Floats) -> Floats:

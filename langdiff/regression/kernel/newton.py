@@ -17,6 +17,8 @@ LEAST_DECREASE = 1e-4  # of what the gradient promises, for a step to be taken w
 ROUNDING = 1e-9  # of a log-likelihood whose differences are summed row by row
 SHORTEST = 2.0**-20
 LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
+SAME_MODE = 1e-3  # of ln n: two modes are several times their width apart, which with a hundred cells is .1 or less
+MANY_TIMES = 20.0  # as much as a quadratic gain may be exceeded; see `_may_gain`
 NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
 MOST_POLISHING_STEPS = 12  # from where L-BFGS stops, three or four do; kinks of derivatives may ask for more
 POLISHED = 1e-11  # length of a step in standard errors
@@ -154,11 +156,35 @@ def maximize_model_2(
     found = _search(likelihood, method, max_iterations, start)
     optimum = found[0]
     moved = likelihood.without_wild_intents(optimum.mu, optimum.c) if optimum.converged else None
-    if moved is None:
+    if moved is None or not _may_gain(likelihood, optimum, moved):
         return found
     other = _search(likelihood, method, max_iterations, (moved, optimum.c))
     better = other[0].converged and other[0].log_likelihood > optimum.log_likelihood + LEAST_GAIN
     return other if better else found
+
+
+def _may_gain(likelihood: ScaleFreeLikelihood, optimum: Optimum, moved: Floats) -> bool:
+    """Return whether the likelihood may have a higher maximum with some intents at another mode.
+
+    At the c of the optimum each intent i costs Δ_i more there, and changes the gradient in c by g_i, of length
+    h_i in standard errors. If those of a set S move together, c gains about ½|Σ g_i|² ≤ ½ Σ h_i Σ_S h_i, which is less
+    than Σ_S Δ_i for every set if Δ_i > ½ h_i Σ h for each. As the gain is not exactly quadratic, many times that is
+    asked for.
+    """
+    table = likelihood.two_way
+    rows = np.flatnonzero(moved != optimum.mu)
+    part, near = likelihood.of_rows(rows), optimum.mu[rows]
+    profile = part.profile(moved[rows], optimum.c)
+    other = np.abs(profile.mu - near) > SAME_MODE  # the others have one mode
+    loss = (profile.values - part.intent_values(near, optimum.c))[other]
+    change = table.gather((part.scores(profile.mu, optimum.c) - part.scores(near, optimum.c))[other].T)
+    try:
+        information = likelihood.expected_information(optimum.mu, optimum.c)
+        factor = cho_factor(table.gather(table.gather(information).T))
+    except (LinAlgError, ValueError):  # not positive definite; not finite
+        return True
+    length = np.sqrt(np.maximum(np.einsum("ki,ki->i", change, cho_solve(factor, change)), 0.0))
+    return not bool((loss > MANY_TIMES * 0.5 * length * length.sum()).all())
 
 
 def _search(

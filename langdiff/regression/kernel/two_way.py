@@ -138,10 +138,10 @@ def weighted_gram(mask: Floats, weights: Floats) -> Floats:
     return gram
 
 
-def blocks(table: Floats) -> list[slice]:
-    """Return slices of rows that are computed together, so that temporary arrays stay small."""
+def blocks(table: Floats, cells: int = CELLS_AT_A_TIME) -> list[slice]:
+    """Return slices of rows, of about a number of cells each, so that temporary arrays stay small."""
     intents, editions = table.shape
-    rows = max(1, CELLS_AT_A_TIME // editions)
+    rows = max(1, cells // editions)
     return [slice(start, start + rows) for start in range(0, intents, rows)]
 
 

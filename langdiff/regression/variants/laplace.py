@@ -14,7 +14,6 @@ from langdiff.errors import ConfigError, option
 from langdiff.regression.kernel.cells import (
     CellModel,
     Cells,
-    RowInformation,
     SecondDerivatives,
     chain,
     chain_twice,
@@ -22,6 +21,7 @@ from langdiff.regression.kernel.cells import (
     standardized,
 )
 from langdiff.regression.kernel.estimate import Estimate
+from langdiff.regression.kernel.likelihood import RowInformation
 from langdiff.regression.kernel.two_way import TwoWay
 from langdiff.regression.variants.variant import STAGE_TOLERANCE, TOLERANCE, Variant
 

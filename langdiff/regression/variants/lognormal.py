@@ -7,10 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.cells import RowInformation
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer
 from langdiff.regression.kernel.lbfgs import maximize_lbfgs
-from langdiff.regression.kernel.likelihood import Gradient, Scales
+from langdiff.regression.kernel.likelihood import Gradient, RowInformation, Scales
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.normal import Normal
 from langdiff.regression.variants.variant import Start

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellModel, NormalCells
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
+from langdiff.regression.kernel.likelihood import RowInformation, ScaleFreeLikelihood
 from langdiff.regression.kernel.newton import maximize_model_2
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.variant import Start, Variant
@@ -65,6 +65,10 @@ class Normal(Variant):
             value = -float(ScaleFreeLikelihood(two_way).intent_values(optimum.mu, optimum.c).sum())
         found = optimum._replace(converged=converged, message=message, log_likelihood=value)
         return estimate_of(found, method, covariance)
+
+    def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:
+        """Return the scores and the information of the rows; see `Variant.rows`."""
+        return ScaleFreeLikelihood(two_way, restricted).row_information(found.sizes, found.c)
 
     def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
         """Return the log-density of normal variables; see `Variant.log_density`."""

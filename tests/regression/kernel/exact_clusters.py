@@ -13,12 +13,11 @@ def cluster_covariance(rows, cluster, basis=None, kind="CR2"):
 def satterthwaite(clusters, contrasts):
     """Return the exact Satterthwaite degrees of freedom of contrasts, shapes (L, P) → (L,)."""
     freedom = np.empty(len(contrasts))
-    for place, direction in enumerate(contrasts @ clusters.root):
-        u = adjusted(clusters, np.broadcast_to(direction, clusters.scores.shape), "CR2")
-        y = np.empty_like(u)
-        for block in clusters.blocks():
-            y[block] = clusters.times(block, u[block])
-        own, square = np.einsum("gr,gr->g", u, y), np.einsum("gr,gr->g", y, y)
+    for place, direction in enumerate(contrasts @ clusters.root @ clusters.axes.T):
+        u = adjusted(clusters, np.broadcast_to(direction, clusters.influences.shape), "CR2")
+        product = clusters.times(np.arange(len(u)), u)
+        y = product @ clusters.axes
+        own, square = np.einsum("gr,gr->g", u, product), np.einsum("gr,gr->g", y, y)
         sum_of_squares = np.sum(own * (own - 2 * square)) + np.sum((y.T @ y) ** 2)
         freedom[place] = np.sum(own - square) ** 2 / sum_of_squares
     return freedom

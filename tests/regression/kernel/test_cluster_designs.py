@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import DataError
-from langdiff.regression.kernel.cells import RowInformation
 from langdiff.regression.kernel.clusters import (
     RowClusters,
     covariance_of_clusters,
@@ -17,6 +16,7 @@ from langdiff.regression.kernel.clusters import (
     nested_freedom,
 )
 from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters, edition_components
+from langdiff.regression.kernel.likelihood import RowInformation
 from tests.regression.kernel.exact_clusters import cluster_covariance
 
 

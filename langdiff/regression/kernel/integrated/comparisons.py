@@ -132,13 +132,8 @@ def influence_of_fixed(two_way: TwoWay, *, model: str, c: Floats, sizes: Floats,
         information = two_way.laplacian + two_way.cells_per_edition.mean() / len(c)
         scores = two_way.residual
     else:
-        v = np.logaddexp(0.0, -sizes)
-        location = sizes - 0.5 * v
-        x = two_way.residual + two_way.intent_effect[:, None] + (two_way.edition_effect - c)
-        scores = (x - location[:, None]) / v[:, None]
-        if two_way.mask is not None:
-            scores = scores * two_way.mask
-        information = ScaleFreeLikelihood(two_way, restricted).information(sizes, c)
+        rows = ScaleFreeLikelihood(two_way, restricted).row_information(sizes, c)
+        scores, information = rows.score, rows.total
     influence: Floats = scores @ inverse_information(two_way, information)
     return influence
 

@@ -35,11 +35,13 @@ class IntentTable:
     attributes: Floats
 
     @classmethod
-    def build(cls, z: Floats, covariates: Floats | None, design: Floats | None) -> "IntentTable":
-        """Return the table of log surprisals, shape (I, J), with covariates, shape (I, K)."""
+    def build(
+        cls, z: Floats, covariates: Floats | None, design: Floats | None, two_way: TwoWay | None = None
+    ) -> "IntentTable":
+        """Return the table of log surprisals, shape (I, J), with covariates, shape (I, K), and model 1 if known."""
         constant = np.ones((len(z), 1))
         attributes = constant if covariates is None else np.hstack([constant, covariates])
-        return cls(solve_two_way(z, design), attributes)
+        return cls(two_way or solve_two_way(z, design), attributes)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -161,6 +163,7 @@ class Ascent(NamedTuple):
     n_evaluations: int
     grad_norm: float
     message: str
+    scores: Floats | None = None  # of the rows, (I, P), if it converged
 
 
 def rows_at_a_time(table: IntentTable) -> int:
@@ -219,16 +222,17 @@ def maximize_marginal(
     """
     here = sum_of_rows(likelihood, start)
     evaluations, length, message = 1, np.inf, "too many iterations"
-    looked_again = False
+    looked_again, scores = False, None
     for iteration in range(1, max_iterations + 1):
         if not (np.isfinite(here.value) and np.isfinite(here.information).all()):
             return Ascent(here, False, iteration, evaluations, np.inf, "the likelihood is not finite")
         step, length = _step(here, basis)
         if length <= NEWTON_TOLERANCE:
             if looked_again:
-                return Ascent(here, True, iteration, evaluations, length, "the Newton step is below the tolerance")
+                done = "the Newton step is below the tolerance"
+                return Ascent(here, True, iteration, evaluations, length, done, scores)
             likelihood.forget()
-            looked_again, here = True, sum_of_rows(likelihood, here.theta)
+            looked_again, (here, scores) = True, scores_of_rows(likelihood, here.theta)
             evaluations += 1
             continue
         looked_again = False

@@ -27,6 +27,7 @@ smooth, and Σ|x − h| is linear in h. The marginal likelihood is smooth in c: 
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -61,10 +62,10 @@ class RowPosterior(NamedTuple):
     modes: Floats  # (R,)
 
 
-def log_joint(mu: Floats, data: RowData, tau: float) -> Floats:
-    """Return ln f(μ) of each row at its points, (R, Q) → (R, Q)."""
+def log_joint(mu: Floats, data: RowData, tau: float, v: Floats | None = None) -> Floats:
+    """Return ln f(μ) of each row at its points, (R, Q) → (R, Q), where v may be known."""
     n, mean, spread, expected = (part[:, None] for part in data)
-    v = np.logaddexp(0.0, -mu)
+    v = np.logaddexp(0.0, -mu) if v is None else v
     square = spread + n * (mean - mu + 0.5 * v) ** 2
     deviation = (mu - expected) / tau
     density: Floats = -0.5 * (n * np.log(2 * np.pi * v) + square / v + deviation**2 + np.log(2 * np.pi * tau**2))
@@ -113,6 +114,13 @@ def find_modes(start: Floats, data: RowData, tau: float) -> tuple[Floats, Floats
     return mu, curvature
 
 
+@cache
+def _hermite(nodes: int) -> tuple[Floats, Floats]:
+    """Return the nodes and weights of Gauss–Hermite quadrature."""
+    t, weights = np.polynomial.hermite.hermgauss(nodes)
+    return t, weights
+
+
 def row_posterior(data: RowData, tau: float, start: Floats, nodes: int) -> RowPosterior:
     """Integrate over μ in each row by quadrature with nodes around its mode.
 
@@ -127,16 +135,16 @@ def row_posterior(data: RowData, tau: float, start: Floats, nodes: int) -> RowPo
     nodes : int
         Number of nodes.
     """
-    t, weights = np.polynomial.hermite.hermgauss(nodes)
+    t, weights = _hermite(nodes)
     modes, curvature = find_modes(start, data, tau)
     scale = np.sqrt(2 / curvature)[:, None]
     mu = modes[:, None] + scale * t
-    terms = log_joint(mu, data, tau) + np.log(weights) + t**2 + np.log(scale)
+    v = np.logaddexp(0.0, -mu)
+    terms = log_joint(mu, data, tau, v) + np.log(weights) + t**2 + np.log(scale)
     highest = terms.max(axis=1, keepdims=True)
     share = np.exp(terms - highest)
     total = share.sum(axis=1, keepdims=True)
     share /= total
-    v = np.logaddexp(0.0, -mu)
     deviation = (mu - data.expected[:, None]) / tau
     statistics = np.stack(
         [1 / v, (mu - 0.5 * v - data.mean[:, None]) / v, deviation / tau, deviation**2 - 1], axis=1

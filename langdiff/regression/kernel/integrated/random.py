@@ -27,6 +27,7 @@ from langdiff.regression.kernel.integrated.marginal import (
 )
 from langdiff.regression.kernel.integrated.quadrature import HermiteRows, PanelRows
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
+from langdiff.regression.kernel.two_way import TwoWay
 
 NODES = 15
 NO_VARIATION = 1e-3  # of a cell's standard deviation, that sizes vary by
@@ -83,6 +84,7 @@ def estimate_random(
     nodes: int = NODES,
     max_iterations: int,
     start: Floats | None = None,
+    two_way: TwoWay | None = None,
 ) -> RandomEstimate:
     r"""Fit a model whose intents have sizes from one distribution, by marginal maximum likelihood.
 
@@ -113,6 +115,8 @@ def estimate_random(
         Largest number of iterations; model 1 with normal sizes needs none.
     start : ndarray, shape (P,), optional
         `RandomEstimate.theta` of a like table, for models 2 and 2L with normal sizes.
+    two_way : TwoWay, optional
+        Model 1 with fixed intents fitted to `z`, if that is known.
 
     Returns
     -------
@@ -135,7 +139,7 @@ def estimate_random(
     (array([-0.018,  0.104, -0.086]), 0.519, 1.269)
     """
     _check(z, model, distribution, covariates, restricted, sizes)
-    table = IntentTable.build(z, covariates, design)
+    table = IntentTable.build(z, covariates, design, two_way)
     with np.errstate(over="ignore", under="ignore"):  # a node far out has density 0
         if sizes == "free":
             return _estimate_free(table, model, max_iterations)
@@ -244,7 +248,8 @@ def _estimate_by_quadrature(
     theta = found.total.theta
     message = found.message if varies else NOTHING_VARIES
     names = _names(("c", "mean", "slope", "ln_tau"), (editions, 1, attributes - 1, 1))
-    result = _assemble(rows, *scores_of_rows(rows, theta), table.basis(free), names)
+    total, scores = (found.total, found.scores) if found.scores is not None else scores_of_rows(rows, theta)
+    result = _assemble(rows, total, scores, table.basis(free), names)
     converged = found.converged and bool(np.isfinite(result.covariance).all())
     if found.converged and not converged:
         message = "a stationary point that is not a maximum"
