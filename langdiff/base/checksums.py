@@ -95,7 +95,7 @@ def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) ->
             "again, or use the version that wrote it."
         )
     if not is_whole(document):
-        raise DataError(f"{path}: damaged or edited: the numbers differ from those saved. Compute it again.")
+        raise DataError(f"{path}: damaged, or edited: the numbers differ from those saved. Compute it again.")
     return document
 
 

@@ -7,7 +7,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command; what it needs is imported here, so that Ctrl-C shows no traceback meanwhile."""
+    """Run the command; its modules are imported here, so that Ctrl-C during their import shows no traceback."""
     try:
         from langdiff.cli.app import app
         from langdiff.cli.output import escaped_streams

@@ -190,7 +190,7 @@ class Command:
 
 
 class Call:
-    """The function of a command, with the values of its options; calling it reads what is to be read.
+    """The function of a command with the values of its options; calling it reads the files that they name.
 
     Parameters
     ----------
@@ -238,6 +238,8 @@ class Call:
         parameter = signature_of(self.command.function).parameters.get(name)
         if parameter is not None and self.command.fields(parameter):
             return self._object(parameter, value)
+        if name == "clusters":
+            return _clusters(value)
         return read_frame(value) if parameter is not None and parameter.is_table and value is not None else value
 
     def _refuse_tables(self) -> None:
@@ -245,12 +247,17 @@ class Call:
         told = {one.name: one.default for one in signature_of(self.command.function).parameters.values()}
         for table, users in self.command.needs.items():
             users = tuple(name for name in users if name in self.given)
-            if self.given[table] is not None and all(self.given[name] in (None, told.get(name)) for name in users):
+            usual = [self.given[name] in (None, told.get(name)) for name in users]
+            if self.given[table] is not None and all(usual) and not self._finds(users):
                 *most, last = map(option, users)
                 names = f"{', '.join(most)} and {last}" if most else last
                 raise ConfigError(
                     f"{option(table)} is the table for {names}: name one of its columns, or leave it out."
                 )
+
+    def _finds(self, users: tuple[str, ...]) -> bool:
+        """Return whether clusters are looked for in a table that no other option names a column of."""
+        return "clusters" in users and self.given["clusters"] == "auto"
 
     def _object(self, one: Parameter, value: str | None) -> Any:
         """Return the name of a choice, or an object if options of it were given, which alone choose it."""
@@ -273,6 +280,11 @@ class Call:
             raise ConfigError(f"{both} {go} with {option(one.name, others[0])}: add it, or leave {both} out.")
         do = "do" if most else "does"
         raise ConfigError(f"{both} {do} not go with {option(one.name, value)}: leave one of them out.")
+
+
+def _clusters(value: str | None) -> str | list[str] | None:
+    """Return clusters as Python has them: ``none`` is None, and a comma parts two columns."""
+    return None if value in (None, "none") else value.split(",") if "," in value else value
 
 
 RENAMED = {  # options as they were called before, and their names now
@@ -369,12 +381,12 @@ def load(name: str) -> Any:
 
 
 def is_block(kind: Any) -> bool:
-    """Whether a parameter of a body stands for options that several commands share."""
+    """Return whether a parameter of a body stands for options that several commands share."""
     return isinstance(kind, type) and is_dataclass(kind)
 
 
 def _is_settled(kind: Any) -> bool:
-    """Whether a type leaves no choice: the name of what is usual beside a class of options."""
+    """Return whether a type allows one value only, which is the usual name next to a class of options."""
     return get_origin(kind) is Literal and len(get_args(kind)) == 1
 
 

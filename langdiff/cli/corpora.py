@@ -1,4 +1,4 @@
-"""Corpora: what is known, downloads, counts, selections and pictures."""
+"""Known corpora and their downloads; counts, selections and pictures of a corpus."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -145,7 +145,7 @@ def select(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Select the editions and intents of the largest complete multitext, with a proof that there is no larger one.
+    """Select the editions and intents of the largest complete multitext, with a proof that none is larger.
 
     Example: langdiff select 'bible/*.txt.gz' --edition-info bible/metadata.csv --min-intents 20000
     """

@@ -169,7 +169,10 @@ def compare(
             f"ones do not compare. Leave --restricted out, or name models of {names_with('restrictable')}."
         )
     table = call.read("surprisals")
-    fits = {variant.name: ld.fit(table, model=variant, restricted=restricted) for variant in models}
+    fits = {
+        variant.name: ld.fit(table, model=variant, restricted=restricted, clusters=None, dispersion="common")
+        for variant in models
+    }
     frame = ld.compare(fits).drop(columns="model").rename_axis("model").reset_index()
     if out is not None:
         write_frame(frame, out)
@@ -280,7 +283,7 @@ def reliability(
     output: Output,
     target: Annotated[float, typer.Option(help="Reliability G that the number of intents is asked for.")] = 0.95,
 ) -> None:
-    """Say how much of ln bits varies by edition, intent and language model, and how many intents difficulties need.
+    """Estimate how much ln bits vary by edition, intent and language model, and how many intents are needed.
 
     Example: langdiff reliability models/surprisals-char-residual.csv --target 0.95
     """
@@ -367,7 +370,7 @@ def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
 
 
 def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, str]) -> None:
-    """Sample, save the draws if asked to, and print the table of the posterior under what is said of the chains."""
+    """Sample, save the draws if asked to, and print the diagnostics of the chains and the table of the posterior."""
     from langdiff.base.io import atomic_path
     from langdiff.regression.stan.draws import diagnose, posterior_table
 

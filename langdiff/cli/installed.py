@@ -1,4 +1,4 @@
-"""What is installed, found without what may be missing: of packages, only the standard library is imported here."""
+"""Report of installed packages, solvers and compilers; only the standard library is imported here."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ _MODULES: dict[str, str | None] = {
 
 
 def findings() -> list[Finding]:
-    """Return what is there or missing, whether it is there, and details; nothing slow is imported to find out."""
+    """Return a finding for each part of the installation, without importing packages that are slow to import."""
     tried = [*_tried("ILP solvers", _solvers), *_tried("CmdStan", _cmdstan)]
     return [*_base(), *_torch(), *tried, *_compiler(), *_extras()]
 
@@ -66,7 +66,7 @@ def _torch() -> list[Finding]:
 
 
 def _cuda(version: str) -> tuple[bool, str]:
-    """Tell whether torch sees a GPU; torch, which is slow to import, is asked only where there may be one."""
+    """Return whether torch sees a GPU; torch, which is slow to import, is imported only where there may be one."""
     if version.endswith("+cpu"):
         return False, "torch was built for CPUs: training runs on the CPU"
     if sys.platform == "linux" and not any(Path("/dev").glob("nvidia*")) and not Path("/dev/kfd").exists():

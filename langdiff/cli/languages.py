@@ -59,7 +59,7 @@ def predictors(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print predictors of difficulty, editions × predictors, as tab-separated values; what is missing on stderr.
+    """Print predictors of difficulty, editions × predictors, as tab-separated values, and missing ones on stderr.
 
     Example: langdiff predictors bible/ --wals wals/ --feature 26A > predictors.tsv
     """
@@ -246,7 +246,7 @@ def parity(
 
 
 def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisals, Surprisals | None]":
-    """Return what is compared, and the bits if there are some."""
+    """Return the texts or bits that are compared, and the bits if there are any."""
     import langdiff as ld
 
     corpus = Corpus(**{each.name: call.given[each.name] for each in fields(Corpus)})
@@ -457,7 +457,7 @@ def translationese(
     output = Output(plot=plot, as_json=as_json)
     output.check(call.offers)
     known = None if origins is None else _read_origins(origins, balanced)
-    fitting = {name: given[name] for name in ("model", "restricted", "clusters")}
+    fitting = {name: call.read(name) for name in ("model", "restricted", "clusters")}
     if balanced:
         multitext = ld.read_multitext(table, format=given["format"])
         training = {name: given[name] for name in TRAINING} | fitting

@@ -84,7 +84,7 @@ def named_paths(arguments: list[str]) -> list[tuple[str, Path]]:
 
 
 def existing_named(given: list[str] | None) -> list[str] | None:
-    """Refuse NAME=PATH or PATH where there is no such path.
+    """Refuse NAME=PATH or PATH if the path does not exist.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def existing_named(given: list[str] | None) -> list[str] | None:
 
 
 def existing_after_name(given: list[str] | None) -> list[str] | None:
-    """Refuse NAME=FILE where there is no such file; an option in another form is told where it is read.
+    """Refuse NAME=FILE if the file does not exist; other forms are refused where they are read.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def existing_after_name(given: list[str] | None) -> list[str] | None:
 
 
 def is_given(context: typer.Context, name: str) -> bool:
-    """Tell whether an option was written, whatever its value."""
+    """Return whether an option was written, whatever its value."""
     return getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"
 
 

@@ -75,7 +75,7 @@ def check(
     call: Call,
     as_json: Json = False,
 ) -> None:
-    """Say what a table holds, and whether marginal and conditional estimates are finite; exit code 1 if neither is.
+    """Count a table's outcomes and check that marginal or conditional estimates are finite; exit code 1 if neither is.
 
     Example: langdiff outcomes check samples/ --format lm-eval --metric acc
     """

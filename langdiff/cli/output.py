@@ -53,7 +53,7 @@ class Output:
             check_picture_name(self.plot)
 
     def show(self, result: Any, *, draw: "Callable[[], Axes] | None" = None) -> None:
-        """Write what is asked for, and print the result."""
+        """Write the files that were asked for, and print the result."""
         self.write(result, draw=draw)
         if self.as_json:
             print_json(flat(result.to_frame()))
@@ -93,7 +93,7 @@ class EscapedStream:
 
 @contextmanager
 def escaped_streams() -> Iterator[None]:
-    """Escape what is written to stdout and stderr inside the block; see `EscapedStream`."""
+    """Escape control characters in all output to stdout and stderr inside the block; see `EscapedStream`."""
     before = sys.stdout, sys.stderr
     escaped: Any = [stream and EscapedStream(stream) for stream in before]  # None where there is no terminal
     sys.stdout, sys.stderr = escaped

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langdiff.cli.commands import Command
-from langdiff.cli.installed import Finding, findings
 from langdiff.cli.options import existing
 from langdiff.cli.output import Json, print_json, print_table
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from langdiff.cli.installed import Finding
     from langdiff.run import Experiment
     from langdiff.run.result import RunResult
 
@@ -117,7 +117,7 @@ def status(directory: Directory, as_json: Json = False) -> None:
 
 
 def _left(table: "pd.DataFrame") -> str:
-    """Say how long the training of language models will take, for those of which anything is known."""
+    """Return the estimated time of training for each language model, where it is known."""
     known, unknown = [], []
     for lm, jobs in table[~table["state"].isin(["done", "failed"])].groupby("lm", sort=False):
         if jobs["seconds_left"].isna().any():
@@ -208,10 +208,12 @@ def clean(
 def doctor(
     as_json: Json = False,
 ) -> None:
-    """Show what is installed: packages, device, solvers, Stan, extras.
+    """Show which packages, devices, solvers and extras are installed, and whether Stan is.
 
     Example: langdiff doctor
     """
+    from langdiff.cli.installed import findings  # it needs metadata of packages, which are slow to import
+
     found = findings()
     if as_json:
         typer.echo(json.dumps([{"what": w, "ok": ok, "detail": d} for w, ok, d in found], indent=2))
@@ -223,7 +225,7 @@ def doctor(
             typer.echo(f"{what}: {'yes' if ok else 'no'}, {detail}")
 
 
-def _print_table(found: list[Finding]) -> None:
+def _print_table(found: "list[Finding]") -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

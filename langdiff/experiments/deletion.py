@@ -199,7 +199,8 @@ def deletion_bias(
     called = name_of_seed(seed, rng)
     variant = find_variant(model)
     how: dict[str, Any] = {"model": variant, "intents": intents}
-    whole = fit(table, **how)
+    usual: dict[str, Any] = {"restricted": False, "clusters": None, "dispersion": "common"}
+    whole = fit(table, **how, **usual)
     reference = _reference(whole, truth)
     z = np.log(table.bits.to_numpy())
     residual = z - np.log(whole.intent_size.to_numpy())[:, None] - whole.difficulty.to_numpy()
@@ -211,7 +212,7 @@ def deletion_bias(
                 bar.update(task, note=f"{mechanism}, {rate:g}")
                 for repeat in range(1, n_repeats + 1):
                     gone = draw_missing(z, residual, rate, mechanism, rng)
-                    rest = _fit_rest(table, gone, f"{mechanism} at rate {rate:g}", how)
+                    rest = _fit_rest(table, gone, f"{mechanism} at rate {rate:g}", how | usual)
                     difference = rest.difficulty - reference
                     columns = {"difference": difference, "std_error": rest.std_error}
                     frame = pd.DataFrame(columns).rename_axis("edition").reset_index()

@@ -182,7 +182,7 @@ def intent_stability(
     rng = generator(seed, "subsets of intents")
     called = name_of_seed(seed, rng)
     variant = find_variant(model)
-    whole = fit(table, model=variant)
+    whole = fit(table, model=variant, dispersion="common", clusters=None)
     rows = []
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("fitting", total=n_repeats * len(chosen), note="")
@@ -211,6 +211,6 @@ def intent_stability(
 
 def _fit(table: Surprisals, size: int, model: Variant) -> DifficultyFit:
     try:
-        return fit(table, model=model)
+        return fit(table, model=model, dispersion="common", clusters=None)
     except DataError as error:
         raise DataError(f"a subset of {size:,} intents cannot be fitted: {error} Use larger sizes.") from error

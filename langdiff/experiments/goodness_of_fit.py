@@ -316,7 +316,7 @@ class _Work:
     def _fit(self) -> DifficultyFit:
         restricted = self.how["restricted"] and self.model.restrictable
         try:
-            return fit(self.train, model=self.model, restricted=restricted)
+            return fit(self.train, model=self.model, restricted=restricted, clusters=None, dispersion="common")
         except DataError as error:
             raise DataError(
                 f"subset {self.subset} of the intents cannot be fitted: {error} Use fewer subsets."

@@ -15,6 +15,7 @@ from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import fit
+from langdiff.regression.clustering import AnyClusters
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
 from langdiff.regression.variants import PlainModel, find_variant, own_numbers
 from langdiff.regression.variants.variant import Variant
@@ -163,6 +164,7 @@ def replicate(
     n_seeds: int = 3,
     seed: int | np.random.Generator = 0,
     model: PlainModel | Variant = "2",
+    clusters: AnyClusters | None = "auto",
     compute: Compute | None = None,
 ) -> Replicates:
     """Train the language models of all editions several times, and report the spread between seeds.
@@ -185,6 +187,8 @@ def replicate(
     model : {"1", "2", "2L", "2C"} or Variant
         Regression model to fit to each seed's surprisals; see `langdiff.fit`. Model 3, which needs a scale,
         is an object.
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
+        Intents that share errors, as `langdiff.fit` takes them.
     compute : langdiff.lm.Compute, optional
         Device, workers and cache; the cache has ``seed-SEED/EDITION/LM/`` or ``seed-SEED/fold-NUMBER/EDITION/LM/``.
 
@@ -237,6 +241,8 @@ def replicate(
             seed=number,
             compute=compute.inside(f"seed-{number}"),
         )
-    combined = combine_seeds(list(tables.values()), lambda table: fit(table, model=variant), seeds=numbers)
+    combined = combine_seeds(
+        list(tables.values()), lambda table: fit(table, model=variant, clusters=clusters), seeds=numbers
+    )
     numbers_of_model = own_numbers([variant])
     return Replicates(surprisals=tables, combined=combined, model=variant.name, numbers=numbers_of_model)

@@ -1,57 +1,189 @@
 """Which intents belong together, so that what happens to one may happen to others: clusters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
 
 import pandas as pd
 
 from langdiff.base.signature import short_hash
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.regression.units import LEVELS, IndependentUnits, Level, levels_of, nested
 from langdiff.tables.intent_info import label_intents
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
+FEWEST_CLUSTERS = 5  # found by default; below it, smaller ones within them are looked for
+FEWEST_WITHIN = 10  # of these
+
+
+@runtime_checkable
+class Audited(Protocol):
+    """A fit, whose audit says which intents it took to be independent."""
+
+    @property
+    def audit(self) -> Any:
+        """Audit of the fit, with the `IndependentUnits` as ``clusters``; None in files of earlier versions."""
+
+
 OneClustering = str | Mapping[object, object] | pd.Series
 Clusters = OneClustering | Sequence[OneClustering]
+AnyClusters = Clusters | Audited  # "auto" is a str
 
 
-def resolve_clusters(table: Surprisals | Multitext, clusters: Clusters | None) -> pd.Series | pd.DataFrame | None:
-    """Return the cluster of every intent of a table.
+def independent_units(
+    intents: pd.Index,
+    intent_info: pd.DataFrame | None,
+    clusters: AnyClusters | None = "auto",
+    *,
+    usable: Callable[[pd.Series], bool] | None = None,
+) -> IndependentUnits:
+    """Find what is independent in a table: clusters of intents that are given or found, or the intents.
+
+    By default the first of these that divides the intents into several units: the attributes ``book``, ``document``
+    and ``chapter``; book and chapter of verse ids; names such as ``doc3_s12``, of which all have a number that
+    increases within a document. Of each source the coarsest level is taken; if it has fewer than five units and a finer
+    one within it has ten or more, the finer ones, with the coarse ones as strata.
 
     Parameters
     ----------
-    table : Surprisals or Multitext, shape (I, J)
-        Table or text whose intents are wanted.
-    clusters : str, mapping, Series, or sequence of two of these, optional
-        A column of the table's `intent_info`, or the cluster of each intent, by intent; those of further intents are
-        ignored. Where all intents are verse ids, ``"book"`` and ``"chapter"`` need no column. Two of them are crossed:
-        intents that share either are dependent.
+    intents : Index
+        Names of the intents, in the order of the table.
+    intent_info : DataFrame, I rows, or None
+        Attributes of the intents, in the same order.
+    clusters : "auto", str, mapping, Series, sequence of two of these, DifficultyFit or None
+        What is given: a column of `intent_info`, or the cluster of each intent (those of further intents are ignored);
+        two of these cross. A fit stands for the units of its audit, and None for intents. Where all intents are verse
+        ids, ``"book"`` and ``"chapter"`` need no column.
+    usable : callable, optional
+        Whether clusters that are found can be used, as where editions stay connected without any of them.
 
     Returns
     -------
-    Series, DataFrame or None
-        Clusters in the order of the table's intents, named as the column, or ``cluster``. For two crossed ones, a
-        frame of two columns. None if `clusters` is None.
+    IndependentUnits
+        The unit of every intent, with the words of their source.
 
     Raises
     ------
     ConfigError
         If there is no such column, `clusters` is of another type, or two crossed ones are the same.
     DataError
-        If intents have no cluster or several, or all have the same one.
+        If intents have no given cluster or several, or all have the same one.
 
     Examples
     --------
-    >>> bits = pd.DataFrame({"eng": [9.0, 8.0, 7.0]}, index=["40001001", "40002001", "41001001"])
-    >>> resolve_clusters(Surprisals(bits=bits), "chapter").tolist()
+    >>> verses = pd.Index(["40001001", "40002001", "41001001"])
+    >>> independent_units(verses, None).words
+    '2 books (from verse ids)'
+    >>> independent_units(verses, None, "chapter").labels.tolist()
     ['40001', '40002', '41001']
-    >>> resolve_clusters(Surprisals(bits=bits), {"40001001": "x", "40002001": "y", "41001001": "y"}).tolist()
-    ['x', 'y', 'y']
+    >>> independent_units(pd.Index(["s1", "s2"]), None).words
+    '2 intents'
     """
-    return None if clusters is None else clusters_of(table.intents, table.intent_info, clusters)
+    if clusters is None:
+        return IndependentUnits(count=len(intents), source="as asked")
+    if isinstance(clusters, str) and clusters == "auto":
+        return _found(intents, intent_info, usable)
+    if isinstance(clusters, str) and clusters == "none":
+        raise ConfigError("clusters='none': use None.")
+    if isinstance(clusters, str | Mapping | pd.Series | list | tuple) or not isinstance(clusters, Audited):
+        labels = clusters_of(intents, intent_info, clusters)
+        return _given(labels, "as given")
+    return _of_fit(intents, clusters)
+
+
+def _of_fit(intents: pd.Index, fit: Audited) -> IndependentUnits:
+    """Return the units of a fit for some of its intents."""
+    if fit.audit is None:
+        raise ConfigError(
+            "clusters are those of a fit that an earlier version saved, which has no audit: fit again, or name them."
+        )
+    units: IndependentUnits = fit.audit.clusters
+    if units.labels is None:
+        return replace(units, count=len(intents))
+    labels = clusters_of(intents, None, units.columns if len(units.columns) > 1 else units.columns[0])
+    strata = None if units.strata is None else label_intents(intents, None, units.strata, "strata")
+    return replace(_given(labels, units.source), kind=units.kind, strata=strata, notes=units.notes)
+
+
+def _given(labels: pd.Series | pd.DataFrame, source: str) -> IndependentUnits:
+    """Return clusters that were given as units."""
+    columns = [labels] if isinstance(labels, pd.Series) else [labels[name] for name in labels]
+    columns = [column.rename("cluster") if column.name == "intent" else column for column in columns]
+    columns = [_savable(column) for column in columns]
+    return IndependentUnits(
+        kind="given",
+        name=" and ".join(str(column.name) for column in columns),
+        count=min(column.nunique() for column in columns),
+        source=source,
+        labels=columns[0] if len(columns) == 1 else pd.concat(columns, axis=1),
+    )
+
+
+def _savable(labels: pd.Series) -> pd.Series:
+    """Return labels as text or whole numbers, which files can hold; as codes if that would merge some."""
+    if labels.map(type).isin([str, int]).all():
+        return labels
+    as_text = labels.map(str)
+    merged = as_text.nunique() < labels.nunique()
+    return pd.Series(pd.factorize(labels)[0], labels.index, name=labels.name) if merged else as_text
+
+
+def _found(
+    intents: pd.Index, intent_info: pd.DataFrame | None, usable: Callable[[pd.Series], bool] | None
+) -> IndependentUnits:
+    """Return the units that are found by default."""
+    levels, notes = list(levels_of(intents, intent_info)), _unused(intents, intent_info)
+    dividing = [level for level in levels if 1 < level.size < len(intents)]
+    refused: list[str] = []
+    for place, level in enumerate(dividing):
+        if usable is not None and not usable(level.labels):
+            refused.append(level.name)
+            continue
+        notes = (*_of_refused(refused), *notes)
+        finer = [one for one in dividing[place + 1 :] if one.size >= FEWEST_WITHIN and nested(one.labels, level.labels)]
+        within = [one for one in finer if usable is None or usable(one.labels)]
+        if level.size < FEWEST_CLUSTERS and within:
+            return _units(within[0], level, notes)
+        return _units(level, None, notes)
+    one = next((level.name for level in levels if level.size == 1), None)
+    if one is not None and not dividing:
+        notes = (f"All intents are of one {one}; errors say nothing of other {one}s.", *notes)
+    return IndependentUnits(count=len(intents), notes=(*_of_refused(refused), *notes))
+
+
+def _of_refused(refused: list[str]) -> tuple[str, ...]:
+    if not refused:
+        return ()
+    return (
+        f"Without one {refused[0]} some editions could not be compared, so that {refused[0]}s are not the clusters.",
+    )
+
+
+def _units(level: Level, coarse: Level | None, notes: tuple[str, ...]) -> IndependentUnits:
+    if level.missing:
+        notes = (f"{level.missing:,} intents without a {level.name} are clusters of their own.", *notes)
+    return IndependentUnits(
+        kind="found",
+        name=level.name,
+        count=level.size,
+        source=level.source,
+        labels=level.labels,
+        strata=None if coarse is None else coarse.labels,
+        notes=notes,
+    )
+
+
+def _unused(intents: pd.Index, intent_info: pd.DataFrame | None) -> tuple[str, ...]:
+    """Return a sentence that names attributes that could be clusters and are never used by themselves."""
+    if intent_info is None:
+        return ()
+    others = [name for name in intent_info if name not in LEVELS and 1 < intent_info[name].nunique() < len(intents)]
+    return (f"Not used: {', '.join(map(str, others))}.",) if others else ()
 
 
 def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: Clusters) -> pd.Series | pd.DataFrame:
-    """Return the cluster of every intent, of which there need be no surprisals yet; see `resolve_clusters`.
+    """Return the given cluster of every intent; see `independent_units`.
 
     Parameters
     ----------
@@ -60,7 +192,13 @@ def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: C
     intent_info : DataFrame, I rows, or None
         Properties of the intents, in the same order.
     clusters : str, mapping, Series, or sequence of two of these
-        See `resolve_clusters`, also for what is returned and for the errors.
+        See `independent_units`, also for the errors.
+
+    Returns
+    -------
+    Series or DataFrame
+        Clusters in the order of the intents, named as the column, or ``cluster``. For two crossed ones, a frame of two
+        columns.
     """
     if isinstance(clusters, str | Mapping | pd.Series):
         return _one(intents, intent_info, clusters)
@@ -79,17 +217,17 @@ def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: C
     return pd.concat([first, second], axis=1)
 
 
-def one_clustering(table: Surprisals | Multitext, clusters: Clusters | None) -> pd.Series | None:
-    """Return the cluster of every intent where crossed ones cannot be used; see `resolve_clusters`.
+def one_clustering(table: Surprisals | Multitext, clusters: AnyClusters | None) -> pd.Series | None:
+    """Return the cluster of every intent where crossed ones cannot be used; None where each intent is its own.
 
     Raises
     ------
     ConfigError
         Also if two clusterings are given.
     DataError
-        As `resolve_clusters`.
+        As `independent_units`.
     """
-    labels = resolve_clusters(table, clusters)
+    labels = independent_units(table.intents, table.intent_info, clusters).labels
     if isinstance(labels, pd.DataFrame):
         raise ConfigError(
             f"clusters: {labels.columns[0]!r} and {labels.columns[1]!r} are crossed, so that there are no whole "
@@ -110,16 +248,16 @@ def strata_of(
     intent_info : DataFrame, I rows, or None
         Properties of the intents, in the same order.
     clusters : Series or DataFrame
-        The cluster of every intent, as `resolve_clusters` returns it.
+        The cluster of every intent, as `clusters_of` returns it.
     strata : str, mapping or Series
-        As one kind of clusters; see `resolve_clusters`.
+        As one kind of clusters; see `independent_units`.
 
     Raises
     ------
     ConfigError
-        If there are two kinds of clusters, or strata are the clusters themselves; also as `resolve_clusters`.
+        If there are two kinds of clusters, or strata are the clusters themselves; also as `independent_units`.
     DataError
-        If a cluster is in several strata, or every stratum has one cluster; also as `resolve_clusters`.
+        If a cluster is in several strata, or every stratum has one cluster; also as `independent_units`.
 
     Examples
     --------

@@ -12,6 +12,7 @@ import pandas as pd
 from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import ConfigError, option
+from langdiff.regression.audit import Audit
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
@@ -98,6 +99,9 @@ class DifficultyFit(Result):
     compared : IntentsCompared or None
         Distance between fixed and random intents, in models 1 and 2 if cells are missing, up to a million cells;
         otherwise None.
+    audit : Audit or None
+        What was found about the table, and done: independent units, noise, missing cells; ``fit.audit.words`` is the
+        paragraph of `summary`. None for fits saved by earlier versions.
     reference : DataFrame, shape (J, J), or None
         Covariance of full rank that comparisons of all pairs draw from: that of the information, or CR0 over intents
         where there is none. None with errors from the information, whose `covariance` has full rank.
@@ -147,6 +151,7 @@ class DifficultyFit(Result):
     sizes: SizeDistribution | None = None
     dispersions: Dispersions | None = None
     compared: IntentsCompared | None = None
+    audit: Audit | None = None
     reference: pd.DataFrame | None = None
     own_variant: Variant | None = None
 
@@ -225,12 +230,15 @@ class DifficultyFit(Result):
         yield f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{gradient}"
         size = f"{len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}"
         yield f"{self.cells:,} cells, {size}"
+        if self.audit is not None:
+            yield self.audit.words
         yield (
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
             f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}"
         )
         yield f"standard errors from {self.errors.words}{self._few}"
-        yield from (record.words for record in (self.sizes, self.dispersions, self.compared) if record is not None)
+        compared = self.compared if self.audit is None else None  # which the audit tells
+        yield from (record.words for record in (self.sizes, self.dispersions, compared) if record is not None)
         yield from filter(None, [self.most_replaced])
 
     def _notes(self) -> Iterator[str]:

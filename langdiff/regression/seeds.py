@@ -157,6 +157,7 @@ def mean_over_seeds(tables: Sequence[Surprisals]) -> Surprisals:
         bits=pd.DataFrame(bits, index=first.intents, columns=first.editions),
         lm=first.lm,
         provenance=join_provenance([table.provenance for table in tables], first.lm),
+        intent_info=first.intent_info,
     )
 
 

@@ -120,7 +120,7 @@ class SplitSettings(Settings):
 
 def _one_or_two(clusters: Any) -> Any:
     names = clusters if isinstance(clusters, list | tuple) else [clusters]
-    if clusters is not None and not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
+    if not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
         raise ValueError("clusters are one column about intents, or a list of two columns")
     return names[0] if len(names) == 1 else tuple(names)
 
@@ -129,9 +129,10 @@ class FitSettings(Settings):
     """``[fit]``: the regression model and its standard errors; see `langdiff.fit`.
 
     ``clusters`` is what intents that share errors have in common: ``"document"``, ``"book"``, ``"chapter"`` or another
-    column of the corpus's `intent_info`, or two of them, which cross; ``strata`` is another such column, with groups of
-    clusters that stay as they are. ``formula`` is over the columns of the corpus's `edition_info`; it is not Python,
-    and nothing in it is executed. Editions that share a difficulty are a formula, too: ``formula = "language"``.
+    column of the corpus's `intent_info`, or two of them, which cross; ``"auto"`` finds them, and ``"none"`` takes
+    intents to be independent; ``strata`` is another such column, with groups of clusters that stay as they are.
+    ``formula`` is over the columns of the corpus's `edition_info`; it is not Python, and nothing in it is executed.
+    Editions that share a difficulty are a formula, too: ``formula = "language"``.
     """
 
     renamed: ClassVar[Renamed] = {"bootstrap": "n_resamples"}
@@ -139,23 +140,23 @@ class FitSettings(Settings):
     model: Model = "2"
     method: Literal["auto", "newton", "lbfgs"] = "auto"
     formula: str | None = None
-    restricted: bool = False
+    restricted: bool | None = None
     laplace_scale: float | None = Field(None, gt=0)
     n_resamples: int = Field(0, ge=0)
     errors: Literal["information", "sandwich", "bootstrap", "jackknife"] | None = None
-    clusters: Annotated[str | tuple[str, str] | None, BeforeValidator(_one_or_two)] = None
+    clusters: Annotated[str | tuple[str, str], BeforeValidator(_one_or_two)] = "auto"
     strata: str | None = None
     correction: Literal["CR0", "CR1", "CR2", "CR3"] | None = None
     intents: Literal["fixed", "random"] = "fixed"
     sizes: Literal["normal", "free"] = "normal"
     size_formula: str | None = None
     max_iterations: int = Field(USUAL_ITERATIONS, ge=1)
-    dispersion: Literal["common", "edition"] | str = "common"
+    dispersion: Literal["auto", "common", "edition"] | str = "auto"
 
     @property
     def one_clustering(self) -> str | None:
-        """The clusters, if there is only one kind."""
-        return self.clusters if isinstance(self.clusters, str) else None
+        """The clusters, where there is one kind of them, for what cannot take two; None for none."""
+        return self.clusters if isinstance(self.clusters, str) and self.clusters != "none" else None
 
     @property
     def variant(self) -> Variant:
@@ -178,7 +179,8 @@ class FitSettings(Settings):
     def _settings_agree(self) -> Self:
         arguments = self.arguments()
         names = ("model", "restricted", "intents", "dispersion", "errors", "optimizer")
-        make_settings(**{name: arguments[name] for name in names}, clustered=self.clusters is not None, seed=0)
+        clustered = None if self.clusters == "auto" else self.clusters != "none"
+        make_settings(**{name: arguments[name] for name in names}, clustered=clustered, seed=0)
         return self
 
 

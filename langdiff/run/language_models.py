@@ -217,7 +217,7 @@ def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
     DataError
         If an intent that will be measured has no cluster.
     """
-    if settings.clusters is None:
+    if settings.clusters in ("auto", "none"):
         return
     texts = parts.measured
     intents, info = texts.intents, texts.intent_info

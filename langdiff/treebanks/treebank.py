@@ -231,7 +231,7 @@ def read_treebank(
     if treebank.sentences < FEW_SENTENCES:
         warn(
             f"Treebank {treebank.name!r} has {treebank.sentences} sentences; statistics of fewer than "
-            f"{FEW_SENTENCES} are uncertain."
+            f"{FEW_SENTENCES} say little."
         )
     return treebank
 

@@ -71,7 +71,7 @@ def test_tables_that_cannot_be_set_side_by_side():
         (tables[:1], "at least two tables"),
         ([tables[0], tables[0]], "different names .lm., none of them 'length'; got 'bad'"),
         ([tables[0], fewer], "'fair' and 'bad' do not have the same cells"),
-        ([bare, tables[1]], "'bare': the table has no characters"),
+        ([bare, tables[1]], "'bare': the table has no numbers of characters"),
     ):
         with pytest.raises(DataError, match=message):
             translationese_by_model(wrong, origin, min_native=1)

@@ -102,7 +102,7 @@ def replicates():
     recipe = replace(RECIPES["char-tiny"], epochs=1)
     found = ld.replicate(
         parts_of(120), lm=recipe, scoring=None, max_replaced=0.3, n_seeds=2, seed=1, model="2",
-        compute=HERE,
+        clusters=None, compute=HERE,
     )  # fmt: skip
     return {"frame": columns(found.to_frame()), **without_hashes(texts(found), "bits")}
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.clustering import clusters_of, name_of_clusters, resolve_clusters
+from langdiff.regression.clustering import clusters_of, independent_units, name_of_clusters
 from langdiff.tables.surprisals import Surprisals
 
 VERSES = ["40001001", "40001002", "40002001", "41001001"]
@@ -14,6 +14,10 @@ VERSES = ["40001001", "40001002", "40002001", "41001001"]
 def table(intents=VERSES, info=None):
     bits = pd.DataFrame(np.ones((len(intents), 2)), index=list(intents), columns=["eng", "deu"])
     return Surprisals(bits=bits, intent_info=None if info is None else pd.DataFrame(info, index=list(intents)))
+
+
+def resolve_clusters(of, clusters):
+    return independent_units(of.intents, of.intent_info, clusters).labels
 
 
 def test_none_is_none():
@@ -134,3 +138,104 @@ def test_the_hash_tells_partitions_apart():
     assert name_of_clusters(a) != name_of_clusters(b)
     assert name_of_clusters(a) == name_of_clusters(pd.Series([7, 7, 1], name="x"))
     assert name_of_clusters(a).startswith("x#")
+
+
+BIBLE = [
+    f"{book:02d}{chapter:03d}{verse:03d}" for book in range(1, 7) for chapter in range(1, 4) for verse in range(1, 5)
+]
+
+
+def units(intents, **info):
+    intents = pd.Index(intents)
+    return independent_units(intents, pd.DataFrame(info, index=intents) if info else None)
+
+
+def test_books_of_verse_ids_are_found():
+    found = units(BIBLE)
+    assert (found.kind, found.name, found.count, found.source) == ("found", "book", 6, "from verse ids")
+    assert found.labels.tolist() == [verse[:2] for verse in BIBLE]
+    assert found.words == "6 books (from verse ids)"
+
+
+def test_of_few_books_chapters_are_found_and_the_books_stay_as_they_are():
+    found = units(BIBLE[:48])  # four books of three chapters
+    assert (found.name, found.count) == ("chapter", 12)
+    assert found.strata.tolist() == [verse[:2] for verse in BIBLE[:48]]
+    few = units(BIBLE[:36])  # nine chapters are too few
+    assert (few.name, few.count, few.strata) == ("book", 3, None)
+
+
+def test_the_coarsest_attribute_that_divides_the_intents_is_taken():
+    document = np.arange(60) // 3
+    assert units(range(60), document=document, book=document // 4).name == "book"
+    assert units(range(60), document=document, book=np.zeros(60)).name == "document"  # one book
+    assert units(range(60), document=np.arange(60)).kind == "intents"  # as many documents as intents
+    assert units(BIBLE, document=np.arange(72)).source == "from verse ids"
+
+
+def test_one_document_is_said():
+    found = units(range(60), document=["a"] * 60)
+    assert found.kind == "intents"
+    assert found.notes == ("All intents are of one document; errors say nothing of other documents.",)
+
+
+def test_intents_without_a_value_are_clusters_of_their_own():
+    document = pd.Series(np.arange(60) // 6, dtype=object)
+    document[[3, 59]] = None
+    found = units(range(60), document=document.to_numpy())
+    assert found.count == 12
+    assert found.labels.nunique() == 12
+    assert "2 intents without a document are clusters of their own." in found.notes
+
+
+def test_chapters_whose_numbers_begin_anew_are_those_of_their_book():
+    found = units(range(48), book=np.arange(48) // 12, chapter=np.arange(48) // 4 % 3)
+    assert (found.name, found.count) == ("chapter", 12)
+
+
+def test_other_attributes_are_named_and_not_used():
+    found = units(range(60), translator=np.arange(60) % 7, genre=["prose"] * 60)
+    assert found.kind == "intents"
+    assert found.notes == ("Not used: translator.",)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([f"doc{d}_s{s}" for d in range(5) for s in range(3)], ("document", 5)),
+        ([f"n{d:02d}-{s:03d}" for d in range(5) for s in range(3)], ("document", 5)),
+        ([f"GEN.{c}.{v}" for c in range(6) for v in range(3)], ("document", 6)),  # one book
+        ([f"{b}.{c}.{v}" for b in ("GEN", "EXO") for c in range(6) for v in range(3)], ("section", 12)),
+        ([f"b{b}.{c}.{v}" for b in range(5) for c in range(6) for v in range(3)], ("document", 5)),
+        ([f"s{k}" for k in range(15)], ("intent", 15)),
+        ([f"sent_{k}" for k in range(15)], ("intent", 15)),  # one prefix
+        ([f"doc{d}_s{s}" for s in range(3) for d in range(5)], ("intent", 15)),  # not contiguous
+        ([f"doc{d}_s{s}" for d in range(5) for s in (1, 3, 2)], ("intent", 15)),  # not increasing
+        ([f"doc{d}_s1" for d in range(15)], ("intent", 15)),  # a document each
+        ([*(f"doc{d}_s{s}" for d in range(5) for s in range(3)), "title"], ("intent", 16)),  # not all
+        (list(range(15)), ("intent", 15)),
+    ],
+)
+def test_documents_are_found_in_names(names, expected):
+    found = units(names)
+    assert (found.name, found.count) == expected
+
+
+def test_clusters_that_cannot_be_spared_are_left_for_finer_ones():
+    intents = pd.Index(BIBLE)
+    found = independent_units(intents, None, usable=lambda labels: labels.name != "book")
+    assert (found.name, found.count) == ("chapter", 18)
+    assert "Without one book some editions could not be compared, so that books are not the clusters." in found.notes
+    assert independent_units(intents, None, usable=lambda labels: False).kind == "intents"
+
+
+def test_the_word_none_is_for_commands():
+    with pytest.raises(ConfigError, match="use None"):
+        independent_units(pd.Index(BIBLE), None, "none")
+
+
+def test_labels_of_any_type_can_be_saved():
+    labels = pd.Series([(1, 2), (1, 2), 1.5, "1"], index=VERSES)
+    found = independent_units(pd.Index(VERSES), None, labels)
+    assert found.labels.map(type).isin([str, int]).all()
+    assert found.labels.nunique() == 3

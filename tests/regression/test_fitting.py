@@ -57,7 +57,9 @@ def test_error_falls_with_the_root_of_the_number_of_intents(model):
         for seed in range(20):
             truth = ld.simulate(intents, 6, model=model, missing=0.2, seed=seed)
             surprisals = truth.surprisals
-            squares.append(np.mean((ld.fit(surprisals, model=model).difficulty - truth.difficulty) ** 2))
+            squares.append(
+                np.mean((ld.fit(surprisals, model=model, dispersion="common").difficulty - truth.difficulty) ** 2)
+            )
         return np.sqrt(np.mean(squares))
 
     ratio = root_mean_square(50) / root_mean_square(800)
@@ -121,7 +123,8 @@ def test_model_2_weighs_long_intents_more():
         truth = ld.simulate(200, 5, intent_sizes=sizes, seed=seed)
         surprisals = truth.surprisals
         for model, found in errors.items():
-            found.append(np.mean((ld.fit(surprisals, model=model).difficulty - truth.difficulty) ** 2))
+            fit = ld.fit(surprisals, model=model, dispersion="common")
+            found.append(np.mean((fit.difficulty - truth.difficulty) ** 2))
     assert np.mean(errors["2"]) < 0.8 * np.mean(errors["1"])
 
 
@@ -154,7 +157,7 @@ def test_single_cells_are_kept_counted_and_say_nothing():
     extra = pd.DataFrame({"e2": [500.0, 3.0]}, index=["x", "y"])
     with_extra = pd.concat([surprisals.bits, extra])
     for model in ("1", "2"):
-        fit, without = ld.fit(with_extra, model=model), ld.fit(surprisals, model=model)
+        fit, without = (ld.fit(table, model=model, restricted=False) for table in (with_extra, surprisals))
         assert fit.single_cell_intents == 2
         assert fit.cells == without.cells + 2
         assert len(fit.intent_size) == 62
@@ -317,15 +320,15 @@ def test_bad_settings_are_refused(setting, message):
 def test_copies_of_an_edition_are_warned_about():
     bits = ld.simulate(50, 4, missing=0.2, seed=0).surprisals.bits
     with pytest.warns(LangdiffWarning, match=r"^1 pair\(s\) of editions have equal surprisals .*'copy = e2'\. Copies"):
-        ld.fit(bits.assign(copy=bits["e2"]))
+        ld.fit(bits.assign(copy=bits["e2"]), dispersion="common")
     for times in (1.3, 1 / 7):
         message = rf"^1 pair\(s\) of editions have equal .* or exact multiples: 'copy = {times:.6g} × e2'\. Copies"
         with pytest.warns(LangdiffWarning, match=message):
-            ld.fit(bits.assign(copy=times * bits["e2"]))
+            ld.fit(bits.assign(copy=times * bits["e2"]), dispersion="common")
     with pytest.warns(LangdiffWarning, match="copy = 1.3 × e2"):  # in single precision
-        ld.fit(bits.assign(copy=(1.3 * bits["e2"].astype("f4")).astype(float)))
+        ld.fit(bits.assign(copy=(1.3 * bits["e2"].astype("f4")).astype(float)), dispersion="common")
     partly = bits["e2"].where(np.arange(50) < 40, bits["e2"] * 1.1)
-    ld.fit(bits.assign(copy=partly))  # warnings are errors here: none
+    ld.fit(bits.assign(copy=partly), dispersion="common")  # warnings are errors here: none
 
 
 def test_editions_that_single_intents_join_are_warned_about():
@@ -335,7 +338,7 @@ def test_editions_that_single_intents_join_are_warned_about():
         pytest.warns(LangdiffWarning, match=r"^1 edition\(s\) are joined .* only: 'e4' \(joined by '1'\)\. Nothing"),
         pytest.warns(LangdiffWarning, match=r"^single intents \('1'\) decide how some editions compare"),
     ):
-        ld.fit(bits)
+        ld.fit(bits, restricted=False, dispersion="common")
 
 
 @given(arrays(bool, st.tuples(st.integers(2, 8), st.integers(2, 6))))

@@ -51,7 +51,7 @@ NINE_DIGITS = 1e-9  # where Newton's method stops is 1e-10 from the maximum; wit
     ids=["complete", "incomplete"],
 )
 def test_model_2_makes_up_for_the_sizes_that_it_fits(bits, factor, difficulty, std_error, contrast, log_likelihood):
-    fit = ld.fit(bits, model="2", errors="information")
+    fit = ld.fit(bits, model="2", restricted=False, errors="information")
     assert_allclose(fit.difficulty, difficulty, rtol=0, atol=NINE_DIGITS)
     assert_allclose(fit.std_error, std_error, rtol=0, atol=NINE_DIGITS)
     assert fit.contrast(1, 0).std_error == pytest.approx(contrast, abs=NINE_DIGITS)

@@ -75,13 +75,19 @@ def test_the_variance_in_the_likelihood_of_model_1_is_the_smaller_one():
 
 def test_summary_and_repr_say_what_to_trust(fit):
     text = fit.summary()
-    for part in ("Model 2 (newton), converged", "50 intents", "e1", "log-likelihood", fit.signature):
+    for part in (
+        "Model 2 (newton, restricted likelihood), converged",
+        "50 intents",
+        "e1",
+        "log-likelihood",
+        fit.signature,
+    ):
         assert part in text
     assert repr(fit).startswith("DifficultyFit: model 2, 50 intents × 4 editions, sigma ")
     assert "<table" in fit._repr_html_()
     bits = re.search(r"\|bits:[0-9a-f]{8}\|", fit.signature)[0]
     assert fit.signature == (
-        f"model:2|method:newton|errors:information|lm:simulated{bits}cells:{fit.cells}|intents:50|editions:4"
+        f"model:2|method:newton|restricted:yes|errors:information|lm:simulated{bits}cells:{fit.cells}|intents:50|editions:4"
         f"|version:{ld.__version__}"
     )
 

@@ -297,7 +297,8 @@ def cross_validate(
     table = as_surprisals(surprisals)
     labels = one_clustering(table, clusters)
     observed = table.bits.notna().to_numpy()
-    fit(table, model="1")  # a table that cannot be fitted is refused here, in full, not fold by fold
+    # a table that cannot be fitted is refused here, in full, not fold by fold
+    fit(table, model="1", clusters=None, dispersion="common")
     rng = generator(seed)
     named = name_of_seed(seed, rng)
     folds = assign_folds(observed, n_folds, rng, None if labels is None else pd.factorize(labels)[0])
@@ -350,7 +351,8 @@ def _fit_rest(table: Surprisals, out: Booleans, variant: Variant, restricted: bo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # convergence is counted; standard errors are not used
         try:
-            return fit(rest, model=variant, restricted=restricted and variant.restrictable)
+            restricted = restricted and variant.restrictable
+            return fit(rest, model=variant, restricted=restricted, clusters=None, dispersion="common")
         except DataError as error:
             raise DataError(
                 f"with a fold of {int(out.sum()):,} cells held out, the rest cannot be fitted: {error} "

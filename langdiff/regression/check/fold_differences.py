@@ -252,7 +252,10 @@ def _fit(table: Surprisals, settings: dict[str, Any]) -> tuple[DifficultyFit, li
     """Return a fit and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LangdiffWarning)
-        return fit(table, **settings), caught
+        given = dict(settings)
+        if given.get("dispersion", "auto") == "auto":
+            given["dispersion"] = "common"  # the same for all folds
+        return fit(table, **given), caught
 
 
 def _model_sd(fits: list[DifficultyFit]) -> float:

@@ -35,6 +35,7 @@ USUAL_CORRECTION: Correction = "CR2"
 USUAL_RESAMPLES = 500
 LARGEST = 10_000_000  # cells of a table up to which the scores of rows are held in memory
 FEWEST_INTENTS = 50  # from which the plain sandwich is the default, of each edition where sizes are random
+BLOCK = "block of rows"  # which the fit has chosen, and its audit tells
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
 ROUNDING = 1e-6
 FEW_CLUSTERS = 10.0  # degrees of freedom below which intervals are long and hang on few clusters
@@ -466,7 +467,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
 
 def _warn_of_few(found: Uncertainty) -> None:
     least, source = float(np.min(found.freedom)), found.source
-    if source.kind != "information" and least < FEW_CLUSTERS - ROUNDING:
+    if source.kind != "information" and source.clusters != BLOCK and least < FEW_CLUSTERS - ROUNDING:
         of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
         warn(
             f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "

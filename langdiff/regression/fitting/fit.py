@@ -1,6 +1,7 @@
 """Estimation of difficulties: checks of the arguments, the fit, and its labelled results."""
 
 import logging
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -12,23 +13,36 @@ from langdiff.base.renamed import IN_FIT, renamed
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
-from langdiff.regression.clustering import Clusters, name_of_clusters, resolve_clusters, strata_of
+from langdiff.regression.audit import Audit, NoiseTest
+from langdiff.regression.clustering import AnyClusters, name_of_clusters, strata_of
 from langdiff.regression.design import Design, Groups, identify_design, make_design
+from langdiff.regression.fitting.audit import (
+    FARTHEST,
+    conclude,
+    find_order,
+    find_units,
+    missing_cells,
+    residuals_of,
+    test_noise,
+    totals_of_two,
+    unequal_noise,
+    warn_of_missing,
+)
 from langdiff.regression.fitting.errors import Bootstrap, Errors, Jackknife, Sandwich, as_errors, find_errors
 from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
 from langdiff.regression.fitting.integrated import Dispersion, OwnDispersions, Random, RandomSizes, dispersion_groups
 from langdiff.regression.fitting.sample import Sample, Uncertainty
 from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, USUAL_OPTIMIZER, Optimizer
-from langdiff.regression.records import ErrorsKind
+from langdiff.regression.records import ErrorsKind, IntentsCompared
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table, log_bits
+from langdiff.regression.units import IndependentUnits
 from langdiff.regression.variants import Model, find_variant, names_with, own_variant, require
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable
 from langdiff.tables.surprisals import Surprisals
 
 Intents = Literal["fixed", "random"]
-FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language
 
 log = logging.getLogger(__name__)
 
@@ -38,14 +52,14 @@ def fit(
     surprisals: Surprisals | LongTable | npt.NDArray[np.floating],
     *,
     model: Model | Variant = "2",
-    restricted: bool = False,
+    restricted: bool | None = None,
     intents: Intents | Random = "fixed",
-    dispersion: Dispersion = "common",
+    dispersion: Dispersion = "auto",
     formula: str | None = None,
     groups: Groups | None = None,
     edition_info: pd.DataFrame | None = None,
     errors: ErrorsKind | Errors | None = None,
-    clusters: Clusters | None = None,
+    clusters: AnyClusters | None = "auto",
     optimizer: Optimizer | Literal["auto"] = "auto",
     seed: int | np.random.Generator = 0,
 ) -> DifficultyFit:
@@ -71,19 +85,21 @@ def fit(
         Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations. Model 3 needs
         the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. The kink of 2L is rounded off, which gives
         it a sandwich; ``Laplace(rounding=0)`` fits the kink itself.
-    restricted : bool
+    restricted : bool, optional
         Maximize the restricted likelihood, which makes up for the many intent sizes: without it the
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
-        the same editions, their difficulties are biased by a percent or so. See the handbook, "The models". With
-        random intents, in model 1, REML.
+        the same editions, their difficulties are biased by a percent or so. By default in model 2 with fixed intents
+        and a common dispersion if cells are missing. See the handbook, "The models". With random intents, in model 1,
+        REML.
     intents : {"fixed", "random"} or Random
         Sizes of intents: a parameter each, which is valid if what is missing depends on the intents only; or drawn
         from one distribution, in models 1, 2 and 2L, which is valid if it depends on observed bits only. ``"random"``
         takes ln n to be normal; other distributions are ``Random(sizes="free")``, or ``Random(formula="book")``. See
         the handbook, "Standard errors and what they assume".
-    dispersion : {"common", "edition"}, column, mapping or Series
+    dispersion : {"auto", "common", "edition"}, column, mapping or Series
         Editions that share a dispersion, in models 1 and 2: all, none, or those with the same value in a column of
-        `edition_info`. Difficulties are then about expected bits; see `DifficultyFit.contrast`.
+        `edition_info`. Difficulties are then about expected bits; see `DifficultyFit.contrast`. ``"auto"`` is none if
+        noise differs between editions by a score test (p < 0.01), and otherwise all.
     formula : str, optional
         Difficulties as sums of terms, such as ``"language + lm"``, over the columns of `edition_info`
         (Wilkinson's notation). A formula is not Python; see the handbook, "The models", for what it may say.
@@ -99,9 +115,11 @@ def fit(
         intents, and otherwise from 50 intents on (up to ten million cells; with random intents or dispersions of
         editions, from 50 cells of every edition on); the information below that, and where one intent alone decides how
         some editions compare, which gives those comparisons one degree of freedom.
-    clusters : str, pair of str, mapping or Series, optional
+    clusters : "auto", str, pair of str, mapping, Series, DifficultyFit or None
         Intents that share errors: a column of `Surprisals.intent_info`, such as ``"book"`` or ``"document"``, or the
-        cluster of each intent. Two columns are clusters that cross.
+        cluster of each intent. Two columns are clusters that cross. ``"auto"`` looks for them in the attributes book,
+        document and chapter, in verse ids and in names such as ``doc3_s12``, and takes ten blocks of rows if neighbours
+        are alike. A fit stands for the clusters of its audit, and None for independent intents.
     optimizer : Optimizer or "auto"
         Search for the estimates, where it is not the usual one: ``langdiff.regression.Optimizer(max_iterations=5000)``.
     seed : int or numpy.random.Generator
@@ -169,21 +187,15 @@ def fit(
         intents=intents,
         dispersion=dispersion,
         errors=errors,
-        clustered=clusters is not None,
+        clustered=None if isinstance(clusters, str) and clusters == "auto" else clusters is not None,
         optimizer=optimizer,
         seed=seed,
     )
     table = as_surprisals(surprisals)
     design = make_design(table.editions, groups, formula, edition_info)
     z = log_bits(table, design)
-    found = resolve_clusters(table, clusters)
-    labels = [] if found is None else [found] if isinstance(found, pd.Series) else [found[name] for name in found]
-    labels = [column.rename("cluster") if column.name == "intent" else column for column in labels]
-    if len(labels) > 1 and isinstance(settings.errors, Bootstrap | Jackknife):
-        raise ConfigError(f"clusters of two kinds that cross need {option('errors', 'sandwich')}; give one kind.")
-    stratum = None
-    if found is not None and isinstance(settings.errors, Sandwich) and settings.errors.strata is not None:
-        stratum = strata_of(table.intents, table.intent_info, found, settings.errors.strata)
+    units = find_units(table, design, z, clusters)
+    _check_errors(settings, units)
     fitting: Fitting
     if settings.own_dispersions:
         group = dispersion_groups(dispersion, table, edition_info)
@@ -191,20 +203,64 @@ def fit(
     elif settings.random is not None:
         fitting = RandomSizes(z, design, settings, table)
     else:
-        fitting = Fixed(z, design, settings, table)
+        usual = restricted is None and settings.variant.restricted_usually and bool(np.isnan(z).any())
+        fitting = Fixed(z, design, settings._replace(restricted=usual or settings.restricted), table)
     _check_estimate(fitting)
+    return _audited(fitting, units, automatic=isinstance(dispersion, str) and dispersion == "auto")
+
+
+def _check_errors(settings: Settings, units: IndependentUnits) -> None:
+    """Check the source of errors against units that were found by default."""
+    errors = settings.errors
+    if units.kind == "given" and len(units.columns) > 1 and isinstance(errors, Bootstrap | Jackknife):
+        raise ConfigError(f"clusters of two kinds that cross need {option('errors', 'sandwich')}; give one kind.")
+    if errors is not None and units.kind != "given":
+        errors.check(settings, clustered=bool(units.columns) and errors.kind != "information")
+
+
+def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> DifficultyFit:
+    """Audit a fit, fit again with dispersions of editions if need be, and return the result."""
+    residuals = residuals_of(common)
+    units, order = find_order(residuals, common, units)
+    labels, fitting = units.columns, common
+    compared = common.compare(labels)
+    if common.settings.own_dispersions:
+        noise = NoiseTest(fitted="given")
+    else:
+        noise = test_noise(residuals, common, units)
+        if noise.unequal:
+            fitting, noise = unequal_noise(residuals, common, units, noise, automatic=automatic)
+        elif len(common.table.editions) == 2 and common.estimate.converged and not noise.tested:
+            noise = replace(noise, totals=totals_of_two(common, units))
+    stratum = _stratum(fitting, units)
     uncertainty = find_errors(Sample(fitting, labels, stratum))
-    return _label(fitting, uncertainty, labels, stratum)
+    missing = missing_cells(common, compared)
+    if missing.differ:
+        warn_of_missing(missing)
+    audit = conclude(uncertainty, replace(units, strata=stratum), order, noise, missing)
+    return _label(fitting, uncertainty, audit, compared)
+
+
+def _stratum(fitting: Fitting, units: IndependentUnits) -> pd.Series | None:
+    """Return the strata that errors take as they are: those asked for, or those found by default."""
+    errors, table, kinked = fitting.settings.errors, fitting.table, fitting.settings.variant.kinked
+    if errors is None:
+        return None if kinked else units.strata
+    if not isinstance(errors, Sandwich) or units.labels is None:
+        return None
+    if errors.strata is None:
+        return units.strata
+    return strata_of(table.intents, table.intent_info, units.labels, errors.strata)
 
 
 def make_settings(
     *,
     model: Model | Variant = "2",
-    restricted: bool = False,
+    restricted: bool | None = None,
     intents: object = "fixed",
-    dispersion: Dispersion = "common",
+    dispersion: Dispersion = "auto",
     errors: object = None,
-    clustered: bool = False,
+    clustered: bool | None = None,
     optimizer: object = "auto",
     seed: int | np.random.Generator | None = None,
 ) -> Settings:
@@ -214,8 +270,8 @@ def make_settings(
     ----------
     model, restricted, intents, dispersion, errors, optimizer, seed
         See `fit`.
-    clustered : bool
-        Whether clusters of intents are given.
+    clustered : bool, optional
+        Whether clusters of intents are given; None if they are still to be found.
 
     Raises
     ------
@@ -227,15 +283,17 @@ def make_settings(
         restricted=bool(restricted),
         optimizer=_as_optimizer(optimizer),
         random=_as_random(intents),
-        own_dispersions=not (isinstance(dispersion, str) and dispersion == "common"),
+        own_dispersions=not (isinstance(dispersion, str) and dispersion in ("auto", "common")),
         errors=as_errors(errors),
         seed=seed,
     )
     _check_settings(settings)
-    if settings.errors is not None:
+    if isinstance(settings.errors, Sandwich) and settings.errors.strata is not None:
+        settings.errors.check(settings, clustered=bool(clustered))
+    if settings.errors is not None and clustered is not None:
         settings.errors.check(settings, clustered=clustered)
-    elif settings.variant.kinked and settings.random is None:
-        Jackknife().check(settings, clustered=clustered)  # the usual errors there
+    elif settings.errors is None and settings.variant.kinked and settings.random is None:
+        Jackknife().check(settings, clustered=bool(clustered))  # the usual errors there
     return settings
 
 
@@ -324,9 +382,7 @@ def _most_extreme(fitting: Fitting) -> str:
     return f"edition {table.editions[edition]!r}, for instance {cell} bits"
 
 
-def _label(
-    fitting: Fitting, uncertainty: Uncertainty, labels: list[pd.Series], stratum: pd.Series | None
-) -> DifficultyFit:
+def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: IntentsCompared | None) -> DifficultyFit:
     found, settings, table, units = fitting.estimate, fitting.settings, fitting.table, fitting.design.units
     parameters, observed = fitting.parameters, ~np.isnan(fitting.z)
     with np.errstate(over="ignore"):  # sizes of a fit that did not converge may be beyond any float
@@ -356,17 +412,17 @@ def _label(
         cells=int(observed.sum()),
         free_difficulties=fitting.design.free,
         single_cell_intents=int((observed.sum(axis=1) == 1).sum()),
-        signature=_signature(fitting, uncertainty, labels, stratum, int(observed.sum())),
+        signature=_signature(fitting, uncertainty, audit.clusters, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
         reference=None if uncertainty.reference is None else pd.DataFrame(uncertainty.reference, units, units),
+        compared=compared,
+        audit=audit,
         own_variant=own_variant(settings.variant),
-        **fitting.records(labels, uncertainty),
+        **fitting.records(audit.clusters.columns, uncertainty),
     )
 
 
-def _signature(
-    fitting: Fitting, uncertainty: Uncertainty, labels: list[pd.Series], stratum: pd.Series | None, cells: int
-) -> str:
+def _signature(fitting: Fitting, uncertainty: Uncertainty, clusters: IndependentUnits, cells: int) -> str:
     """Return the signature of a fit, which differs between fits whose numbers could differ."""
     settings, found, table = fitting.settings, fitting.estimate, fitting.table
     iterative = found.method != "exact"
@@ -380,8 +436,8 @@ def _signature(
         **fitting.signature(),
         **identify_design(fitting.design),
         "errors": uncertainty.source.signature,
-        "clusters": "+".join(map(name_of_clusters, labels)) or None,
-        "strata": None if stratum is None else name_of_clusters(stratum),
+        "clusters": "+".join(map(name_of_clusters, clusters.columns)) or None,
+        "strata": None if clusters.strata is None else name_of_clusters(clusters.strata),
         "max_iterations": settings.optimizer.max_iterations if iterative and not usual else None,
         **identify_table(table),
         "cells": cells,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 LEAST_SIGMA = 1e-8  # residuals of log bits below it are rounding, and the likelihood is unbounded
 MOST_COMPARED = 1_000_000  # cells
+FEWEST_PER_EDITION = 50  # intents, from which the distribution of the distance between two fits is known
 LEAST_SPREAD = 0.01  # of ln n, to begin a search with
 
 
@@ -145,6 +146,16 @@ class Fitting(ABC):
         """
         return {}
 
+    def compare(self, labels: list[pd.Series]) -> IntentsCompared | None:  # noqa: ARG002
+        """Return the distance between fixed and random intents; None where it is not computed.
+
+        Parameters
+        ----------
+        labels : list of Series, shape (I,)
+            Clusters of intents, of no kind, one or two.
+        """
+        return None
+
     def signature(self) -> dict[str, str | None]:
         """Return the treatment of sizes and dispersions as parts of a signature."""
         return {}
@@ -199,9 +210,9 @@ class Fixed(Fitting):
         """Return the sandwich with intents as clusters; see `Fitting.plain`."""
         return covariance_of_clusters(self.clusters(np.arange(len(self._shared))), "CR0")
 
-    def records(self, labels: list[pd.Series], uncertainty: "Uncertainty") -> dict[str, Any]:  # noqa: ARG002
-        """Return the comparison with random intents; see `Fitting.records`."""
-        return {"compared": compare_intents(self, None, labels)}
+    def compare(self, labels: list[pd.Series]) -> IntentsCompared | None:
+        """Return the comparison with random intents; see `Fitting.compare`."""
+        return compare_intents(self, None, labels)
 
 
 def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> None:
@@ -253,13 +264,13 @@ def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: lis
         Clusters of intents, of no kind, one or two.
     """
     z, design, variant, optimizer = fitting.z, fitting.design, fitting.settings.variant, fitting.settings.optimizer
-    if not variant.has_information or fitting.settings.restricted or not fitting.estimate.converged:
-        return None
     model: Literal["1", "2"] = "1" if variant.common_variance else "2"
-    cluster = pd.factorize(labels[0])[0] if labels else np.arange(len(z))
-    enough = len(labels) < 2 and cluster.max() >= 2 * z.shape[1]  # for the variance between clusters
-    if not enough or z.size > MOST_COMPARED or not np.isnan(z).any():
+    if not variant.has_information or not fitting.estimate.converged or (fitting.settings.restricted and model == "1"):
         return None
+    cluster = pd.factorize(labels[0])[0] if labels else np.arange(len(z))
+    if len(labels) > 1 or z.size > MOST_COMPARED or not np.isnan(z).any():
+        return None
+    enough = cluster.max() >= 2 * z.shape[1] and len(z) >= FEWEST_PER_EDITION * z.shape[1]
     used = (~np.isnan(z)).sum(axis=1) > 1
     two_way = solve_two_way(z[used], design.basis)
     # unrestricted, model 2 has a bias of its own in incomplete tables, which would be taken for a difference
@@ -267,7 +278,7 @@ def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: lis
     iterations = optimizer.max_iterations
     try:
         fixed = fitting.estimate
-        if random is not None or restricted:
+        if random is not None or restricted != fitting.settings.restricted:
             near = (fixed.sizes, fixed.c) if random is None else None
             fixed = variant.estimate(
                 two_way, restricted=restricted, optimizer=optimizer, start=near, with_covariance=False
@@ -290,5 +301,5 @@ def compare_intents(fitting: Fitting, random: RandomEstimate | None, labels: lis
         difference=pd.Series(found.difference, fitting.table.editions, name="difference"),
         statistic=found.statistic,
         degrees_of_freedom=found.rank,
-        p_value=found.p_value,
+        p_value=found.p_value if enough else float("nan"),
     )

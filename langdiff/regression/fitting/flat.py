@@ -10,6 +10,19 @@ from langdiff.regression.records import ErrorsKind
 from langdiff.regression.variants import find_variant
 
 
+def typed_clusters(clusters: Any) -> Any:
+    """Return clusters as Python has them from the text of an option: ``"none"`` is None, and a comma parts two columns.
+
+    Examples
+    --------
+    >>> typed_clusters("none"), typed_clusters("document,translator"), typed_clusters("auto")
+    (None, ['document', 'translator'], 'auto')
+    """
+    if not isinstance(clusters, str):
+        return clusters
+    return None if clusters == "none" else clusters.split(",") if "," in clusters else clusters
+
+
 def flat_arguments(
     *,
     model: str = "2",
@@ -60,6 +73,8 @@ def flat_arguments(
         "intents": intents,
         "errors": errors,
     }
+    if "clusters" in others:
+        arguments["clusters"] = typed_clusters(others["clusters"])
     if intents == "random":
         arguments["intents"] = Random(sizes, size_formula)
     elif sizes != "normal" or size_formula is not None:

@@ -28,7 +28,7 @@ from langdiff.regression.kernel.integrated.comparisons import (
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
 from langdiff.regression.kernel.integrated.unequal import UnequalEstimate, estimate_unequal, pseudo_inverse
 from langdiff.regression.kernel.two_way import solve_two_way
-from langdiff.regression.records import Dispersions, SizeDistribution
+from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
 from langdiff.tables.surprisals import Surprisals
 
 Sizes = Literal["normal", "free"]
@@ -120,15 +120,19 @@ class RandomSizes(Fitting):
         return self.random.influence()
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:  # noqa: ARG002
-        """Return the distribution of sizes, in bits of an average edition, and the comparison with fixed intents."""
+        """Return the distribution of sizes, in bits of an average edition; see `Fitting.records`."""
         shift = float(np.mean(self.parameters.log_intent_size - self.random.sizes))  # the same for all
-        slopes, plain = None, self.option == Random()
+        slopes = None
         if self._terms is not None:
             terms = pd.Index(map(str, self._terms.columns), name="term")
             slopes = pd.Series(self.random.slopes, index=terms, name="slope")
         mean = self.random.mean + shift
         sizes = SizeDistribution(kind=self.option.sizes, mean=mean, sd=self.random.tau, slopes=slopes)
-        return {"sizes": sizes, "compared": compare_intents(self, self.random, labels) if plain else None}
+        return {"sizes": sizes}
+
+    def compare(self, labels: list[pd.Series]) -> IntentsCompared | None:
+        """Return the comparison with fixed intents, for normal sizes without a formula; see `Fitting.compare`."""
+        return compare_intents(self, self.random, labels) if self.option == Random() else None
 
     def signature(self) -> dict[str, str | None]:
         """Return the distribution of sizes; see `Fitting.signature`."""
@@ -340,8 +344,8 @@ def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFr
     if not isinstance(dispersion, str | Mapping | pd.Series) or (isinstance(dispersion, str) and info is None):
         shown = dispersion if isinstance(dispersion, str) else type(dispersion).__name__
         raise ConfigError(
-            f"{option('dispersion', shown)} must be 'common', 'edition', a column of {option('edition_info')}, or "
-            "the group of each edition."
+            f"{option('dispersion', shown)} must be 'auto', 'common', 'edition', a column of {option('edition_info')}, "
+            "or the group of each edition."
         )
     labels = labels_of(table.editions, dispersion, info, "dispersion")
     return labels.map(lambda label: label if isinstance(label, str | int) else str(label))

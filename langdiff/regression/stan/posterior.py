@@ -17,6 +17,8 @@ from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
 from langdiff.regression.table import identify_table
 from langdiff.regression.variants import StanModel
+from langdiff.regression.variants.lognormal import LogNormal
+from langdiff.regression.variants.normal import Normal
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 
@@ -222,7 +224,8 @@ def prepare(
     if random_intents:
         _check_random(variant, priors, plain)
     # model 2 whitens 2L and 3 as well: their fits differ by little, and the posterior does not depend on it
-    point = fit(surprisals, model="1" if variant.common_variance else "2")
+    near = LogNormal() if variant.common_variance else Normal()
+    point = fit(surprisals, model=near, restricted=False, clusters=None, dispersion="common")
     table = surprisals if isinstance(surprisals, Surprisals) else Surprisals(bits=surprisals)
     several = table.bits.notna().sum(axis=1) > 1
     kept = several | random_intents

@@ -29,6 +29,7 @@ class LogNormal(Normal):
 
     name: ClassVar[str] = "1"
     common_variance: ClassVar[bool] = True
+    restricted_usually: ClassVar[bool] = False
     restrictable: ClassVar[bool] = False
     usual_sigma: ClassVar[float] = 0.2  # of a sentence
 

@@ -29,6 +29,7 @@ class Normal(Variant):
 
     name: ClassVar[str] = "2"
     has_information: ClassVar[bool] = True
+    restricted_usually: ClassVar[bool] = True
     random_sizes: ClassVar[bool] = True
     stan: ClassVar[bool] = True
 

@@ -51,6 +51,8 @@ class Variant(ABC):
         Whether errors can come from the information; then editions may have dispersions of their own.
     restrictable : bool
         Whether there is a restricted likelihood where every intent has a size of its own.
+    restricted_usually : bool
+        Whether the restricted likelihood is the default where cells are missing.
     random_sizes : bool
         Whether sizes of intents can be integrated out.
     concave : bool
@@ -81,6 +83,7 @@ class Variant(ABC):
     common_variance: ClassVar[bool] = False
     has_information: ClassVar[bool] = False
     restrictable: ClassVar[bool] = True
+    restricted_usually: ClassVar[bool] = False
     random_sizes: ClassVar[bool] = False
     concave: ClassVar[bool] = True
     unbounded_in_pairs: ClassVar[bool] = False

@@ -59,7 +59,7 @@ class CompareSettings(Section):
 
     def make(self, basis: Basis) -> Analysis:
         """Fit all models to the table of each language model."""
-        asked = basis.experiment.fit.restricted
+        asked = bool(basis.experiment.fit.restricted)
         # those of others do not compare with them
         restricted = asked and all(variant.restrictable for variant in self.variants)
         tables = {lm: self._compared(table, basis, restricted) for lm, table in basis.surprisals.items()}
@@ -80,7 +80,10 @@ class CompareSettings(Section):
     def _compared(self, table: Surprisals, basis: Basis, restricted: bool) -> pd.DataFrame:
         seed = basis.experiment.seed
         fits: dict[str, DifficultyFit] = {
-            variant.name: ld.fit(table, model=variant, restricted=restricted, seed=seed) for variant in self.variants
+            variant.name: ld.fit(
+                table, model=variant, restricted=restricted, clusters=None, dispersion="common", seed=seed
+            )
+            for variant in self.variants
         }
         rows = ld.compare(fits).drop(columns="model").rename_axis("model")
         if self.n_folds:

@@ -52,7 +52,7 @@ class FoldsCompared(Section):
         # the model of the run; errors are those of the clusters and of the folds
         without = ("clusters", "errors")
         settings: dict[str, Any] = experiment.fit.arguments(without=without)
-        by_group = experiment.fit.one_clustering in (None, "fold")
+        by_group = experiment.fit.one_clustering in ("auto", None, "fold")
         clusters = experiment.split.groups if by_group else experiment.fit.one_clustering
         info = basis.multitext.edition_info  # by whose columns dispersions may be named
         tables, reasons = [], {}

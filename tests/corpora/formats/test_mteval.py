@@ -106,7 +106,10 @@ def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other
         ('<mteval><refset refid="r"><seg id="1"/></refset></mteval>', r"line 1: a <seg> outside of <doc>"),
         ('<refset refid="r">\n<refset refid="s"/></refset>', r"line 2: a refset in the refset of line 1"),
         ('\n<refset refid="r"><doc docid="d"><seg id="1">a</seg></doc>', r"line 2: ends within the <refset> of line 2"),
-        ('<refset><doc docid="d"><seg id="1">a</seg></doc></refset>', r"line 1: the language of this text is given nei"),
+        (
+            '<refset><doc docid="d"><seg id="1">a</seg></doc></refset>',
+            r"line 1: the language of this text is given nei",
+        ),
         ('<!DOCTYPE mteval [<!ENTITY a "b">]><mteval/>', r"line 1: declares entities"),
     ],
 )

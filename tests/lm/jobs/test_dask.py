@@ -233,7 +233,7 @@ def test_workers_whose_results_would_differ_are_refused(tmp_path, options, monke
     with in_this_process(**options) as executor:
         if "memory_limit" in options:
             call = dask_worker.Call(work=run_job, version="0.0", probe=None)
-            with pytest.raises(ConfigError, match=r"has langdiff \S+, but 0.0 asks"):
+            with pytest.raises(ConfigError, match=r"has langdiff \S+, but jobs come from 0.0"):
                 executor._client.submit(dask_worker.check_worker, call).result()
             monkeypatch.setattr(dask_jobs, "write_text", lambda *_: None)
         match = "has 2 threads" if "threads_per_worker" in options else f"does not see the cache {tmp_path}"

@@ -1,0 +1,260 @@
+"""The audit of a fit: what is independent, whether noise is equal, and what missing cells do."""
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import LinAlgError
+
+from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.errors import ConfigError, DataError, warn
+from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
+from langdiff.regression.clustering import AnyClusters, independent_units
+from langdiff.regression.design import Design
+from langdiff.regression.fitting.errors import BLOCK, FEWEST_INTENTS
+from langdiff.regression.fitting.fixed import Fitting
+from langdiff.regression.fitting.integrated import OwnDispersions, Random, dispersion_groups
+from langdiff.regression.fitting.sample import Uncertainty
+from langdiff.regression.kernel.connected import disconnecting_clusters
+from langdiff.regression.kernel.estimate import Optimizer
+from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
+from langdiff.regression.kernel.residual_tests import (
+    Tested,
+    equality_of_noise,
+    likeness_of_neighbours,
+    residuals_within_rows,
+)
+from langdiff.regression.records import IntentsCompared
+from langdiff.regression.units import IndependentUnits
+from langdiff.tables.surprisals import Surprisals
+
+BLOCKS = 10  # of neighbouring rows, where these are alike
+FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language
+FAR = 2.0  # standard errors by which two kinds of ratios differ
+FEWEST_TESTED = 3  # editions, for a test of equal noise
+
+
+class Residuals(NamedTuple):
+    """Residuals within the rows that were fitted, with their variance under equal noise."""
+
+    within: Floats  # (I, J), 0 where missing
+    observed: Booleans | None  # None if all are
+    variance: Floats  # (I,)
+
+
+def find_units(table: Surprisals, design: Design, z: Floats, clusters: AnyClusters | None) -> IndependentUnits:
+    """Return what is independent in a table, by default such that editions stay connected without any unit."""
+    usable = partial(_can_be_spared, design, z)
+    return independent_units(table.intents, table.intent_info, clusters, usable=usable)
+
+
+def _can_be_spared(design: Design, z: Floats, labels: pd.Series) -> bool:
+    """Return whether editions stay connected without any one cluster."""
+    return not len(disconnecting_clusters(design.observed(~np.isnan(z)), pd.factorize(labels)[0], most=1))
+
+
+def residuals_of(fitting: Fitting) -> Residuals:
+    """Return the residuals of a fit."""
+    used, found = fitting.used, fitting.parameters
+    z = fitting.z if used.all() else fitting.z[used]
+    missing = np.isnan(z)
+    if fitting.settings.variant.common_variance:
+        variance = np.ones(len(z))
+    else:
+        sizes = found.log_intent_size
+        variance = np.logaddexp(0.0, np.log(found.dispersion) - sizes)
+    return Residuals(residuals_within_rows(z, fitting.estimate.c), ~missing if missing.any() else None, variance)
+
+
+def find_order(
+    residuals: Residuals, fitting: Fitting, units: IndependentUnits
+) -> tuple[IndependentUnits, OrderTest | None]:
+    """Return the units and the test of order: blocks of neighbouring rows where these are alike.
+
+    The test is made where each intent is a unit by default, and sizes are fixed.
+    """
+    rows = residuals.within
+    if units.kind != "intents" or units.source or fitting.settings.random is not None or len(rows) < FEWEST_INTENTS:
+        return units, None
+    test = likeness_of_neighbours(rows / np.sqrt(residuals.variance)[:, None])
+    order = OrderTest(statistic=test.statistic, p_value=test.p_value)
+    if not order.alike:
+        return units, order
+    intents = fitting.table.intents
+    labels = pd.Series(BLOCKS * np.arange(len(intents)) // len(intents) + 1, intents, name=BLOCK)
+    if not _can_be_spared(fitting.design, fitting.z, labels):
+        lacking = "Blocks of rows are not the units, as without one some editions could not be compared."
+        return replace(units, notes=(lacking, *units.notes)), order
+    blocks = replace(units, kind="blocks", name=str(labels.name), count=BLOCKS, source=order.words, labels=labels)
+    return blocks, order
+
+
+def codes_of(fitting: Fitting, units: IndependentUnits) -> Integers | None:
+    """Return the unit of each fitted intent; of two kinds that cross, the fewer ones. None where each is a unit."""
+    if not units.columns:
+        return None
+    fewest = min(units.columns, key=lambda labels: labels.nunique())
+    return np.asarray(pd.factorize(fewest[fitting.used])[0])
+
+
+def test_noise(residuals: Residuals, fitting: Fitting, units: IndependentUnits) -> NoiseTest:
+    """Test whether editions have equal noise; say why where that cannot be tested."""
+    model, (intents, editions) = fitting.settings.variant, residuals.within.shape
+    why = ""
+    if not model.has_information:
+        why = f"model {model.name} has one dispersion"
+    elif editions < FEWEST_TESTED:
+        why = "there are two editions"
+    elif intents < FEWEST_INTENTS:
+        why = f"there are fewer than {FEWEST_INTENTS} intents"
+    elif not fitting.estimate.converged:
+        why = "the fit did not converge"
+    if why:
+        return NoiseTest(why=why)
+    test: Tested = equality_of_noise(residuals.within, residuals.observed, residuals.variance, codes_of(fitting, units))
+    lacks = "no three editions have enough intents in common" if np.isnan(test.p_value) else ""
+    return NoiseTest(statistic=test.statistic, p_value=test.p_value, why=lacks)
+
+
+def with_own_dispersions(common: Fitting) -> OwnDispersions | str:
+    """Fit each edition with a dispersion of its own, or return why that cannot be, in words."""
+    settings, table = common.settings, common.table
+    if settings.random not in (None, Random()):
+        return "sizes have a distribution of another kind"
+    own = settings._replace(
+        own_dispersions=True,
+        restricted=False,  # where sizes are integrated out, nothing is left to make up for
+        optimizer=Optimizer("auto", settings.optimizer.max_iterations),
+    )
+    try:
+        found = OwnDispersions(common.z, common.design, own, table, dispersion_groups("edition", table, None))
+    except ConfigError:
+        return "in model 1, difficulties that editions share need one"
+    except (DataError, LinAlgError):
+        return "the table does not identify more"
+    if not found.estimate.converged:
+        return "the fit with one per edition did not converge"
+    if found.unequal.boundary.any():
+        return "with one per edition some are 0"
+    if not (np.abs(found.difficulties) <= FARTHEST).all():
+        return "with one per edition some difficulties are extreme"
+    return found
+
+
+def unequal_noise(
+    residuals: Residuals, common: Fitting, units: IndependentUnits, noise: NoiseTest, *, automatic: bool
+) -> tuple[Fitting, NoiseTest]:
+    """Return the fit of a table with unequal noise, and what was done; without `automatic` nothing is."""
+    if not automatic:
+        return common, replace(noise, why="that was asked for")
+    found = with_own_dispersions(common)
+    if isinstance(found, str):
+        noise = replace(noise, why=found, totals=totals_of(common, units, *noisiest_pair(residuals)))
+        warn_of_noise(noise)
+        return common, noise
+    return found, replace(noise, fitted="edition", largest_change=largest_change(common, found))
+
+
+def largest_change(before: Fitting, after: Fitting) -> float:
+    """Return by how much a difference between two editions changes at most, in percent."""
+    return float(100 * np.expm1(np.ptp(after.difficulties - before.difficulties)))
+
+
+def noisiest_pair(residuals: Residuals) -> tuple[int, int]:
+    """Return the editions with the most and the least noise, between which a common dispersion errs most."""
+    squared = residuals.within**2 / residuals.variance[:, None]
+    cells = len(squared) if residuals.observed is None else residuals.observed.sum(axis=0)
+    mean = squared.sum(axis=0) / np.maximum(cells, 1)
+    return int(mean.argmax()), int(mean.argmin())
+
+
+def totals_of(fitting: Fitting, units: IndependentUnits, one: int, other: int) -> str:
+    """Return the ratio of the total bits of two editions beside that of the fit, in words."""
+    table, codes = fitting.table, codes_of(fitting, units)
+    try:
+        found = log_total_ratio(table.bits.to_numpy()[fitting.used], one, other, codes)
+    except DataError:  # too few intents in common
+        return ""
+    fitted = fitting.estimate.c[one] - fitting.estimate.c[other]
+    names = table.editions
+    return (
+        f"Total bits of {names[one]} differ from those of {names[other]} by {100 * np.expm1(found.estimate):+.2g} ± "
+        f"{100 * np.exp(found.estimate) * found.std_error:.2g} %, in the fit by {100 * np.expm1(fitted):+.2g} %."
+    )
+
+
+def totals_of_two(fitting: Fitting, units: IndependentUnits) -> str:
+    """Return the ratio of the total bits of two editions in words if it is not that of the fit; otherwise nothing."""
+    bits, codes = fitting.table.bits.to_numpy()[fitting.used], codes_of(fitting, units)
+    if codes is None:
+        codes = np.arange(len(bits))
+    try:
+        clusters = fitting.clusters(codes)
+    except (LinAlgError, DataError):
+        return ""
+    means = bits.mean(axis=0)
+    of_totals = np.bincount(codes, bits[:, 0] / means[0] - bits[:, 1] / means[1]) / len(bits)
+    of_fit = np.array([1.0, -1.0]) @ clusters.root[:2] @ clusters.scores.T
+    apart = float(np.log(means[0] / means[1]) - (fitting.estimate.c[0] - fitting.estimate.c[1]))
+    error = float(np.linalg.norm(of_totals - of_fit))
+    return totals_of(fitting, units, 0, 1) if abs(apart) > FAR * error else ""
+
+
+def warn_of_noise(noise: NoiseTest) -> None:
+    """Warn that noise is unequal and has one dispersion."""
+    warn(
+        f"noise differs between editions (p = {noise.p_value:.2g}), but all have one dispersion: {noise.why}. Ratios "
+        f"of expected bits may be biased. {noise.totals}"
+    )
+
+
+def warn_of_missing(missing: MissingCells) -> None:
+    """Warn that difficulties depend on how sizes of intents are treated."""
+    warn(
+        f"{missing.percent:.0f} % of the cells are missing, and fixed and random intents differ by up to "
+        f"{missing.largest:.2g} % ({missing.edition}), p = {missing.p_value:.2g}: one of the two is biased. Choose "
+        "`intents` by why cells are missing."
+    )
+
+
+def missing_cells(fitting: Fitting, compared: IntentsCompared | None) -> MissingCells:
+    """Return how much is missing and what that does."""
+    percent = 100 * float(np.isnan(fitting.z).mean())
+    if compared is None:
+        return MissingCells(percent=percent)
+    distance = compared.difference.abs()
+    worst, largest = distance.idxmax(), float(100 * np.expm1(distance.max()))
+    return MissingCells(percent=percent, p_value=compared.p_value, largest=largest, edition=str(worst))
+
+
+def conclude(
+    uncertainty: Uncertainty, units: IndependentUnits, order: OrderTest | None, noise: NoiseTest, missing: MissingCells
+) -> Audit:
+    """Return the audit, and warn if errors take intents to be independent that were found not to be."""
+    source, least = uncertainty.source, float(np.min(uncertainty.freedom))
+    freedom = "" if not np.isfinite(least) else f", {least:,.1f} degrees of freedom or more"
+    if source.kind == "information":
+        freedom = "" if not np.isfinite(least) else f", {least:,.0f} degrees of freedom"
+    kind = {
+        "information": "the information",
+        "sandwich": f"sandwich {source.correction}",
+        "bootstrap": f"bootstrap of {source.n_resamples:,} samples",
+    }.get(source.kind, source.kind)
+    taken = ""
+    if source.kind == "information" and units.columns:
+        taken = f"They take {len(units.columns[0]):,} intents as independent, although they are of {units.words}"
+        warn(
+            f"errors take {len(units.columns[0]):,} intents as independent, although they are of {units.words}: leave "
+            "errors out, or use errors='sandwich'."
+        )
+    return Audit(
+        clusters=units,
+        order=order,
+        noise=noise,
+        missing=missing,
+        errors=f"{kind}{freedom}",
+        design_effect=source.design_effect,
+        taken=taken,
+    )
