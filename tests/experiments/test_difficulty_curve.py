@@ -106,7 +106,11 @@ def test_equal_bytes_can_be_trained_on(parts):
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [({"model": "3"}, "not '3'"), ({"clusters": "scene"}, "scene"), ({"n_draws": 10}, "n_draws must be")],
+    [
+        ({"model": "3"}, "model '3' needs model=Blunders"),
+        ({"clusters": "scene"}, "scene"),
+        ({"n_draws": 10}, "n_draws must be"),
+    ],
 )
 def test_what_the_fit_would_refuse_is_refused_before_training(parts, tmp_path, setting, message):
     with pytest.raises(ConfigError, match=message):

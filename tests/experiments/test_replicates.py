@@ -127,7 +127,7 @@ def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, mo
     [
         ({"n_seeds": 1}, "n_seeds must be at least 2"),
         ({"seed": -1}, "seed"),
-        ({"model": "3"}, "fits models '1', '2', '2L', '2C', not '3'"),
+        ({"model": "3"}, "model '3' needs model=Blunders"),
         ({"compute": Compute}, r"compute is the class Compute: write Compute\(\)\."),
         ({"compute": "cuda"}, r"compute is 'cuda'; give langdiff\.lm\.Compute, with device"),
     ],

@@ -265,7 +265,7 @@ def test_tables_that_do_not_go_together_are_refused(tables):
     ):
         with pytest.raises(error, match=message):
             fit_curve(given, seed=0)
-    with pytest.raises(ConfigError, match="not '3'"):
+    with pytest.raises(ConfigError, match="model '3' needs model=Blunders"):
         fit_curve(tables, model="3", seed=0)
     with pytest.raises(ConfigError, match="seed"):
         fit_curve(tables, seed=None)
