@@ -61,10 +61,27 @@ def table(frame) -> dict | None:
     return names | {"data": frame.astype(object).to_numpy().tolist()}
 
 
+RANK_SETS = "  rank_low  rank_high"  # columns that earlier versions did not have
+
+
+def before_rank_sets(summary: str) -> str:
+    """Return a summary as it was when its table had no sets of ranks."""
+    lines, inside = [], False
+    for line in summary.splitlines():
+        inside = line.endswith(RANK_SETS) or (inside and line != "")
+        lines.append(line[: -len(RANK_SETS)] if inside else line)
+    return "\n".join(lines)
+
+
+def effects_table(frame: pd.DataFrame) -> dict:
+    """Return a table of effects without the columns of sets of ranks."""
+    return table(frame.drop(columns=RANK_SETS.split()))
+
+
 def of_fit(path: Path) -> dict:
     """Return what a fit holds."""
     fit = ld.read_fit(path)
-    again = {"repr": repr(fit), "summary": fit.summary(), "signature": fit.signature}
+    again = {"repr": repr(fit), "summary": before_rank_sets(fit.summary()), "signature": fit.signature}
     for name in ("intent_size", "covariance", "terms", "replaced_percent"):
         again[name] = table(getattr(fit, name))
     for name in ("model", "dispersion", "log_likelihood", "log_likelihood_bits", "cells", "converged", "laplace_scale"):
@@ -75,14 +92,14 @@ def of_fit(path: Path) -> dict:
     again["compared"] = None if compared is None else [compared.statistic, compared.p_value, table(compared.difference)]
     freedom = fit.degrees_of_freedom
     again["freedom"] = table(freedom) if isinstance(freedom, pd.DataFrame) else freedom
-    return again | {"frame": table(fit.to_frame())}
+    return again | {"frame": effects_table(fit.to_frame())}
 
 
 def of_outcomes(path: Path) -> dict:
     """Return what a fit of outcomes holds."""
     fit = ld.read_outcome_fit(path)
-    again = {"repr": repr(fit), "summary": fit.summary(), "signature": fit.signature}
-    again |= {"abilities": table(fit.abilities.to_frame()), "covariance": fit.covariance.to_numpy().tolist()}
+    again = {"repr": repr(fit), "summary": before_rank_sets(fit.summary()), "signature": fit.signature}
+    again |= {"abilities": effects_table(fit.abilities.to_frame()), "covariance": fit.covariance.to_numpy().tolist()}
     return again | {"parameters": table(fit.parameters.reset_index()), "items": table(fit.items)}
 
 
