@@ -66,10 +66,14 @@ RANK_SETS = "  rank_low  rank_high"  # columns that earlier versions did not hav
 
 def before_rank_sets(summary: str) -> str:
     """Return a summary as it was when its table had no sets of ranks."""
-    lines, inside = [], False
+    lines, after = [], None  # columns that follow, counted from the right, as names may be wide
     for line in summary.splitlines():
-        inside = line.endswith(RANK_SETS) or (inside and line != "")
-        lines.append(line[: -len(RANK_SETS)] if inside else line)
+        if RANK_SETS in line:
+            after = len(line) - line.index(RANK_SETS) - len(RANK_SETS)
+        if line == "":
+            after = None
+        cut = len(line) - (after or 0)
+        lines.append(line if after is None else line[: cut - len(RANK_SETS)] + line[cut:])
     return "\n".join(lines)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import fields, is_dataclass, replace, replace
+from dataclasses import fields, is_dataclass, replace
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, OutputError
-from langdiff.regression import Blunders, Bootstrap, DifficultyFit, read_fit
+from langdiff.regression import Blunders, Bootstrap, read_fit
 
 PERCENT = ["factor", "percent", "percent_std_error", "percent_low", "percent_high"]
 
