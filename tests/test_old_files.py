@@ -95,6 +95,8 @@ def of_fit(path: Path) -> dict:
     again["own"] = None if own is None else [table(own.value), table(own.covariance), own.wald, own.p_value]
     again["compared"] = None if compared is None else [compared.statistic, compared.p_value, table(compared.difference)]
     freedom = fit.degrees_of_freedom
+    if isinstance(freedom, pd.DataFrame) and np.ptp(freedom.to_numpy()) == 0:  # formerly one number
+        freedom = float(freedom.iloc[0, 0])
     again["freedom"] = table(freedom) if isinstance(freedom, pd.DataFrame) else freedom
     return again | {"frame": effects_table(fit.to_frame())}
 
