@@ -83,6 +83,36 @@ def named_paths(arguments: list[str]) -> list[tuple[str, Path]]:
     return pairs
 
 
+def named_files(given: list[str] | None, option: str, what: str, example: str = "") -> dict[str, str]:
+    """Return files by name, each given as NAME=FILE.
+
+    Parameters
+    ----------
+    given : list of str or None
+        What was written.
+    option : str
+        The option, for messages.
+    what : str
+        What the files are, for messages.
+    example : str
+        Example of what is written, for messages.
+
+    Raises
+    ------
+    ConfigError
+        If a name or a file is missing, or two have one name.
+    """
+    found: dict[str, str] = {}
+    for each in given or []:
+        name, file = split_name(each)
+        if not (name and file):
+            raise ConfigError(f"{option} {each}: write NAME=FILE{f', such as {example}' if example else ''}.")
+        if name in found:
+            raise ConfigError(f"{option} {each}: a second {what} for {name!r}; give one.")
+        found[name] = file
+    return found
+
+
 def existing_named(given: list[str] | None) -> list[str] | None:
     """Refuse NAME=PATH or PATH if the path does not exist.
 

@@ -1,7 +1,6 @@
 """Of trees: measures and similarity of dependency treebanks, parsing, evaluation and pictures of discourse trees."""
 
 import math
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,16 +13,16 @@ from langdiff.cli.options import (
     existing,
     existing_after_name,
     existing_named,
+    named_files,
     refuse_given,
     split_name,
 )
 from langdiff.cli.output import Json, check_picture_name, print_json, print_table, save_picture
-from langdiff.errors import ConfigError, listing
+from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from rich.progress import Progress
 
     from langdiff.discourse import DiscourseEvaluation
     from langdiff.discourse.items import Classes, Procedure
@@ -148,57 +147,13 @@ def parse(
 
     Example: langdiff treebanks parse bible/ --model deu=german-gsd.udpipe --model fin=finnish-tdt.udpipe --out parsed
     """
-    import pandas as pd
+    from langdiff.treebanks import parse_multitext
 
-    from langdiff.base.progress import progress_bar
-    from langdiff.treebanks import UDPipeParser
-
-    multitext = corpus.open()
-    model_of = _model_by_edition(model, multitext.edition_info["language"])
-    parsers = {path: UDPipeParser(path) for path in dict.fromkeys(model_of.values())}
-    rows = []
-    with progress_bar() as bar:
-        for name, path in model_of.items():
-            texts = multitext.text(name)
-            file = out / f"{name}.conllu"
-            sentences = parsers[path].write(_followed(texts, bar, name), file)
-            rows.append((name, len(texts), sentences, str(file)))
-    table = pd.DataFrame(rows, columns=["edition", "intents", "sentences", "file"])
+    table = parse_multitext(corpus.open(), named_files(model, "--model", "model", "deu=german-gsd.udpipe"), out)
     if as_json:
         print_json(table)
     else:
         print_table(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"})
-
-
-def _followed(texts: "pd.Series", bar: "Progress", name: str) -> Iterator[tuple[str, str]]:
-    task = bar.add_task(name, total=len(texts), note="")
-    for intent, text in texts.items():
-        yield str(intent), text
-        bar.advance(task)
-
-
-def _model_by_edition(models: list[str], language_of: "pd.Series") -> dict[str, Path]:
-    languages = {str(edition): str(language) for edition, language in language_of.items()}
-    given = {}
-    for option in models:
-        name, file = split_name(option)
-        if not (name and file):
-            raise ConfigError(f"--model {option}: write NAME=FILE, such as deu=german-gsd.udpipe.")
-        if name not in languages and name not in languages.values():
-            known = listing(sorted(set(languages.values())))
-            raise ConfigError(f"--model {option}: {name!r} is neither an edition nor a language; there are {known}.")
-        if name in given:
-            raise ConfigError(f"--model {option}: a second model for {name!r}; give one.")
-        given[name] = Path(file)
-    found = {
-        edition: path
-        for edition, language in languages.items()
-        if (path := given.get(edition) or given.get(language)) is not None
-    }
-    without = [edition for edition in languages if edition not in found]
-    if without:
-        typer.echo(f"No model for {len(without)} edition(s), which are left out: {listing(without)}", err=True)
-    return found
 
 
 @Command(
