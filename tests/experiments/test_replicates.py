@@ -29,7 +29,12 @@ def parts():
 @pytest.fixture(scope="module")
 def replicates(parts, tmp_path_factory):
     return replicate(
-        parts, lm=RECIPE, n_seeds=3, compute=Compute(cache=tmp_path_factory.mktemp("cache"), progress=False), seed=0
+        parts,
+        lm=RECIPE,
+        n_seeds=3,
+        clusters=None,
+        compute=Compute(cache=tmp_path_factory.mktemp("cache"), progress=False),
+        seed=0,
     )
 
 
