@@ -94,7 +94,8 @@ def test_replicates_are_effects(replicates):
 def test_draws_have_both_errors(replicates):
     drawn = replicates.draws(50_000, seed=1)
     assert list(drawn.columns) == ["eng", "deu"]
-    expected = replicates.covariance.to_numpy()
+    freedom = np.asarray(replicates.effects.degrees_of_freedom).min()
+    expected = replicates.covariance.to_numpy() * freedom / (freedom - 2)  # draws have Student's t distribution
     assert np.abs(np.cov(drawn.to_numpy(), rowvar=False) - expected).max() < 0.03 * expected.max()
     error = 5 * np.sqrt(expected.max() / 50_000)
     assert np.abs(drawn.mean() - replicates.effects.estimate).max() < error
