@@ -55,7 +55,7 @@ def test_clusters_and_missing_cells_give_the_errors_of_the_fit(tables):
     documents = pd.Series(np.arange(150) // 5, tables[100].intents, name="document")
     thinned = {size: ld.Surprisals(bits=table.bits.mask(missing)) for size, table in tables.items()}
     curve = fit_curve(thinned, clusters=documents, seed=0)
-    fit = ld.fit(thinned[900], clusters=documents)
+    fit = ld.fit(thinned[900], clusters=documents, restricted=False, dispersion="common")
     np.testing.assert_allclose(curve.difficulty[900], fit.difficulty, atol=1e-9)
     np.testing.assert_allclose(curve.covariance(900), fit.covariance, atol=1e-12)
     assert curve.influence.shape == (30, 6, 4)
@@ -82,7 +82,7 @@ def test_draws_are_those_of_refits_to_the_same_samples(tables):
         both = []
         for table in pair.values():
             bits = table.bits.iloc[rows].set_axis([str(i) for i in range(150)])
-            fit = ld.fit(bits, errors="information")
+            fit = ld.fit(bits, errors="information", clusters=None, dispersion="common")
             both.append(fit.difficulty.to_numpy() + np.log(bits.to_numpy().mean()))
         refits.append(np.array(both).T)
         times = np.bincount(rows, minlength=150) - 1.0
