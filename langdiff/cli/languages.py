@@ -23,6 +23,7 @@ from langdiff.cli.output import (
     Plot,
     check_ending,
     check_picture_name,
+    print_frame,
     print_json,
     print_table,
     save_picture,
@@ -338,10 +339,7 @@ def _reproduce_papers(paper: str, as_json: bool) -> None:
     if paper == "all":
         tables.insert(0, ld.reproduce().claims.drop(columns="where").assign(paper="mielke2019"))
     table = pd.concat(tables, ignore_index=True)[list(results[0].claims)]
-    if as_json:
-        print_json(table)
-    else:
-        print_table(table, "Claims of papers, published and recomputed", {})
+    print_frame(table, "Claims of papers, published and recomputed", {}, as_json)
     for result in results:
         typer.echo(repr(result), err=True)
 

@@ -66,36 +66,25 @@ def split_name(given: str) -> tuple[str, str]:
     return (name, path) if name and equals else ("", given)
 
 
-def named_paths(arguments: list[str]) -> list[tuple[str, Path]]:
-    """Return names and paths of several sets, each given as PATH or NAME=PATH.
+def named_paths(arguments: list[str], what: str = "documents", *, taken: str = "") -> list[tuple[str, Path]]:
+    """Return names and paths of several sets of documents or trees, each given as PATH or NAME=PATH.
 
     Raises
     ------
     ConfigError
-        If two have one name.
+        If two have one name, or one has the name that is taken.
     """
     pairs = []
     for name, path in map(split_name, arguments):
         pairs.append((name or Path(path).name or path, Path(path)))
-    names = [name for name, _ in pairs]
+    names = [taken] * bool(taken) + [name for name, _ in pairs]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise ConfigError(f"{twice[0]!r} is the name of two sets of documents; give names: NAME={pairs[-1][1]}.")
+        raise ConfigError(f"{twice[0]!r} is the name of two sets of {what}; give names: NAME={pairs[-1][1]}.")
     return pairs
 
 
 def named_files(given: list[str] | None, option: str, what: str, example: str = "") -> dict[str, str]:
-    """Return files by name, each given as NAME=FILE.
-
-    Parameters
-    ----------
-    given : list of str or None
-        What was written.
-    option : str
-        The option, for messages.
-    what : str
-        What the files are, for messages.
-    example : str
-        Example of what is written, for messages.
+    """Return files by name, each given to an option as NAME=FILE; `what` and `example` are for messages.
 
     Raises
     ------

@@ -8,7 +8,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import existing, existing_named, named_paths, refuse_given
-from langdiff.cli.output import Json, check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def score(
     systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in named_paths(predictions)}
     if table in ("errors", "cases"):
         errors = parallelism.classify_errors(systems, gold)
-        print_frame(errors.to_frame() if table == "errors" else errors.cases, as_json, "Errors by kind")
+        print_frame(errors.to_frame() if table == "errors" else errors.cases, "Errors by kind", FORMATS, as_json)
         signature = errors.signature
     if table not in ("errors", "cases") or outcomes is not None:
         result = call(hypotheses=systems, references=gold)
@@ -311,10 +311,10 @@ def score(
             result.outcomes(metric, side=side).save(outcomes)
             typer.echo(f"Outcomes: {outcomes}", err=True)
         if table == "totals":
-            print_frame(result.to_frame(), as_json, f"Scores, F with β = {call.given['beta']:g}")
+            print_frame(result.to_frame(), f"Scores, F with β = {call.given['beta']:g}", FORMATS, as_json)
         elif table in ("documents", "parallelisms"):
             frame = result.documents if table == "documents" else result.parallelisms
-            print_frame(frame, as_json, f"Scores, F with β = {call.given['beta']:g}")
+            print_frame(frame, f"Scores, F with β = {call.given['beta']:g}", FORMATS, as_json)
         signature = result.signature
     typer.echo(f"[{signature}]", err=True)
 
@@ -380,11 +380,3 @@ def _side_by_side(tables: "dict[str, pd.DataFrame]") -> "Axes":
         load("langdiff.plots.plot_tag_transitions")(table, ax, title=name)
     first: Axes = axes[0, 0]
     return first
-
-
-def print_frame(frame: "pd.DataFrame", as_json: bool, title: str) -> None:
-    """Print a frame, as a table or as JSON."""
-    if as_json:
-        print_json(frame)
-    else:
-        print_table(frame, title, FORMATS)

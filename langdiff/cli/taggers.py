@@ -9,8 +9,8 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.options import existing
-from langdiff.cli.output import Json, save_picture
-from langdiff.cli.parallelism import print_frame
+from langdiff.cli.output import Json, print_frame, save_picture
+from langdiff.cli.parallelism import FORMATS
 from langdiff.errors import ConfigError, OutputError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def train(
         tagger = call(**divided, settings=chosen, resume=out)
         write(tagger, tagger.to_frame())
     typer.echo(f"{tagger.summary()}\nTagger: {out}", err=True)
-    print_frame(tagger.to_frame(), as_json, "Epochs")
+    print_frame(tagger.to_frame(), "Epochs", FORMATS, as_json)
 
 
 @Command(
@@ -107,7 +107,7 @@ def search(
         found = call(**divided, scheme=scheme, resume=out / "trials")
         write(found.best, found.to_frame())
     typer.echo(f"{found!r}\nTagger: {out}", err=True)
-    print_frame(found.to_frame(), as_json, "Trials")
+    print_frame(found.to_frame(), "Trials", FORMATS, as_json)
 
 
 @Command(
@@ -144,9 +144,8 @@ def predict(
         (name, len(one.tokens), len(one.parallelisms), sum(len(each.branches) for each in one.parallelisms))
         for name, one in predicted.items()
     ]
-    print_frame(
-        pd.DataFrame(counts, columns=["document", "tokens", "parallelisms", "branches"]), as_json, "Predictions"
-    )
+    table = pd.DataFrame(counts, columns=["document", "tokens", "parallelisms", "branches"])
+    print_frame(table, "Predictions", FORMATS, as_json)
     typer.echo(f"Predictions: {out}", err=True)
 
 

@@ -14,10 +14,10 @@ from langdiff.cli.options import (
     existing_after_name,
     existing_named,
     named_files,
+    named_paths,
     refuse_given,
-    split_name,
 )
-from langdiff.cli.output import Json, check_picture_name, print_json, print_table, save_picture
+from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -150,10 +150,7 @@ def parse(
     from langdiff.treebanks import parse_multitext
 
     table = parse_multitext(corpus.open(), named_files(model, "--model", "model", "deu=german-gsd.udpipe"), out)
-    if as_json:
-        print_json(table)
-    else:
-        print_table(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"})
+    print_frame(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"}, as_json)
 
 
 @Command(
@@ -212,7 +209,9 @@ def evaluate(
     _refuse_unused(context, table, outcomes is not None)
     read = {name: given[name] for name in ("format", "collapse_unary")}
     gold = read_documents(reference, **read)
-    systems = {name: read_documents(path, **read) for name, path in _named(predictions)}
+    systems = {
+        name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")
+    }
     procedures = ("rst-parseval", "parseval") if procedure == "both" else (procedure,)
     arguments = call.arguments("reference", "predictions", "classes", "metric", "averaging", *read)
     result = load(call.command.function)(gold, systems, classes=classes, procedures=procedures, **arguments)
@@ -224,19 +223,19 @@ def evaluate(
     match table:
         case "differences":
             found = result.compare(seed=seed, n_draws=n_draws, **comparing)
-            _print(found.to_frame(), f"Differences in F1 ({', '.join(comparing.values())})", DIFFERENCES, as_json)
+            print_frame(found.to_frame(), f"Differences in F1 ({', '.join(comparing.values())})", DIFFERENCES, as_json)
             typer.echo(f"[{found.signature}]", err=True)
             return
         case "similarity":
             alike = {name: given[name] for name in ("binarization", "spans", "on_error")}
             matrix = discourse_similarity({"reference": gold, **systems}, classes=classes, **alike, **comparing)
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
-            _print(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
+            print_frame(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
         case "scores" if not as_json:
             typer.echo(result.summary())
             return
         case _:
-            _print(*_table(result, table, last, given["metric"]), as_json)
+            print_frame(*_table(result, table, last, given["metric"]), as_json)
     typer.echo(f"[{result.signature}]", err=True)
 
 
@@ -348,23 +347,6 @@ def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool) -> No
             refuse_given(context, ["metric"], reason)
 
 
-def _named(predictions: list[str]) -> list[tuple[str, Path]]:
-    """Return names and paths of the systems.
-
-    Raises
-    ------
-    ConfigError
-        If two have one name, or one that of the reference.
-    """
-    pairs = []
-    for name, path in map(split_name, predictions):
-        pairs.append((name or Path(path).name or path, Path(path)))
-    names = ["reference", *(name for name, _ in pairs)]
-    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise ConfigError(f"{twice[0]!r} is the name of two sets of trees; give names: NAME={pairs[-1][1]}.")
-    return pairs
-
-
 def _classes(given: str | None) -> "Classes":
     from langdiff.discourse import read_classes
 
@@ -395,10 +377,3 @@ def _table(
             return result.left_out, f"Documents left out, beside {len(result.documents):,} compared", {}
         case _:
             return result.to_frame(), "Scores", RATIOS | COUNTS
-
-
-def _print(frame: "pd.DataFrame", title: str, formats: dict[str, str], as_json: bool) -> None:
-    if as_json:
-        print_json(frame)
-    else:
-        print_table(frame, title, formats)

@@ -100,8 +100,3 @@ def test_what_cannot_be_done_is_said_in_one_line(case, folder):
     assert done.exit_code == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_help_has_examples():
-    for command in ("train", "predict", "search"):
-        assert f"Example: langdiff parallelism {command}" in _run(command, "--help").stdout
