@@ -62,6 +62,7 @@ from .regression.fitting.errors import Sandwich as Sandwich
 from .regression.fitting.fit import fit as fit
 from .regression.fitting.integrated import Random as Random
 from .regression.outcomes.analyses import AbilityRegression as AbilityRegression
+from .regression.outcomes.analyses import check_outcomes as check_outcomes
 from .regression.outcomes.analyses import cross_validate_outcomes as cross_validate_outcomes
 from .regression.outcomes.analyses import explain_abilities as explain_abilities
 from .regression.outcomes.fitting import fit_outcomes as fit_outcomes

@@ -12,7 +12,7 @@ langdiff:
     AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn
     Effects Folds HuggingFaceLM Jackknife LmComparison Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes
     Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
-    TokenScores adjust as_effects balance_by_origin compare compare_treebanks compute_surprisals
+    TokenScores adjust as_effects balance_by_origin check_outcomes compare compare_treebanks compute_surprisals
     compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     plan
@@ -53,10 +53,11 @@ langdiff.parallelism:
     ParallelismStatistics RankComparison Section TAGGING_SCHEMES Tagger TaggerSearch TaggerSettings
     TaggingScheme WordVectors align_conjunctions annotator_agreement classify_errors compare_treatments
     draw_settings make_document merge_interlocked nesting parallelism_statistics passage_html passage_text
-    published_settings read_parallelisms read_tagger read_word_vectors score_parallelisms search_taggers
+    published_settings read_error_labels read_parallelisms read_parts read_settings read_tag_counts
+    read_tagger read_word_vectors score_parallelisms search_taggers
     split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
 langdiff.parity:
-    CrossMutualInformation Parity diagnose_tokens measure_parity xmi
+    CrossMutualInformation Parity diagnose_tokens measure_parity read_tokenizer xmi
 langdiff.plots:
     plot_against_truth plot_average_ranks plot_balanced plot_bpe_sweep plot_by_language plot_certificate
     plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
@@ -84,8 +85,8 @@ langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
     PerturbationCurve SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
-    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve profile_treebank
-    read_treebank
+    compare_treebanks dependency_length head_pos_entropy measure_treebanks parse_multitext perturbation_curve
+    profile_treebank read_treebank
 langdiff.typology:
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
     benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 import typer
 
 from langdiff.cli.commands import Command
-from langdiff.cli.options import existing, existing_after_name, split_name
+from langdiff.cli.options import existing, existing_after_name, named_files, split_name
 from langdiff.cli.output import (
     Json,
     Plot,
@@ -280,36 +280,19 @@ def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], 
     for option in options:
         name, file = _named(option, "--parser")
         files.setdefault(name, []).append(file)
-    words: dict[str, str] = {}
-    for option in tokens:
-        name, file = _named(option, "--tokens")
-        if name in words:
-            raise ConfigError(f"--tokens {option}: a second file for {name!r}; give one.")
-        words[name] = file
+    words = named_files(tokens, "--tokens", "file")
     if unknown := [name for name in (*enhanced, *words) if name not in files]:
         raise ConfigError(f"{unknown[0]!r} is not a parser; parsers are {', '.join(files)}.")
-    parses = []
-    for name, own in files.items():
-        shape: Any = _shape(own[0])
-        parses.append(
-            read_parses(
-                own,
-                shape,
-                name=name,
-                graph="enhanced" if name in enhanced else "basic",
-                tokens=words.get(name),
-                items=gold.sentences if shape == "conllu" else None,  # a treebank has many more
-            )
+    return [
+        read_parses(
+            own,
+            name=name,
+            graph="enhanced" if name in enhanced else "basic",
+            tokens=words.get(name),
+            items=gold.sentences if ".conllu" in Path(own[0]).suffixes else None,  # a treebank has many more
         )
-    return parses
-
-
-def _shape(file: str) -> str:
-    endings = Path(file).suffixes
-    for shape in ("gr", "stanford", "triples", "conllu"):
-        if f".{shape}" in endings:
-            return shape
-    raise ConfigError(f"{file}: the ending says the shape of the lines; use .gr, .stanford, .triples or .conllu.")
+        for name, own in files.items()
+    ]
 
 
 def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":

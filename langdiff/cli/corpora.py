@@ -12,6 +12,7 @@ from langdiff.cli.options import Corpus, Verify, existing
 from langdiff.cli.output import (
     Json,
     check_picture_name,
+    print_frame,
     print_json,
     print_table,
     print_tables,
@@ -54,10 +55,7 @@ def list_corpora(as_json: Json = False) -> None:
         for name, source in SOURCES.items()
     ]
     table = pd.DataFrame(rows)
-    if as_json:
-        print_json(table)
-    else:
-        print_table(table, f"{len(table)} corpora", {})
+    print_frame(table, f"{len(table)} corpora", {}, as_json)
 
 
 @Command(corpora)

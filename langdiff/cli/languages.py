@@ -13,9 +13,9 @@ from langdiff.cli.options import (
     existing,
     existing_after_name,
     is_given,
+    named_files,
     read_frame,
     refuse_given,
-    split_name,
 )
 from langdiff.cli.output import (
     Json,
@@ -23,6 +23,7 @@ from langdiff.cli.output import (
     Plot,
     check_ending,
     check_picture_name,
+    print_frame,
     print_json,
     print_table,
     save_picture,
@@ -33,7 +34,6 @@ from langdiff.errors import ConfigError, DataError, LangdiffError, listing, opti
 if TYPE_CHECKING:
     import pandas as pd
 
-    from langdiff.parity.counting import TokenSource
     from langdiff.regression import DifficultyFit
     from langdiff.tables.effect_sources import EffectsLike
     from langdiff.tables.multitext import Multitext
@@ -234,9 +234,9 @@ def parity(
         refuse_given(context, ["seed"], f"is of the bootstrap, which {option(RESAMPLES, '0')} leaves out.")
     beside = None if bits is source else bits
     arguments = call.arguments("source", "unit", "verify")
-    result = load("langdiff.measure_parity")(
-        source, **arguments, surprisals=beside, tokenizers=_tokenizers(tokenizer or []) or None
-    )
+    files = named_files(tokenizer, "--tokenizer", "tokenizer", "gpt2=tokenizers/gpt2")
+    tokenizers = {name: load("langdiff.parity.read_tokenizer")(file) for name, file in files.items()}
+    result = load("langdiff.measure_parity")(source, **arguments, surprisals=beside, tokenizers=tokenizers or None)
     output.show(result, draw=lambda: result.plot(measure))
     if report is not None:
         from langdiff.run.report import write_parity_report
@@ -267,26 +267,6 @@ def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisa
         return table, table
     bits = None if surprisals is None else ld.read_surprisals(surprisals, **reading)
     return corpus.open(nfc=False), bits
-
-
-def _tokenizers(options: list[str]) -> "dict[str, TokenSource]":
-    from langdiff.tables.long_tables import numbers_of, read_table_file
-
-    found: dict[str, TokenSource] = {}
-    for pair in options:
-        name, file = split_name(pair)
-        if not (name and file):
-            raise ConfigError(f"--tokenizer {pair}: write NAME=FILE, such as gpt2=tokenizers/gpt2.")
-        if name in found:
-            raise ConfigError(f"--tokenizer {pair}: a second tokenizer named {name}; give each a name of its own.")
-        path = Path(file)
-        if path.suffix in TABLES:
-            frame = read_table_file(path)
-            frame = frame.set_index(frame.columns[0])
-            found[name] = frame.apply(lambda column, path=path: numbers_of(column, path))
-        else:
-            found[name] = load("langdiff.parity.tokenizers:read_tokenizer")(file)
-    return found
 
 
 @Command(app)
@@ -359,10 +339,7 @@ def _reproduce_papers(paper: str, as_json: bool) -> None:
     if paper == "all":
         tables.insert(0, ld.reproduce().claims.drop(columns="where").assign(paper="mielke2019"))
     table = pd.concat(tables, ignore_index=True)[list(results[0].claims)]
-    if as_json:
-        print_json(table)
-    else:
-        print_table(table, "Claims of papers, published and recomputed", {})
+    print_frame(table, "Claims of papers, published and recomputed", {}, as_json)
     for result in results:
         typer.echo(repr(result), err=True)
 

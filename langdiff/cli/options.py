@@ -66,21 +66,40 @@ def split_name(given: str) -> tuple[str, str]:
     return (name, path) if name and equals else ("", given)
 
 
-def named_paths(arguments: list[str]) -> list[tuple[str, Path]]:
-    """Return names and paths of several sets, each given as PATH or NAME=PATH.
+def named_paths(arguments: list[str], what: str = "documents", *, taken: str = "") -> list[tuple[str, Path]]:
+    """Return names and paths of several sets of documents or trees, each given as PATH or NAME=PATH.
 
     Raises
     ------
     ConfigError
-        If two have one name.
+        If two have one name, or one has the name that is taken.
     """
     pairs = []
     for name, path in map(split_name, arguments):
         pairs.append((name or Path(path).name or path, Path(path)))
-    names = [name for name, _ in pairs]
+    names = [taken] * bool(taken) + [name for name, _ in pairs]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise ConfigError(f"{twice[0]!r} is the name of two sets of documents; give names: NAME={pairs[-1][1]}.")
+        raise ConfigError(f"{twice[0]!r} is the name of two sets of {what}; give names: NAME={pairs[-1][1]}.")
     return pairs
+
+
+def named_files(given: list[str] | None, option: str, what: str, example: str = "") -> dict[str, str]:
+    """Return files by name, each given to an option as NAME=FILE; `what` and `example` are for messages.
+
+    Raises
+    ------
+    ConfigError
+        If a name or a file is missing, or two have one name.
+    """
+    found: dict[str, str] = {}
+    for each in given or []:
+        name, file = split_name(each)
+        if not (name and file):
+            raise ConfigError(f"{option} {each}: write NAME=FILE{f', such as {example}' if example else ''}.")
+        if name in found:
+            raise ConfigError(f"{option} {each}: a second {what} for {name!r}; give one.")
+        found[name] = file
+    return found
 
 
 def existing_named(given: list[str] | None) -> list[str] | None:

@@ -1,7 +1,6 @@
 """`langdiff outcomes`: tables of right and wrong, checked, fitted, sampled and predicted."""
 
 import json
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,13 +10,8 @@ import typer
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.difficulties import Draws, show_draws
 from langdiff.cli.options import existing, read_attributes, refuse_given
-from langdiff.cli.output import (
-    Json,
-    Output,
-    print_json,
-    print_table,
-)
-from langdiff.errors import ConfigError, DataError
+from langdiff.cli.output import Json, Output, print_json, print_table
+from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     from langdiff.tables.outcomes import Outcomes
@@ -65,11 +59,7 @@ class Tables:
         return found if self.items is None else found.with_items(read_attributes(self.items, distinct=True))
 
 
-@Command(
-    outcomes,
-    "langdiff.fit_outcomes",
-    without=("outcomes", "model", "errors", "n_resamples", "seed", "allow_unlinked"),
-)
+@Command(outcomes, "langdiff.check_outcomes", without=("outcomes",))
 def check(
     tables: Tables,
     call: Call,
@@ -79,22 +69,12 @@ def check(
 
     Example: langdiff outcomes check samples/ --format lm-eval --metric acc
     """
-    from langdiff.regression.outcomes.design import check_outcomes, clusters_of, design_items, rows_of
-    from langdiff.regression.outcomes.likelihoods import Structure
-
-    given, table = call.given, tables.open()
-    design = design_items(table.items, given["by"], given["formula"], given["interaction"])
-    clusters_of(table.items, given["clusters"])  # its errors
-    rows = rows_of(table, design)
-    found: dict[str, str] = {}
-    for name, structure in {"marginal": Structure(), "conditional": Structure(levels="conditional")}.items():
-        with warnings.catch_warnings(record=True) as cautions:
-            warnings.simplefilter("always")
-            try:
-                check_outcomes(table, design, rows, structure, allow_unlinked=False)
-                found[name] = "; ".join(["can be fitted", *(str(caution.message) for caution in cautions)])
-            except DataError as error:
-                found[name] = f"CANNOT be fitted: {error}"
+    table = tables.open()
+    checked = call(outcomes=table)
+    found = {
+        str(kind): "; ".join(filter(None, ["can be fitted", words])) if finite else f"CANNOT be fitted: {words}"
+        for kind, finite, words in checked.itertuples()
+    }
     totals = table.totals().reset_index()
     if as_json:
         document = {"outcomes": repr(table), "systems": totals.to_dict(orient="records"), "models": found}
@@ -103,7 +83,7 @@ def check(
         print_table(totals, repr(table), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
         for name, words in found.items():
             typer.echo(f"{name} models: {words}")
-    if all(words.startswith("CANNOT") for words in found.values()):
+    if not checked["finite"].any():
         raise typer.Exit(1)
 
 

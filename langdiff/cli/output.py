@@ -145,6 +145,14 @@ def _shown(value: Any, template: str | None) -> str:
     return in_format(value, template) if template else str(value)
 
 
+def print_frame(frame: "pd.DataFrame", title: str, formats: dict[str, str], as_json: bool) -> None:
+    """Print a frame as a table with its title and formats, or as JSON."""
+    if as_json:
+        print_json(frame)
+    else:
+        print_table(frame, title, formats)
+
+
 def print_json(frame: "pd.DataFrame") -> None:
     """Print a frame as a list of records."""
     typer.echo(frame.to_json(orient="records", double_precision=15, force_ascii=False, indent=2))

@@ -8,14 +8,12 @@ import typer
 
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import existing, existing_named, named_paths, refuse_given
-from langdiff.cli.output import Json, check_picture_name, print_json, print_table, save_picture
-from langdiff.errors import ConfigError, DataError
+from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
+from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from langdiff.parallelism import Document
 
 parallelism = typer.Typer(
     name="parallelism", help="Measure, split, show and detect rhetorical parallelism.", no_args_is_help=True
@@ -84,7 +82,7 @@ def split(
 
     if (counts is None) == (not documents):
         raise ConfigError("give documents, or a table of their counts (--counts).")
-    found = parallelism.tag_counts(call(source=documents)) if counts is None else _read_counts(counts)
+    found = parallelism.tag_counts(call(source=documents)) if counts is None else parallelism.read_tag_counts(counts)
     result = parallelism.split_documents(found, _shares(share))
     frame = {"documents": result.to_frame, "parts": result.parts, "tests": result.tests}[table]()
     if as_json:
@@ -167,7 +165,7 @@ def show_passage(
     if len(set(names)) < 2:
         raise ConfigError(f"the two annotations have different names; got {names[0]!r} twice.")
     sides = dict(zip(names, read, strict=False))
-    labels = None if cases is None else _labels(cases, sides)
+    labels = None if cases is None else parallelism.read_error_labels(cases, sides)
     if out is None:
         typer.echo(parallelism.passage_text(sides, section=section, labels=labels))
         return
@@ -249,56 +247,12 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
     return shares or None
 
 
-def _read_counts(path: Path) -> "pd.DataFrame":
-    from langdiff.tables.long_tables import numbers_of, read_table_file
-
-    table = read_table_file(path)
-    if missing := [name for name in ("document", "inner", "outer") if name not in table]:
-        raise DataError(f"{path}: there is no column {missing[0]!r}; the table has document, inner and outer.")
-    table = table.assign(inner=numbers_of(table["inner"], path), outer=numbers_of(table["outer"], path))
-    return table.set_index("document")
-
-
 def _read_blocks(path: Path) -> "pd.DataFrame":
     from langdiff.tables.long_tables import numbers_of, read_table_file
 
     table = read_table_file(path)
     numbers = table.iloc[:, 1:].apply(lambda column: numbers_of(column, path))
     return numbers.set_index(table.iloc[:, 0].astype(str))
-
-
-def _labels(path: Path, sides: "dict[str, Document]") -> dict[str, dict[int, str]]:
-    """Return the kinds of errors of a document by side and number of the parallelism.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read as cases, has more than one system, or none of the document.
-    """
-    from langdiff.base.io import parse_json, read_blocks
-
-    document = next(iter(sides.values())).name
-    found: dict[str, dict[int, str]] = {name: {} for name in sides}
-    systems, documents = set(), set()
-    try:
-        for case in parse_json("".join(block.text for block in read_blocks(path, errors=None))):
-            systems.add(case["system"])
-            documents.add(case["document"])
-            if case["document"] != document or case["type"] is None:
-                continue
-            for name, side in zip(sides, ("reference", "hypothesis"), strict=True):
-                if case[side] is not None:
-                    found[name][int(case[side])] = f"{case['granularity']} {case['type']}"
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        what = "not the cases that `langdiff parallelism score --table cases --json` prints"
-        raise DataError(f"{path}: {what} ({error}).") from error
-    if len(systems) > 1:
-        raise DataError(f"{path}: there are cases of {len(systems)} systems; score one system at a time to show it.")
-    if document not in documents and any(side.parallelisms for side in sides.values()):
-        raise DataError(f"{path}: there are no cases of document {document!r}; score it, too.")
-    return found
 
 
 @Command(parallelism, "langdiff.parallelism.score_parallelisms", without=("hypotheses", "references"))
@@ -349,7 +303,7 @@ def score(
     systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in named_paths(predictions)}
     if table in ("errors", "cases"):
         errors = parallelism.classify_errors(systems, gold)
-        print_frame(errors.to_frame() if table == "errors" else errors.cases, as_json, "Errors by kind")
+        print_frame(errors.to_frame() if table == "errors" else errors.cases, "Errors by kind", FORMATS, as_json)
         signature = errors.signature
     if table not in ("errors", "cases") or outcomes is not None:
         result = call(hypotheses=systems, references=gold)
@@ -357,10 +311,10 @@ def score(
             result.outcomes(metric, side=side).save(outcomes)
             typer.echo(f"Outcomes: {outcomes}", err=True)
         if table == "totals":
-            print_frame(result.to_frame(), as_json, f"Scores, F with β = {call.given['beta']:g}")
+            print_frame(result.to_frame(), f"Scores, F with β = {call.given['beta']:g}", FORMATS, as_json)
         elif table in ("documents", "parallelisms"):
             frame = result.documents if table == "documents" else result.parallelisms
-            print_frame(frame, as_json, f"Scores, F with β = {call.given['beta']:g}")
+            print_frame(frame, f"Scores, F with β = {call.given['beta']:g}", FORMATS, as_json)
         signature = result.signature
     typer.echo(f"[{signature}]", err=True)
 
@@ -426,11 +380,3 @@ def _side_by_side(tables: "dict[str, pd.DataFrame]") -> "Axes":
         load("langdiff.plots.plot_tag_transitions")(table, ax, title=name)
     first: Axes = axes[0, 0]
     return first
-
-
-def print_frame(frame: "pd.DataFrame", as_json: bool, title: str) -> None:
-    """Print a frame, as a table or as JSON."""
-    if as_json:
-        print_json(frame)
-    else:
-        print_table(frame, title, FORMATS)

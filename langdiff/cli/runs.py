@@ -253,7 +253,7 @@ def _show(result: "RunResult", as_json: bool) -> None:
     if as_json:
         print_json(result.to_frame())
     else:
-        shown = _side_by_side(result)
+        shown = result.by_model()
         looks = {"%": "{:+.1f}", "±": "{:.1f}"}
         formats = {name: looks.get(name[-1], "{:.3f}") for name in shown.columns}
         title = "Difficulty: percent more bits than average, same content (± one standard error)"
@@ -266,19 +266,3 @@ def _show(result: "RunResult", as_json: bool) -> None:
     for name, why in result.manifest.get("not_done", {}).items():
         typer.echo(f"langdiff: [{name}]: {why}", err=True)
     typer.echo(f"Report: {result.report}", err=True)
-
-
-def _side_by_side(result: "RunResult") -> "pd.DataFrame":
-    """Return percent ± standard error and bits per character by model, then the truth; one row per edition."""
-    import numpy as np
-    import pandas as pd
-
-    columns = {}
-    for lm, fit in result.fits.items():
-        columns[f"{lm} %"] = fit.to_frame()["percent"]
-        columns[f"{lm} ±"] = fit.to_frame()["percent_std_error"]
-        columns[f"{lm} bits/char"] = result.surprisals[lm].bits_per_character()["bits_per_character"]
-    if result.truth is not None:
-        columns["truth %"] = 100 * np.expm1(result.truth)
-    table = pd.DataFrame(columns).rename_axis("edition")
-    return table.sort_values(table.columns[0], ascending=False)

@@ -9,14 +9,14 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.options import existing
-from langdiff.cli.output import Json, save_picture
-from langdiff.cli.parallelism import print_frame
-from langdiff.errors import ConfigError, DataError, OutputError, listing
+from langdiff.cli.output import Json, print_frame, save_picture
+from langdiff.cli.parallelism import FORMATS
+from langdiff.errors import ConfigError, OutputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from langdiff.parallelism import Document, Tagger, TaggerSettings
+    from langdiff.parallelism import Document, Tagger
 
 app = typer.Typer()
 MANIFEST = "manifest.json"
@@ -61,15 +61,19 @@ def train(
 
     Example: langdiff parallelism train sermons/ --parts parts.csv --published ASP/learned-word/BIO-TD --out tagger
     """
-    chosen = _settings(published, settings)
-    divided = _divided(documents, parts, "training", "validation")
+    from langdiff.parallelism import published_settings, read_parallelisms, read_parts, read_settings
+
+    if (published is None) == (settings is None):
+        raise ConfigError("give either --published KEY or --settings FILE.")
+    chosen = read_settings(settings) if settings is not None else published_settings(str(published))
+    divided = read_parts(parts, read_parallelisms(documents), ["training", "validation"])
     record = {"settings": chosen.model_dump(exclude_none=True), "published": published, "seed": call.given["seed"]}
     record |= {"epochs": call.given["max_epochs"], "patience": call.given["patience"], "device": call.given["device"]}
     with _folder(out, record, divided) as write:
         tagger = call(**divided, settings=chosen, resume=out)
         write(tagger, tagger.to_frame())
     typer.echo(f"{tagger.summary()}\nTagger: {out}", err=True)
-    print_frame(tagger.to_frame(), as_json, "Epochs")
+    print_frame(tagger.to_frame(), "Epochs", FORMATS, as_json)
 
 
 @Command(
@@ -93,15 +97,17 @@ def search(
 
     Example: langdiff parallelism search sermons/ --parts parts.csv --model learned-word --scheme BIO-TD --out search
     """
+    from langdiff.parallelism import read_parallelisms, read_parts
+
     given = call.given
-    divided = _divided(documents, parts, "training", "validation", "optimization")
+    divided = read_parts(parts, read_parallelisms(documents), ["training", "validation", "optimization"])
     record = {"model": given["model"], "scheme": scheme, "trials": given["n_trials"], "lemmata": given["lemmatize"]}
     record |= {"seed": given["seed"], "epochs": given["max_epochs"], "device": given["device"]}
     with _folder(out, record, divided) as write:
         found = call(**divided, scheme=scheme, resume=out / "trials")
         write(found.best, found.to_frame())
     typer.echo(f"{found!r}\nTagger: {out}", err=True)
-    print_frame(found.to_frame(), as_json, "Trials")
+    print_frame(found.to_frame(), "Trials", FORMATS, as_json)
 
 
 @Command(
@@ -138,65 +144,9 @@ def predict(
         (name, len(one.tokens), len(one.parallelisms), sum(len(each.branches) for each in one.parallelisms))
         for name, one in predicted.items()
     ]
-    print_frame(
-        pd.DataFrame(counts, columns=["document", "tokens", "parallelisms", "branches"]), as_json, "Predictions"
-    )
+    table = pd.DataFrame(counts, columns=["document", "tokens", "parallelisms", "branches"])
+    print_frame(table, "Predictions", FORMATS, as_json)
     typer.echo(f"Predictions: {out}", err=True)
-
-
-def _settings(published: str | None, path: Path | None) -> "TaggerSettings":
-    """Return published settings, or those of a TOML file.
-
-    Raises
-    ------
-    ConfigError
-        If none or both are given, or the file cannot be read.
-    """
-    import tomllib
-
-    from langdiff.parallelism import published_settings
-    from langdiff.parallelism.taggers.settings import make_settings
-
-    if published is not None and path is None:
-        return published_settings(published)
-    if path is None or published is not None:
-        raise ConfigError("give either --published KEY or --settings FILE.")
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as TOML: {getattr(error, 'strerror', None) or error}.") from error
-    return make_settings(**values)
-
-
-def _divided(documents: Path, parts: Path, *wanted: str) -> dict[str, dict[str, "Document"]]:
-    """Return the documents of some parts; what the table or the folder has alone is said on stderr.
-
-    Raises
-    ------
-    DataError
-        If the table lacks a column or has a document twice, or a part has no documents.
-    """
-    from langdiff.base.io import read_table
-    from langdiff.parallelism import read_parallelisms
-
-    header, rows = read_table(parts, "\t" if parts.suffix == ".tsv" else ",")
-    if missing := [name for name in ("document", "part") if name not in header]:
-        raise DataError(f"{parts}, line 1: no column {missing[0]!r}; it has {', '.join(header)}.")
-    table: dict[str, str] = {}
-    for line, row in rows:
-        name = row[header.index("document")]
-        if name in table:
-            raise DataError(f"{parts}, line {line}: {name!r} is there a second time; a document is in one part.")
-        table[name] = row[header.index("part")]
-    found = read_parallelisms(documents)
-    for what, names in ((f"not in {parts}", set(found) - set(table)), (f"not in {documents}", set(table) - set(found))):
-        if names:
-            typer.echo(f"{len(names)} document(s) {what}, and left out: {listing(sorted(names))}", err=True)
-    divided = {part: {name: one for name, one in found.items() if table.get(name) == part} for part in wanted}
-    for part, chosen in divided.items():
-        if not chosen:
-            raise DataError(f"{parts}: no document of {documents} is in the part {part!r}.")
-    return divided
 
 
 @contextmanager

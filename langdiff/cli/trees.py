@@ -1,7 +1,6 @@
 """Of trees: measures and similarity of dependency treebanks, parsing, evaluation and pictures of discourse trees."""
 
 import math
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,16 +13,16 @@ from langdiff.cli.options import (
     existing,
     existing_after_name,
     existing_named,
+    named_files,
+    named_paths,
     refuse_given,
-    split_name,
 )
-from langdiff.cli.output import Json, check_picture_name, print_json, print_table, save_picture
-from langdiff.errors import ConfigError, listing
+from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
+from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from rich.progress import Progress
 
     from langdiff.discourse import DiscourseEvaluation
     from langdiff.discourse.items import Classes, Procedure
@@ -148,57 +147,10 @@ def parse(
 
     Example: langdiff treebanks parse bible/ --model deu=german-gsd.udpipe --model fin=finnish-tdt.udpipe --out parsed
     """
-    import pandas as pd
+    from langdiff.treebanks import parse_multitext
 
-    from langdiff.base.progress import progress_bar
-    from langdiff.treebanks import UDPipeParser
-
-    multitext = corpus.open()
-    model_of = _model_by_edition(model, multitext.edition_info["language"])
-    parsers = {path: UDPipeParser(path) for path in dict.fromkeys(model_of.values())}
-    rows = []
-    with progress_bar() as bar:
-        for name, path in model_of.items():
-            texts = multitext.text(name)
-            file = out / f"{name}.conllu"
-            sentences = parsers[path].write(_followed(texts, bar, name), file)
-            rows.append((name, len(texts), sentences, str(file)))
-    table = pd.DataFrame(rows, columns=["edition", "intents", "sentences", "file"])
-    if as_json:
-        print_json(table)
-    else:
-        print_table(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"})
-
-
-def _followed(texts: "pd.Series", bar: "Progress", name: str) -> Iterator[tuple[str, str]]:
-    task = bar.add_task(name, total=len(texts), note="")
-    for intent, text in texts.items():
-        yield str(intent), text
-        bar.advance(task)
-
-
-def _model_by_edition(models: list[str], language_of: "pd.Series") -> dict[str, Path]:
-    languages = {str(edition): str(language) for edition, language in language_of.items()}
-    given = {}
-    for option in models:
-        name, file = split_name(option)
-        if not (name and file):
-            raise ConfigError(f"--model {option}: write NAME=FILE, such as deu=german-gsd.udpipe.")
-        if name not in languages and name not in languages.values():
-            known = listing(sorted(set(languages.values())))
-            raise ConfigError(f"--model {option}: {name!r} is neither an edition nor a language; there are {known}.")
-        if name in given:
-            raise ConfigError(f"--model {option}: a second model for {name!r}; give one.")
-        given[name] = Path(file)
-    found = {
-        edition: path
-        for edition, language in languages.items()
-        if (path := given.get(edition) or given.get(language)) is not None
-    }
-    without = [edition for edition in languages if edition not in found]
-    if without:
-        typer.echo(f"No model for {len(without)} edition(s), which are left out: {listing(without)}", err=True)
-    return found
+    table = parse_multitext(corpus.open(), named_files(model, "--model", "model", "deu=german-gsd.udpipe"), out)
+    print_frame(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"}, as_json)
 
 
 @Command(
@@ -257,7 +209,9 @@ def evaluate(
     _refuse_unused(context, table, outcomes is not None)
     read = {name: given[name] for name in ("format", "collapse_unary")}
     gold = read_documents(reference, **read)
-    systems = {name: read_documents(path, **read) for name, path in _named(predictions)}
+    systems = {
+        name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")
+    }
     procedures = ("rst-parseval", "parseval") if procedure == "both" else (procedure,)
     arguments = call.arguments("reference", "predictions", "classes", "metric", "averaging", *read)
     result = load(call.command.function)(gold, systems, classes=classes, procedures=procedures, **arguments)
@@ -269,19 +223,19 @@ def evaluate(
     match table:
         case "differences":
             found = result.compare(seed=seed, n_draws=n_draws, **comparing)
-            _print(found.to_frame(), f"Differences in F1 ({', '.join(comparing.values())})", DIFFERENCES, as_json)
+            print_frame(found.to_frame(), f"Differences in F1 ({', '.join(comparing.values())})", DIFFERENCES, as_json)
             typer.echo(f"[{found.signature}]", err=True)
             return
         case "similarity":
             alike = {name: given[name] for name in ("binarization", "spans", "on_error")}
             matrix = discourse_similarity({"reference": gold, **systems}, classes=classes, **alike, **comparing)
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
-            _print(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
+            print_frame(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
         case "scores" if not as_json:
             typer.echo(result.summary())
             return
         case _:
-            _print(*_table(result, table, last, given["metric"]), as_json)
+            print_frame(*_table(result, table, last, given["metric"]), as_json)
     typer.echo(f"[{result.signature}]", err=True)
 
 
@@ -393,23 +347,6 @@ def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool) -> No
             refuse_given(context, ["metric"], reason)
 
 
-def _named(predictions: list[str]) -> list[tuple[str, Path]]:
-    """Return names and paths of the systems.
-
-    Raises
-    ------
-    ConfigError
-        If two have one name, or one that of the reference.
-    """
-    pairs = []
-    for name, path in map(split_name, predictions):
-        pairs.append((name or Path(path).name or path, Path(path)))
-    names = ["reference", *(name for name, _ in pairs)]
-    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise ConfigError(f"{twice[0]!r} is the name of two sets of trees; give names: NAME={pairs[-1][1]}.")
-    return pairs
-
-
 def _classes(given: str | None) -> "Classes":
     from langdiff.discourse import read_classes
 
@@ -440,10 +377,3 @@ def _table(
             return result.left_out, f"Documents left out, beside {len(result.documents):,} compared", {}
         case _:
             return result.to_frame(), "Scores", RATIOS | COUNTS
-
-
-def _print(frame: "pd.DataFrame", title: str, formats: dict[str, str], as_json: bool) -> None:
-    if as_json:
-        print_json(frame)
-    else:
-        print_table(frame, title, formats)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast, get_args
 
 from langdiff.base.io import as_paths, read_lines
 from langdiff.base.signature import short_hash
@@ -198,7 +198,7 @@ class Parses:
 
 def read_parses(
     path: str | Path | Iterable[str | Path],
-    shape: ShapeName,
+    shape: ShapeName | None = None,
     *,
     name: str | None = None,
     graph: GraphName = "basic",
@@ -212,7 +212,8 @@ def read_parses(
     path : str, Path or iterable of them
         File or files of blocks, each a line ``# item`` and the parser's own lines after it; or CoNLL-U, whose items are
         its ``sent_id``. Plain or compressed.
-    shape : str
+    shape : str, optional
+        Shape of the lines; by default the ending of the first file, such as ``mine.gr`` or ``mine.conllu.gz``.
         ``"gr"``: ``(ncsubj passed_4 Act_1 _)``, positions from 0. ``"stanford"``: ``nsubj(passed-5, act-2)``,
         positions from 1. ``"triples"``: ``4 ARG1 1``, positions from 0. ``"conllu"``: columns, read as triples.
     name : str, optional
@@ -236,7 +237,7 @@ def read_parses(
         If a line stands before the first item, an item comes twice, CoNLL-U is malformed or has no enhanced graph
         though it is asked for, or `tokens` lacks an item; the message names the line or the item.
     ConfigError
-        If the shape or the graph is unknown, or `tokens` is given for CoNLL-U.
+        If the shape or the graph is unknown, no ending names the shape, or `tokens` is given for CoNLL-U.
 
     Examples
     --------
@@ -244,19 +245,20 @@ def read_parses(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "mine.gr"
     ...     _ = path.write_text("# v1\n(dobj carried_1 plan_4)\n# v2\n")
-    ...     parses = read_parses(path, "gr")
+    ...     parses = read_parses(path)
     >>> parses
     Parses 'mine' (gr): 2 items, 1 dependencies
     >>> parses.blocks
     {'v1': ('(dobj carried_1 plan_4)',), 'v2': ()}
     """
-    if shape not in SHAPES:
+    if shape is not None and shape not in SHAPES:
         raise ConfigError(f"unknown shape {shape!r}; known are {', '.join(SHAPES)}.")
     if graph not in ("basic", "enhanced"):
         raise ConfigError(f"unknown graph {graph!r}; it is 'basic' or 'enhanced'.")
     files = as_paths(path)
     if not files:
         raise ConfigError("no file is given; name at least one.")
+    shape = shape or _shape_of(files[0])
     name = name or re.sub(r"\.(gz|bz2|xz)$", "", files[0].name).rsplit(".", 1)[0]
     if shape == "conllu":
         if tokens is not None:
@@ -270,6 +272,13 @@ def read_parses(
         raise DataError(f"{tokens}: no words for {len(lacking)} items of {files[0]}: {listing(lacking)}.")
     alone = {item: tuple((word, (place,)) for place, word in enumerate(forms)) for item, forms in words.items()}
     return Parses(name=name, shape=shape, blocks=blocks, tokens=alone, forms=words, lines=lines)
+
+
+def _shape_of(path: Path) -> ShapeName:
+    for shape in get_args(ShapeName):
+        if f".{shape}" in path.suffixes:
+            return cast(ShapeName, shape)
+    raise ConfigError(f"{path}: the ending says the shape of the lines; use .gr, .stanford, .triples or .conllu.")
 
 
 def _read_blocks(files: Sequence[Path]) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:

@@ -2,13 +2,22 @@
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from langdiff.errors import EditionWarning, LangdiffWarning, warn, without_figures
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+@contextmanager
+def missing_by_design() -> Iterator[None]:
+    """Leave out the warning of a fit that difficulties depend on why cells are missing, where that is known."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".* of the cells are missing, and fixed and random", LangdiffWarning)
+        yield
 
 
 def warns_caller(function: Callable[P, R]) -> Callable[P, R]:

@@ -14,7 +14,7 @@ from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.experiments.cautions import warns_caller
+from langdiff.experiments.cautions import missing_by_design, warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.simulation.draw import Mechanism, draw_missing
 from langdiff.regression.table import as_surprisals, identify_table
@@ -249,7 +249,8 @@ def _reference(whole: DifficultyFit, truth: EffectsLike | None) -> pd.Series:
 def _fit_rest(table: Surprisals, gone: np.ndarray, what: str, how: dict[str, Any]) -> DifficultyFit:
     kept = table.bits.mask(gone)
     try:
-        return fit(Surprisals(bits=kept[kept.notna().any(axis=1)], lm=table.lm), **how)
+        with missing_by_design():
+            return fit(Surprisals(bits=kept[kept.notna().any(axis=1)], lm=table.lm), **how)
     except DataError as error:
         raise DataError(
             f"what is left after {what} cannot be fitted: {error} Delete less, or give more intents."

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.errors import ConfigError, DataError, listing, option, warn
-from langdiff.experiments.cautions import warns_caller
+from langdiff.experiments.cautions import missing_by_design, warns_caller
 from langdiff.experiments.native import (
     NATIVE,
     TRANSLATED,
@@ -219,8 +219,10 @@ def translationese(
             "translated": origins.translated[chosen].sum(),
         }
     )
+    with missing_by_design():  # by the language that an intent was written in
+        found = fit(divide_by_origin(surprisals, origins, chosen), **fit_settings)
     return TranslationeseResult(
-        fit=fit(divide_by_origin(surprisals, origins, chosen), **fit_settings),
+        fit=found,
         cells=cells.rename_axis("edition"),
         unknown_intents=int(origins.source.isna().sum()),
         whole=whole,

@@ -11,6 +11,7 @@ from .documents import nesting as nesting
 from .documents import strata as strata
 from .error_analysis import ParallelismErrors as ParallelismErrors
 from .error_analysis import classify_errors as classify_errors
+from .error_analysis import read_error_labels as read_error_labels
 from .files import passage_html as passage_html
 from .files import passage_text as passage_text
 from .files import read_parallelisms as read_parallelisms
@@ -18,6 +19,8 @@ from .files import write_parallelisms as write_parallelisms
 from .scoring import ParallelismScores as ParallelismScores
 from .scoring import score_parallelisms as score_parallelisms
 from .splitting import DocumentSplit as DocumentSplit
+from .splitting import read_parts as read_parts
+from .splitting import read_tag_counts as read_tag_counts
 from .splitting import split_documents as split_documents
 from .splitting import tag_counts as tag_counts
 from .statistics import ParallelismStatistics as ParallelismStatistics
@@ -29,6 +32,7 @@ from .taggers.search import draw_settings as draw_settings
 from .taggers.search import search_taggers as search_taggers
 from .taggers.settings import TaggerSettings as TaggerSettings
 from .taggers.settings import published_settings as published_settings
+from .taggers.settings import read_settings as read_settings
 from .taggers.tagger import Tagger as Tagger
 from .taggers.tagger import read_tagger as read_tagger
 from .taggers.training import train_tagger as train_tagger

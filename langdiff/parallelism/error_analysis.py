@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
 
 import langdiff
+from langdiff.base.io import as_path, parse_json, read_blocks
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.errors import DataError
@@ -169,6 +171,66 @@ def classify_errors(hypotheses: Mapping[str, Documents], references: Documents) 
     return ParallelismErrors(
         cases=cases.astype({"granularity": object, "type": object}), pairs=tuple(pairs), signature=join_signature(parts)
     )
+
+
+def read_error_labels(path: str | Path, sides: Mapping[str, Document]) -> dict[str, dict[int, str]]:
+    """Read the kinds of errors of a document from saved cases, for `passage_text` and `passage_html`.
+
+    Parameters
+    ----------
+    path : str or Path
+        Cases of one system as JSON, a list of objects with the columns of `ParallelismErrors.cases`, as
+        ``langdiff parallelism score --table cases --json`` prints them.
+    sides : mapping from str to Document
+        The annotated and the predicted version of one document, in this order, by the name that each is shown with.
+
+    Returns
+    -------
+    dict from str to dict from int to str
+        For each side, the category by number of the parallelism, such as ``branch FN``; identical ones are not in it.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as cases, has more than one system, or none of the document.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from langdiff.parallelism import make_document
+    >>> words = "we came , we saw".split()
+    >>> gold = make_document("1", words, [Parallelism(((0, 2), (3, 5)))])
+    >>> guess = make_document("1", words, [Parallelism(((1, 2), (3, 5)))])
+    >>> cases = classify_errors({"guess": {"1": guess}}, {"1": gold}).cases
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "cases.json"
+    ...     _ = path.write_text(cases.to_json(orient="records"))
+    ...     read_error_labels(path, {"annotated": gold, "predicted": guess})
+    {'annotated': {1: 'word FN'}, 'predicted': {1: 'word FN'}}
+    """
+    path = as_path(path)
+    document = next(iter(sides.values())).name
+    found: dict[str, dict[int, str]] = {name: {} for name in sides}
+    systems, documents = set(), set()
+    try:
+        for case in parse_json("".join(block.text for block in read_blocks(path, errors=None))):
+            systems.add(case["system"])
+            documents.add(case["document"])
+            if case["document"] != document or case["type"] is None:
+                continue
+            for name, side in zip(sides, ("reference", "hypothesis"), strict=True):
+                if case[side] is not None:
+                    found[name][int(case[side])] = f"{case['granularity']} {case['type']}"
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        what = "not the cases that `langdiff parallelism score --table cases --json` prints"
+        raise DataError(f"{path}: {what} ({error}).") from error
+    if len(systems) > 1:
+        raise DataError(f"{path}: there are cases of {len(systems)} systems; score one system at a time to show it.")
+    if document not in documents and any(side.parallelisms for side in sides.values()):
+        raise DataError(f"{path}: there are no cases of document {document!r}; score it, too.")
+    return found
 
 
 def _cases(reference: Document, hypothesis: Document) -> list[tuple[int | None, int | None, str | None, str | None]]:

@@ -1,17 +1,20 @@
-"""Splits of documents with given shares of annotated and of other tokens."""
+"""Splits of documents with given shares of annotated and of other tokens; reading their tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.io import as_path, read_table
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.parallelism.documents import Document, strata
+from langdiff.tables.long_tables import numbers_of, read_table_file
 
 PARTS = {"training": 0.7, "validation": 0.1, "optimization": 0.1, "test": 0.1}
 COUNTS = ["inner", "outer"]
@@ -143,6 +146,40 @@ def tag_counts(documents: Mapping[str, Document]) -> pd.DataFrame:
     return pd.DataFrame({"inner": inner, "outer": outer}, index=pd.Index(list(documents), name="document"))
 
 
+def read_tag_counts(path: str | Path) -> pd.DataFrame:
+    r"""Read counts of tags by document, as `tag_counts` returns them, from a table.
+
+    Parameters
+    ----------
+    path : str or Path
+        Table (``.csv``, ``.tsv``, ``.parquet``) with columns ``document``, ``inner`` and ``outer``.
+
+    Returns
+    -------
+    DataFrame
+        The table, by document, for `split_documents`.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be read, lacks a column, or counts are not numbers.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "counts.csv"
+    ...     _ = path.write_text("document,inner,outer\na,9,90\nb,5,60\n")
+    ...     read_tag_counts(path).to_dict()
+    {'inner': {'a': 9.0, 'b': 5.0}, 'outer': {'a': 90.0, 'b': 60.0}}
+    """
+    path = as_path(path)
+    table = read_table_file(path)
+    if missing := [name for name in ("document", *COUNTS) if name not in table]:
+        raise DataError(f"{path}: there is no column {missing[0]!r}; the table has document, inner and outer.")
+    return table.assign(**{name: numbers_of(table[name], path) for name in COUNTS}).set_index("document")
+
+
 def split_documents(counts: pd.DataFrame, shares: Mapping[str, float] | None = None) -> DocumentSplit:
     r"""Split documents so that every part has its share of the tags in branches and of those outside.
 
@@ -192,6 +229,67 @@ def split_documents(counts: pd.DataFrame, shares: Mapping[str, float] | None = N
         totals[places[-1]] += own
     table["part"] = np.array(list(wanted))[places]
     return DocumentSplit(documents=table, shares=wanted)
+
+
+def read_parts(
+    path: str | Path, documents: Mapping[str, Document], names: Iterable[str]
+) -> dict[str, dict[str, Document]]:
+    r"""Divide documents as a table says, such as a `DocumentSplit` saved as ``.csv``.
+
+    Parameters
+    ----------
+    path : str or Path
+        Table (``.csv``, ``.tsv``) with columns ``document`` and ``part``.
+    documents : mapping from str to Document
+        Documents by name.
+    names : iterable of str
+        Parts to return, such as ``["training", "validation"]``.
+
+    Returns
+    -------
+    dict from str to dict from str to Document
+        Documents by part and name, for `train_tagger` and `search_taggers`.
+
+    Raises
+    ------
+    DataError
+        If the table lacks a column or has a document twice, or a part has no documents.
+
+    Warns
+    -----
+    LangdiffWarning
+        If the table lacks documents, or has others; they are left out.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from langdiff.parallelism import make_document
+    >>> documents = {name: make_document(name, ["we", "came"], []) for name in "ab"}
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "parts.csv"
+    ...     _ = path.write_text("document,part\na,training\nb,validation\n")
+    ...     parts = read_parts(path, documents, ["training", "validation"])
+    >>> {part: list(chosen) for part, chosen in parts.items()}
+    {'training': ['a'], 'validation': ['b']}
+    """
+    path = as_path(path)
+    header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
+    if missing := [name for name in ("document", "part") if name not in header]:
+        raise DataError(f"{path}, line 1: no column {missing[0]!r}; it has {', '.join(header)}.")
+    table: dict[str, str] = {}
+    for line, row in rows:
+        name = row[header.index("document")]
+        if name in table:
+            raise DataError(f"{path}, line {line}: {name!r} is there a second time; a document is in one part.")
+        table[name] = row[header.index("part")]
+    for what, left in ((f"not in {path}", documents.keys() - table), (f"only in {path}", table.keys() - documents)):
+        if left:
+            warn(f"{len(left)} document(s) {what}, and left out: {listing(sorted(left))}")
+    divided = {part: {name: one for name, one in documents.items() if table.get(name) == part} for part in names}
+    for part, chosen in divided.items():
+        if not chosen:
+            raise DataError(f"{path}: none of the {len(documents)} document(s) is in the part {part!r}.")
+    return divided
 
 
 def _best_part(totals: Floats, own: Floats, ratios: Floats) -> int:

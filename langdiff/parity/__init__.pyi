@@ -4,3 +4,4 @@ from .mutual_information import CrossMutualInformation as CrossMutualInformation
 from .mutual_information import xmi as xmi
 from .result import Parity as Parity
 from .tokenizers import diagnose_tokens as diagnose_tokens
+from .tokenizers import read_tokenizer as read_tokenizer

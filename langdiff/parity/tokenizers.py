@@ -14,7 +14,9 @@ import pandas as pd
 
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, MissingExtraError, option
+from langdiff.tables.long_tables import numbers_of, read_table_file
 
+TABLES = (".csv", ".tsv", ".parquet")
 USUAL_ALPHA = 2.5  # the order with which Zouhar et al. (2023) found the highest correlation with BLEU
 
 
@@ -179,14 +181,20 @@ def encoder_of(tokenizer: Tokenizer) -> Callable[[str], list[Hashable]]:
     return tokens_of
 
 
-def read_tokenizer(source: str) -> Tokenizer:
-    """Read a tokenizer from files.
+def read_tokenizer(source: str | Path) -> Tokenizer | pd.DataFrame:
+    r"""Read a tokenizer, or a table of its tokens per text, for `langdiff.measure_parity`.
 
     Parameters
     ----------
-    source : str
+    source : str or Path
         SentencePiece's model (``.model``), a file ``tokenizer.json`` of Hugging Face's tokenizers, a folder of
-        transformers, or ``tiktoken:ENCODING``.
+        transformers, or ``tiktoken:ENCODING``; or a table of counts (``.csv``, ``.tsv``, ``.parquet``), intents in the
+        first column and one column per edition.
+
+    Returns
+    -------
+    tokenizer or DataFrame
+        The tokenizer of the library, or the counts, intents × editions.
 
     Raises
     ------
@@ -194,8 +202,20 @@ def read_tokenizer(source: str) -> Tokenizer:
         If there is no such file, or it cannot be read.
     MissingExtraError
         If the library that it needs is not installed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "counts.csv"
+    ...     _ = path.write_text("intent,deu,eng\n40001001,12,9\n")
+    ...     read_tokenizer(path).to_dict()
+    {'deu': {'40001001': 12.0}, 'eng': {'40001001': 9.0}}
     """
-    path = Path(source)
+    source, path = str(source), Path(source)
+    if path.suffix in TABLES:
+        table = read_table_file(path)
+        return table.set_index(table.columns[0]).apply(lambda column: numbers_of(column, path))
     library = "tiktoken" if source.startswith("tiktoken:") else _library_of(path)
     if library != "tiktoken" and not path.exists():
         raise DataError(f"{source}: there is no such file or folder.")

@@ -5,6 +5,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from langdiff.base.cells import unguarded
@@ -124,6 +125,25 @@ class RunResult:
         table = pd.concat(tables, ignore_index=True).merge(self.bits(), on=["edition", "lm"])
         table = table.join(self.editions["language"], on="edition")
         return table if self.truth is None else table.join(self.truth.rename("truth"), on="edition")
+
+    def by_model(self) -> pd.DataFrame:
+        """Return difficulties and bits side by side: one row per edition, hardest by the first language model first.
+
+        Returns
+        -------
+        DataFrame
+            For each language model LM ``LM %``, percent more bits than average, ``LM ±``, its standard error, and
+            ``LM bits/char``; ``truth %`` if the true difficulties are known.
+        """
+        columns = {}
+        for lm, fit in self.fits.items():
+            columns[f"{lm} %"] = fit.to_frame()["percent"]
+            columns[f"{lm} ±"] = fit.to_frame()["percent_std_error"]
+            columns[f"{lm} bits/char"] = self.surprisals[lm].bits_per_character()["bits_per_character"]
+        if self.truth is not None:
+            columns["truth %"] = 100 * np.expm1(self.truth)
+        table = pd.DataFrame(columns).rename_axis("edition")
+        return table.sort_values(table.columns[0], ascending=False)
 
     def against_baselines(self) -> pd.DataFrame:
         """Compare the networks with the baselines; see `langdiff.lm.compare_with_baselines`.

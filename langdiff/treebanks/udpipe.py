@@ -1,12 +1,20 @@
 """Parsing texts with UDPipe, for languages without a gold treebank."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langdiff.base.io import atomic_path
-from langdiff.errors import DataError, MissingExtraError
+import pandas as pd
+
+from langdiff.base.io import as_path, atomic_path
+from langdiff.base.progress import progress_bar
+from langdiff.errors import ConfigError, DataError, MissingExtraError, listing, option, warn, words
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from langdiff.tables.multitext import Multitext
 
 
 class UDPipeParser:
@@ -128,3 +136,90 @@ def _import_udpipe() -> ModuleType:
     except ImportError as error:
         raise MissingExtraError("Parsing needs UDPipe. Install it: pip install 'langdiff[udpipe]'.") from error
     return ufal.udpipe  # type: ignore[no-any-return]
+
+
+def parse_multitext(
+    multitext: "Multitext",
+    models: Mapping[str, str | Path],
+    directory: str | Path,
+    *,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Parse the texts of editions with UDPipe and write one CoNLL-U file per edition.
+
+    The files are what `langdiff.predictors` takes as treebanks, for languages without a gold one.
+
+    Parameters
+    ----------
+    multitext : Multitext
+        Plain texts, not tokenized; intents that an edition lacks are left out.
+    models : mapping from str to path
+        UDPipe 1 model file by edition or by language; that of an edition counts more.
+    directory : str or Path
+        Folder for the files ``EDITION.conllu``; those that are there are replaced.
+    progress : bool, optional
+        Whether to draw a progress bar; by default only on a terminal.
+
+    Returns
+    -------
+    DataFrame
+        One row per edition: ``edition``, ``intents`` parsed, ``sentences`` found, ``file``.
+
+    Raises
+    ------
+    ConfigError
+        If a model is named after neither an edition nor a language.
+    DataError
+        If a model cannot be read or UDPipe fails; see `UDPipeParser`.
+    MissingExtraError
+        If ufal.udpipe is not installed.
+    OutputError
+        If a file cannot be written.
+
+    Warns
+    -----
+    LangdiffWarning
+        If editions have no model; they are left out.
+
+    Examples
+    --------
+    The model is a file of 20 MB or more, so this example is not run as a test.
+
+    >>> import langdiff as ld
+    >>> bible = ld.read_multitext("bible/")  # doctest: +SKIP
+    >>> parse_multitext(bible, {"deu": "german-gsd.udpipe"}, "parsed")  # doctest: +SKIP
+    """
+    model_of = _model_by_edition(models, multitext.edition_info["language"])
+    parsers = {path: UDPipeParser(path) for path in dict.fromkeys(model_of.values())}
+    rows = []
+    with progress_bar(progress=progress) as bar:
+        for name, path in model_of.items():
+            texts = multitext.text(name)
+            file = as_path(directory) / f"{name}.conllu"
+            sentences = parsers[path].write(_followed(texts, bar, name), file)
+            rows.append((name, len(texts), sentences, str(file)))
+    return pd.DataFrame(rows, columns=["edition", "intents", "sentences", "file"])
+
+
+def _model_by_edition(models: Mapping[str, str | Path], language_of: pd.Series) -> dict[str, Path]:
+    """Return the model of each edition that has one."""
+    languages = {str(edition): str(language) for edition, language in language_of.items()}
+    for name, path in models.items():
+        if name not in languages and name not in languages.values():
+            known = listing(sorted(set(languages.values())))
+            given = words(python=option("models"), command=option("models", f"{name}={path}"))
+            raise ConfigError(f"{given}: {name!r} is neither an edition nor a language; there are {known}.")
+    names = {
+        edition: next((n for n in (edition, language) if n in models), None) for edition, language in languages.items()
+    }
+    found = {edition: Path(models[name]) for edition, name in names.items() if name is not None}
+    if without := [edition for edition in languages if edition not in found]:
+        warn(f"No model for {len(without)} edition(s), which are left out: {listing(without)}")
+    return found
+
+
+def _followed(texts: pd.Series, bar: "Progress", name: str) -> Iterator[tuple[str, str]]:
+    task = bar.add_task(name, total=len(texts), note="")
+    for intent, text in texts.items():
+        yield str(intent), text
+        bar.advance(task)

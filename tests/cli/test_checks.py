@@ -1,4 +1,4 @@
-"""`langdiff compare` and `cross-validate`."""
+"""`langdiff compare`, `cross-validate`, `goodness`, `stability` and `deletion`."""
 
 import json
 
@@ -107,3 +107,58 @@ def test_an_unknown_model_is_a_wrong_option(langdiff, table):
     done = langdiff("cross-validate", table, "--model", "4")
     assert done.code == 2
     assert "'4' is not one of '1', '2', '2L', '2C', '3'" in done.err
+
+
+def test_the_command_writes_table_and_picture_and_goes_on(langdiff, tmp_path):
+    ld.simulate(60, 5, seed=3).surprisals.save(tmp_path / "bits.csv")
+    arguments = [
+        "goodness",
+        tmp_path / "bits.csv",
+        "--model",
+        "1",
+        "--model",
+        "2",
+        "--n-subsets",
+        "2",
+        "--sizes",
+        "map",
+        "--sizes",
+        "posterior",
+    ]
+    arguments += ["--out", tmp_path / "out"]
+    done = langdiff(*arguments)
+    assert done.code == 0, done.err
+    assert "Goodness of 2 models over 2 subsets of intents, 2 setting(s)" in done.out
+    assert len(pd.read_csv(tmp_path / "out" / "goodness.csv")) == 8
+    assert b"<svg" in (tmp_path / "out" / "goodness.svg").read_bytes()
+    stored = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("goodness-*.json")}
+    machine = langdiff(*arguments, "--json")
+    assert {row["n"] for row in json.loads(machine.out)} == {"map", "posterior"}
+    assert stored == {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("goodness-*.json")}
+    assert langdiff("goodness", tmp_path / "bits.csv", "--model", "9", "--out", tmp_path).code == 2
+
+
+@pytest.fixture
+def bits(tmp_path):
+    ld.simulate(80, 3, seed=0).surprisals.save(tmp_path / "bits.csv")
+    return tmp_path / "bits.csv"
+
+
+def test_stability_prints_and_draws(langdiff, bits, tmp_path):
+    arguments = ["stability", bits, "--n-intents", "40", "--n-intents", "20", "--n-repeats", "2"]
+    done = langdiff(*arguments, "--plot", tmp_path / "stability.svg")
+    assert done.code == 0, done.err
+    assert "IntentStability: 3 editions, 20, 40 of 80 intents, 2 repeats" in done.out
+    assert b"<svg" in (tmp_path / "stability.svg").read_bytes()
+    assert {row["size"] for row in json.loads(langdiff(*arguments, "--json").out)} == {20, 40, 80}
+    assert "sizes must rise" in langdiff("stability", bits, "--n-intents", "99").err
+
+
+def test_deletion_prints_and_draws(langdiff, bits, tmp_path):
+    arguments = ["deletion", bits, "--rate", "0.2", "--n-repeats", "2", "--mechanism", "MNAR"]
+    done = langdiff(*arguments, "--plot", tmp_path / "deletion.svg")
+    assert done.code == 0, done.err
+    assert "DeletionBias: 1 mechanism(s) × 1 rate(s) × 2 repeat(s)" in done.out
+    assert b"<svg" in (tmp_path / "deletion.svg").read_bytes()
+    assert {row["mechanism"] for row in json.loads(langdiff(*arguments, "--json").out)} == {"MNAR"}
+    assert langdiff("deletion", bits, "--rate", "2").code == 1

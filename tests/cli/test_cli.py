@@ -31,17 +31,6 @@ def corpus(tmp_path_factory):
     return folder
 
 
-COMMANDS = ["demo", "run", "report", "select", "train", "score", "fit", "simulate", "sweep", "translationese", "doctor"]
-COMMANDS += ["compare", "cross-validate", "status", "verify", "clean"]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_an_example(langdiff, command):
-    done = langdiff(command, "--help")
-    assert done.code == 0
-    assert f"Example: langdiff {command}" in done.out
-
-
 def test_usage_errors_exit_with_2(langdiff):
     done = langdiff("fit")
     assert done.code == 2

@@ -215,8 +215,3 @@ def test_published_figures_are_labelled(langdiff):
     assert "Published F1 in percent (Morey, Muller and Asher 2017), not computed here" in done.out
     assert "JE14 DPLP ** 82.0 68.2 57.8 57.6    c" in done.out
     assert len(json.loads(langdiff("discourse", "published", "--json").out)) == 20
-
-
-def test_examples_in_help(langdiff):
-    for command in ("evaluate", "convert", "show", "published"):
-        assert f"Example: langdiff discourse {command}" in langdiff("discourse", command, "--help").out

@@ -83,6 +83,15 @@ def table() -> str:
     return "\n".join([HEAD, *sorted(rows)]) + "\n"
 
 
+def test_every_command_has_an_example():
+    without = []
+    for words, command in commands(get_command(app)):
+        own = not hasattr(command, "commands")
+        if own and f"Example: {words}" not in str(command.help):
+            without.append(words)
+    assert without == []
+
+
 def test_parameters_of_all_commands_are_those_agreed():
     agreed, today = TABLE.read_text(encoding="utf-8").splitlines(), table().splitlines()
     different = difflib.unified_diff(agreed, today, TABLE.name, "commands of today", n=0, lineterm="")

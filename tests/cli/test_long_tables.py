@@ -1,4 +1,12 @@
+"""Tables of surprisals of one's own, drawn, and refused if they are not what was saved."""
+
 import json
+from dataclasses import replace
+
+import pytest
+
+import langdiff as ld
+from langdiff.tables.provenance import Provenance
 
 
 def test_fit_of_a_log_with_its_own_names(langdiff, tmp_path):
@@ -12,3 +20,37 @@ def test_fit_of_a_log_with_its_own_names(langdiff, tmp_path):
     refused = langdiff("fit", path, *names)
     assert refused.code == 1
     assert "look like log-probabilities" in refused.err
+
+
+def test_a_table_of_surprisals_is_drawn_with_its_fit(langdiff, tmp_path):
+    path = tmp_path / "bits.csv"
+    ld.simulate(30, 3, seed=0).surprisals.save(path)
+    done = langdiff("plot", "table", path, "--out", tmp_path / "table.svg")
+    assert done.code == 0, done.err
+    assert b"<svg" in (tmp_path / "table.svg").read_bytes()
+    refused = langdiff("plot", "table", path, path, "--out", tmp_path / "table.svg")
+    assert (refused.code, "one table of surprisals, got 2 files" in refused.err) == (1, True)
+
+
+def test_options_of_a_corpus_are_not_ignored(langdiff, tmp_path):
+    path = tmp_path / "bits.csv"
+    ld.simulate(30, 3, seed=0).surprisals.save(path)
+    refused = langdiff("plot", "table", path, "-e", "e1", "--format", "pbc", "--out", tmp_path / "table.svg")
+    assert refused.code == 1
+    assert "--format, --edition: for pictures of a corpus" in refused.err
+
+
+@pytest.mark.parametrize("command", ["fit", "compare", "reliability", "plot table", "stability"])
+def test_commands_refuse_altered_bits(langdiff, tmp_path, command):
+    table = ld.simulate(40, 5, model="1", sigma=0.2, seed=0).surprisals
+    path = tmp_path / "s.csv"
+    replace(table, provenance=Provenance(recipe="mine#1")).save(path)
+    first, cells, *others = path.read_text(encoding="utf-8").split("\n")
+    intent, edition, bits, lm = cells.split(",")
+    path.write_text("\n".join([first, f"{intent},{edition},1{bits},{lm}", *others]), encoding="utf-8")
+    arguments = [*command.split(), path, *(["--out", tmp_path / "t.svg"] if command == "plot table" else [])]
+    refused = langdiff(*arguments)
+    assert refused.code == 1
+    assert f"{path}: these are not the bits that were saved" in refused.err
+    assert "--no-verify" in refused.err
+    assert "these are not the bits" not in langdiff(*arguments, "--no-verify").err

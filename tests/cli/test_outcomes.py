@@ -85,8 +85,3 @@ def test_what_cannot_be_done_is_one_line(langdiff, table, tmp_path):
     assert checked.code == 1
     assert "marginal models: CANNOT be fitted" in checked.out
     assert langdiff("outcomes", "fit", table, "--model", "2pl").code == 2
-
-
-def test_help_has_examples(langdiff):
-    for command in ("check", "fit", "predict"):
-        assert f"Example: langdiff outcomes {command}" in langdiff("outcomes", command, "--help").out

@@ -86,6 +86,6 @@ def test_refusals(langdiff, corpus, tmp_path):
     (tmp_path / "n.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
     named = ["--tokenizer", f"x={tmp_path}/n.csv"] * 2
     assert (
-        "second tokenizer named x"
+        "a second tokenizer for 'x'; give one"
         in langdiff("parity", corpus, "--format", "moses", "--reference", "eng", "--n-resamples", "0", *named).err
     )

@@ -39,9 +39,10 @@ def models(tmp_path, monkeypatch):
 
 @pytest.fixture
 def fake(monkeypatch):
-    monkeypatch.setattr("langdiff.treebanks.UDPipeParser", Parser)
+    monkeypatch.setattr("langdiff.treebanks.udpipe.UDPipeParser", Parser)
 
 
+@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
 @pytest.mark.usefixtures("fake")
 def test_each_edition_is_parsed_by_its_model(langdiff, corpus, tmp_path):
     out = tmp_path / "parsed"

@@ -99,7 +99,6 @@ def test_errors(langdiff, files, tmp_path):
     assert "line 181: This is not a tree: it has 2 roots" in strict.err
     assert langdiff("treebanks", "compare", files[0]).code == 1
     assert langdiff("treebanks", "compare", *files, "--levels", "deep").code == 2
-    assert "Example: langdiff treebanks compare" in langdiff("treebanks", "compare", "--help").out
 
 
 def test_clusters_that_cannot_be_drawn_leave_nothing_behind(langdiff, files, tmp_path):

@@ -1,3 +1,5 @@
+"""`langdiff correlate`, `spread` and `reproduce`."""
+
 import json
 import re
 
@@ -215,3 +217,41 @@ def test_correlate_along_a_tree(langdiff, tables, tmp_path):
     lacking = langdiff("correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-t", "phylo")
     assert (lacking.code, lacking.out) == (1, "")
     assert "needs a family tree" in lacking.err
+
+
+def test_a_fit_and_a_table_give_the_same_spread(langdiff, tmp_path):
+    fit = ld.fit(ld.simulate(50, 4, seed=0).surprisals)
+    fit.save(tmp_path / "fit.json")
+    fit.difficulty.rename("char").to_frame().assign(other=0.5).to_csv(tmp_path / "nats.csv")
+    info = tmp_path / "editions.csv"
+    pd.DataFrame({"edition": fit.difficulty.index, "language": ["a", "a", "b", "b"]}).to_csv(info, index=False)
+    text = langdiff("spread", tmp_path / "fit.json", info, "--plot", tmp_path / "spread.svg")
+    assert text.code == 0, text.err
+    assert "LanguageSpread of 4 editions in 2 languages" in text.out
+    assert b"<svg" in (tmp_path / "spread.svg").read_bytes()
+    both = [langdiff("spread", tmp_path / name, info, "--json") for name in ("fit.json", "nats.csv")]
+    rows = [json.loads(done.out) for done in both]
+    assert [row["language"] for row in rows[0]] == [row["language"] for row in rows[1]]
+    assert rows[0][0]["mean"] == rows[1][0]["mean"]
+    assert langdiff("spread", tmp_path / "nats.csv", info, "--column", "x").code == 1
+    assert "a fit is of one" in langdiff("spread", tmp_path / "fit.json", info, "--column", "x").err
+
+
+def test_one_paper(langdiff):
+    one = langdiff("reproduce", "--paper", "xmi2020", "--json")
+    assert one.code == 0
+    rows = json.loads(one.out)
+    assert {row["agreement"] for row in rows} == {"yes"}
+
+
+@pytest.mark.slow  # fits all that Mielke et al. (2019) fitted
+def test_all_papers(langdiff):
+    every = json.loads(langdiff("reproduce", "--paper", "all", "--json").out)
+    assert {row["paper"] for row in every} >= {"mielke2019", "xmi2020", "goldfish2024"}
+    assert len(every) == 76 + 7 + 3 + 4 + 5
+
+
+def test_refusals(langdiff):
+    assert langdiff("reproduce", "--paper", "x").code == 1
+    assert "for --paper mielke2019" in langdiff("reproduce", "--paper", "all", "--all").err
+    assert "for --paper mielke2019" in langdiff("reproduce", "--paper", "xmi2020", "--out", "x").err

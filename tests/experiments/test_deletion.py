@@ -24,7 +24,7 @@ def test_one_deletion_is_a_fit_to_what_is_left():
     gone = np.random.default_rng(7).random(bits.shape) < 0.15
     left = bits.mask(gone)
     assert left.notna().any(axis=1).all()  # a row that loses all would keep one cell
-    fit = ld.fit(left)
+    fit = ld.fit(left, restricted=False, clusters=None, dispersion="common")
     assert_allclose(result["difference"], fit.difficulty - ld.fit(bits).difficulty, atol=1e-9)
     assert_allclose(result["std_error"], fit.std_error, rtol=1e-6)
 

@@ -70,7 +70,9 @@ def test_each_size_is_a_model_of_its_part(parts, curve):
     curve, cache = curve
     cut, _ = nested_parts(parts, [40, 80, 160], "intents", np.random.default_rng(0))
     table = ld.compute_surprisals(cut[80], lm="kneser-ney-3", progress=False)
-    np.testing.assert_allclose(curve.difficulty[80], ld.fit(table, errors="sandwich").difficulty)
+    np.testing.assert_allclose(
+        curve.difficulty[80], ld.fit(table, errors="sandwich", clusters=None, dispersion="common").difficulty
+    )
     assert sorted(path.name for path in cache.iterdir()) == ["size-160", "size-40", "size-80"]
     assert (curve.log_bits.diff(axis=1).iloc[:, 1:] < 0).to_numpy().all()
     assert curve.match == "intents"
@@ -106,7 +108,11 @@ def test_equal_bytes_can_be_trained_on(parts):
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [({"model": "3"}, "not '3'"), ({"clusters": "scene"}, "scene"), ({"n_draws": 10}, "n_draws must be")],
+    [
+        ({"model": "3"}, "model '3' needs model=Blunders"),
+        ({"clusters": "scene"}, "scene"),
+        ({"n_draws": 10}, "n_draws must be"),
+    ],
 )
 def test_what_the_fit_would_refuse_is_refused_before_training(parts, tmp_path, setting, message):
     with pytest.raises(ConfigError, match=message):
@@ -134,7 +140,9 @@ def test_folds_are_cut_each_by_its_own_order():
     assert curve.n_intents == 240
     cut, _ = nested_parts(folds, [20, 60], "intents", np.random.default_rng(0))
     table = ld.compute_surprisals(cut[20], lm="kneser-ney-3", max_replaced=1.0, progress=False)
-    np.testing.assert_allclose(curve.difficulty[20], ld.fit(table, errors="sandwich").difficulty)
+    np.testing.assert_allclose(
+        curve.difficulty[20], ld.fit(table, errors="sandwich", clusters=None, dispersion="common").difficulty
+    )
 
 
 def test_an_edition_that_fails_is_left_out_and_named(parts, tmp_path):

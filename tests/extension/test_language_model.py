@@ -155,6 +155,7 @@ def test_folds_and_experiments_know_it(multitext, tmp_path):
         "name": "uniform",
         "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
         "lm": {"models": ["uniform"], "max_replaced": 1.0},
+        "fit": {"clusters": "none"},
     }
     run = run_experiment(Experiment.model_validate(experiment), tmp_path / "run", progress=False)
     assert list(run.surprisals) == ["uniform"]

@@ -14,6 +14,7 @@ from langdiff.run.section import SECTIONS, Section, section
 EXPERIMENT = """
 name = "extended"
 corpus = {format = "synthetic", n_intents = 60, n_languages = 3}
+fit.clusters = "none"
 lm = {models = ["kneser-ney-2"], max_replaced = 1.0, baselines = false}
 
 [vowels]
@@ -89,7 +90,7 @@ def test_it_is_read_made_kept_and_shown(made, folder):
     [
         (("letters =", "leters ="), ConfigError, r"unknown key 'vowels\.leters'; did you mean 'letters'"),
         (('"aeiou"', '""'), ConfigError, r"'vowels\.letters': string should have at least 1 character"),
-        (("[vowels]", 'fit = {model = "1"}\n[vowels]'), ConfigError, "does not like model 1"),
+        (("[vowels]", 'fit.model = "1"\n[vowels]'), ConfigError, "does not like model 1"),
         (("stop.txt", "none.txt"), DataError, r"none\.txt: no such file or directory \(stop_list in \[vowels\]\)"),
     ],
 )

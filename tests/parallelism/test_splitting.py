@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.parallelism import Parallelism, make_document, split_documents, tag_counts
+from langdiff.parallelism import Parallelism, make_document, read_parts, split_documents, tag_counts
 
 SHARES = {"one": 0.6, "two": 0.3, "three": 0.1}
 
@@ -61,7 +61,7 @@ def test_parts_errors_and_tests():
 
 def test_bad_input():
     counts = pd.DataFrame({"inner": [1, 2], "outer": [3, 4]}, index=["a", "a"])
-    with pytest.raises(DataError, match="'a' is there twice"):
+    with pytest.raises(DataError, match="'a' occurs twice"):
         split_documents(counts)
     with pytest.raises(DataError, match="no column 'outer'"):
         split_documents(counts[["inner"]])
@@ -73,3 +73,18 @@ def test_bad_input():
     for shares in ({"a": 1.0}, {"a": 0.5, "b": 0.6}, {"a": 1.5, "b": -0.5}):
         with pytest.raises(ConfigError, match="two or more parts have positive shares that sum to 1"):
             split_documents(counts, shares)
+
+
+def test_a_saved_split_divides_its_documents(tmp_path):
+    documents = {name: make_document(name, ["w"] * size, []) for name, size in zip("abcdef", range(4, 10), strict=True)}
+    split = split_documents(tag_counts(documents), SHARES)
+    split.to_frame().to_csv(tmp_path / "parts.csv", index=False)
+    wanted = dict.fromkeys(SHARES, ())
+    for name, part in zip(split.documents["document"], split.documents["part"], strict=True):
+        wanted[part] = (*wanted[part], name)
+    parts = read_parts(tmp_path / "parts.csv", documents, SHARES)
+    assert {part: set(chosen) for part, chosen in parts.items()} == {part: set(names) for part, names in wanted.items()}
+    assert parts["one"].items() <= documents.items()
+    del documents["a"]
+    with pytest.warns(UserWarning, match="1 document.s. only in .*parts.csv, and left out: 'a'"):
+        read_parts(tmp_path / "parts.csv", documents, [])

@@ -212,7 +212,7 @@ def test_errors_from_the_information_say_what_they_leave_out():
     ):
         found = ld.fit(bits, errors="information")
     assert "They take 300 intents as independent, although they are of 30 documents" in found.audit.words
-    with pytest.raises(ConfigError, match="with clusters use 'sandwich'"):
+    with pytest.raises(ConfigError, match="with clusters use errors='sandwich'"):
         ld.fit(bits, errors="information", clusters=found.audit.clusters.labels)
 
 

@@ -1,12 +1,15 @@
 """Settings of taggers, and the published ones."""
 
+import tomllib
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from langdiff.base.io import as_path
 from langdiff.datasets import bothwell2023
 from langdiff.datasets.bothwell_et_al_2023 import MODELS as PUBLISHED_MODELS
 from langdiff.datasets.bothwell_et_al_2023 import Bothwell2023
@@ -194,6 +197,42 @@ def make_settings(**values: Any) -> TaggerSettings:
         place = ".".join(map(str, first["loc"]))
         reason = first["msg"].removeprefix("Value error, ").rstrip(".")
         raise ConfigError(f"settings of a tagger: {f'{place}: ' if place else ''}{reason}.") from error
+
+
+def read_settings(path: str | Path) -> TaggerSettings:
+    r"""Read settings of a tagger from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        TOML file whose keys are fields of `TaggerSettings`.
+
+    Returns
+    -------
+    TaggerSettings
+        The settings.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, or settings are unknown, missing or contradict one another.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "settings.toml"
+    ...     _ = path.write_text('embedding = "learned-word"\nencoder = "none"\ntagset = "BIO"\nlink = "TD"')
+    ...     read_settings(path)
+    Traceback (most recent call last):
+    langdiff.errors.ConfigError: settings of a tagger: learning_rate: Field required.
+    """
+    path = as_path(path)
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read as TOML: {getattr(error, 'strerror', None) or error}.") from error
+    return make_settings(**values)
 
 
 def published_settings(key: str) -> TaggerSettings:

@@ -76,7 +76,8 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
             by_restricted, by_full = (name, its_name) if fit.restricted else (its_name, name)
             raise DataError(
                 f"restricted and unrestricted likelihoods do not compare: fit {by_restricted!r} is restricted, fit "
-                f"{by_full!r} is not. Fit all with {option('restricted', True)}, or all without."
+                f"{by_full!r} is not. Fit all with {option('restricted', True)}, or all with "
+                f"{option('restricted', False)}."
             )
     rows = {name: _row(fit, first) for name, fit in named.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fit")

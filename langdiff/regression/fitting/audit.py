@@ -196,7 +196,7 @@ def totals_of_two(fitting: Fitting, units: IndependentUnits) -> str:
         return ""
     means = bits.mean(axis=0)
     of_totals = np.bincount(codes, bits[:, 0] / means[0] - bits[:, 1] / means[1]) / len(bits)
-    of_fit = np.array([1.0, -1.0]) @ clusters.root[:2] @ clusters.scores.T
+    of_fit = clusters.influences[:, 0] - clusters.influences[:, 1]
     apart = float(np.log(means[0] / means[1]) - (fitting.estimate.c[0] - fitting.estimate.c[1]))
     error = float(np.linalg.norm(of_totals - of_fit))
     return totals_of(fitting, units, 0, 1) if abs(apart) > FAR * error else ""

@@ -1,5 +1,6 @@
-"""Analyses of fits of outcomes: regression of abilities on attributes of systems, and cross-validation of models."""
+"""Analyses of outcomes: whether models can be fitted, regression of abilities on attributes, cross-validation."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -16,10 +17,10 @@ from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.outcomes import OutcomeModel
-from langdiff.regression.outcomes.design import clusters_of
+from langdiff.regression.outcomes.design import check_estimates, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import centring
 from langdiff.regression.outcomes.fitting import fit_outcomes
-from langdiff.regression.outcomes.likelihoods import MODELS
+from langdiff.regression.outcomes.likelihoods import MODELS, Structure
 from langdiff.regression.outcomes.prediction import held_out_log_likelihood
 from langdiff.regression.outcomes.result import OutcomeFit
 from langdiff.tables.outcomes import Outcomes
@@ -75,6 +76,68 @@ class AbilityRegression(Result):
     def __repr__(self) -> str:
         """Return the formula and its degrees of freedom."""
         return f"AbilityRegression: {self.formula}, {self.degrees_of_freedom} degrees of freedom"
+
+
+def check_outcomes(
+    outcomes: Outcomes,
+    *,
+    by: str | None = None,
+    formula: str | None = None,
+    interaction: str | None = None,
+    clusters: str | None = None,
+) -> pd.DataFrame:
+    """Check that marginal and conditional estimates of a table of outcomes are finite, without fitting a model.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        Successes out of trials, items × systems.
+    by : str, optional
+        Attribute of items: each of its values has a difficulty.
+    formula : str, optional
+        Terms over attributes of items, such as ``"construction + log(length)"``. Attributes of systems belong into
+        `explain_abilities`.
+    interaction : str, optional
+        Attribute of items in whose groups each system has a level of its own; their deviations from ability and
+        difficulty are the profile, which is tested.
+    clusters : str, optional
+        Attribute of items that depend on one another, such as ``"document"``.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``marginal`` and ``conditional``, kinds of likelihood. ``finite``: whether models of this kind can be
+        fitted. ``message``: what `fit_outcomes` would say, an error or warnings; empty if nothing.
+
+    Raises
+    ------
+    ConfigError
+        If items have no such attribute, or arguments contradict one another.
+    DataError
+        If an item has no value of an attribute, or all have the same group or cluster.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> ld.check_outcomes(ld.simulate_outcomes(100, 4, seed=1).outcomes)["finite"].to_dict()
+    {'marginal': True, 'conditional': True}
+    >>> ones = ld.simulate_outcomes(100, 2, abilities=[0, 50], seed=1).outcomes
+    >>> ld.check_outcomes(ones).loc["marginal", "message"]
+    "1 estimate(s) would be infinite: system 's2' has all 100 right. Leave it out, or pool it with another."
+    """
+    design = design_items(outcomes.items, by, formula, interaction)
+    clusters_of(outcomes.items, clusters)  # its errors
+    rows = rows_of(outcomes, design)
+    found: dict[str, tuple[bool, str]] = {}
+    for name, structure in {"marginal": Structure(), "conditional": Structure(levels="conditional")}.items():
+        with warnings.catch_warnings(record=True) as cautions:
+            warnings.simplefilter("always")
+            try:
+                check_estimates(outcomes, design, rows, structure, allow_unlinked=False)
+                found[name] = True, "; ".join(str(caution.message) for caution in cautions)
+            except DataError as error:
+                found[name] = False, str(error)
+    return pd.DataFrame.from_dict(found, orient="index", columns=["finite", "message"])
 
 
 def explain_abilities(fit: OutcomeFit, formula: str) -> AbilityRegression:

@@ -211,7 +211,7 @@ def rows_of(outcomes: Outcomes, design: ItemDesign, structure: Structure | None 
     )
 
 
-def check_outcomes(
+def check_estimates(
     outcomes: Outcomes, design: ItemDesign, rows: Rows, structure: Structure, *, allow_unlinked: bool
 ) -> None:
     """Check that the estimates exist; warn if they depend on the distribution of items only.

@@ -13,7 +13,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes import OutcomeModel
-from langdiff.regression.outcomes.design import check_outcomes, clusters_of, design_items, rows_of
+from langdiff.regression.outcomes.design import check_estimates, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.inference import (
     FEW_CLUSTERS,
@@ -139,7 +139,7 @@ def fit_outcomes(
     used = {"by": by, "formula": formula, "interaction": interaction}
     attributes = _attributes(outcomes, used, structure)  # an error before anything is fitted
     rows = rows_of(outcomes, design, structure)
-    check_outcomes(outcomes, design, rows, structure, allow_unlinked=allow_unlinked)
+    check_estimates(outcomes, design, rows, structure, allow_unlinked=allow_unlinked)
     found = estimate(rows, structure)
     _check_found(found, structure)
     covariance, record = _errors(outcomes, rows, found, options)

@@ -148,7 +148,7 @@ def test_a_single_cluster_has_no_standard_error():
 
 def test_held_out_intents_may_have_clusters():
     table = clustered(3)
-    fit = ld.fit(table.sel(intents=table.intents[:64]), model="1")
+    fit = ld.fit(table.sel(intents=table.intents[:64]), model="1", clusters=None)
     rest = table.sel(intents=table.intents[64:])
     plain = held_out_log_likelihood(fit, rest, n="posterior", seed=0)
     whole = held_out_log_likelihood(fit, rest, n="posterior", clusters="document", seed=0)
@@ -165,7 +165,7 @@ def test_an_intent_without_cells_needs_no_cluster_where_it_is_not_scored():
     bits = table.bits.copy()
     bits.iloc[-1] = np.nan
     clusters = table.intent_info["document"].drop(table.intents[-1])
-    fit = ld.fit(table.sel(intents=table.intents[:64]), model="1")
+    fit = ld.fit(table.sel(intents=table.intents[:64]), model="1", clusters=None)
     assert held_out_log_likelihood(fit, bits.iloc[64:], clusters=clusters, seed=0).cells == 63 * 4
 
 
@@ -178,7 +178,7 @@ def test_clusters_that_cannot_be_used():
         cross_validate(table, clusters=crossed, seed=0)
     with pytest.raises(DataError, match="intents have no cluster"):
         cross_validate(table, clusters={"s0": 1, "s1": 2}, seed=0)
-    fit = ld.fit(table, model="1")
+    fit = ld.fit(table, model="1", clusters=None)
     with pytest.raises(DataError, match="all intents are in one cluster"):
         held_out_log_likelihood(fit, table, clusters=dict.fromkeys(table.intents, 1), seed=0)
 

@@ -195,7 +195,11 @@ def test_compare_counts_parameters_and_distances():
     table = wide("2", seed=4, intents=80, editions=5)
     bits = table.bits.copy()
     bits.iloc[:3, 1:] = np.nan  # single cells
-    fits = {"one": ld.fit(bits, model="1"), "two": ld.fit(bits, model="2"), "tied": ld.fit(bits)}
+    fits = {
+        "one": ld.fit(bits, model="1"),
+        "two": ld.fit(bits, restricted=False),
+        "tied": ld.fit(bits, restricted=False),
+    }
     frame = compare(fits)
     assert frame["parameters"].tolist() == [77 + 4 + 1] * 3
     assert frame["cells"].tolist() == [77 * 5] * 3

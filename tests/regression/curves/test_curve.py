@@ -44,7 +44,7 @@ def curve(tables):
 def test_every_size_is_the_fit_of_its_table(tables, model):
     curve = fit_curve(tables, model=model, seed=0)
     for size in SIZES:
-        fit = ld.fit(tables[size], model=model, errors="sandwich")
+        fit = ld.fit(tables[size], model=model, errors="sandwich", clusters=None, dispersion="common")
         np.testing.assert_allclose(curve.difficulty[size], fit.difficulty, atol=1e-9)
         np.testing.assert_allclose(curve.covariance(size), fit.covariance, atol=1e-12)
 
@@ -55,7 +55,7 @@ def test_clusters_and_missing_cells_give_the_errors_of_the_fit(tables):
     documents = pd.Series(np.arange(150) // 5, tables[100].intents, name="document")
     thinned = {size: ld.Surprisals(bits=table.bits.mask(missing)) for size, table in tables.items()}
     curve = fit_curve(thinned, clusters=documents, seed=0)
-    fit = ld.fit(thinned[900], clusters=documents)
+    fit = ld.fit(thinned[900], clusters=documents, restricted=False, dispersion="common")
     np.testing.assert_allclose(curve.difficulty[900], fit.difficulty, atol=1e-9)
     np.testing.assert_allclose(curve.covariance(900), fit.covariance, atol=1e-12)
     assert curve.influence.shape == (30, 6, 4)
@@ -82,7 +82,7 @@ def test_draws_are_those_of_refits_to_the_same_samples(tables):
         both = []
         for table in pair.values():
             bits = table.bits.iloc[rows].set_axis([str(i) for i in range(150)])
-            fit = ld.fit(bits, errors="information")
+            fit = ld.fit(bits, errors="information", clusters=None, dispersion="common")
             both.append(fit.difficulty.to_numpy() + np.log(bits.to_numpy().mean()))
         refits.append(np.array(both).T)
         times = np.bincount(rows, minlength=150) - 1.0
@@ -265,7 +265,7 @@ def test_tables_that_do_not_go_together_are_refused(tables):
     ):
         with pytest.raises(error, match=message):
             fit_curve(given, seed=0)
-    with pytest.raises(ConfigError, match="not '3'"):
+    with pytest.raises(ConfigError, match="model '3' needs model=Blunders"):
         fit_curve(tables, model="3", seed=0)
     with pytest.raises(ConfigError, match="seed"):
         fit_curve(tables, seed=None)

@@ -207,3 +207,21 @@ def test_what_cannot_be_cross_validated(truth, settings, error, message, monkeyp
     outcomes = truth.outcomes.with_items(truth.outcomes.items[[]].assign(task="t"))
     with pytest.raises(error, match=message):
         ld.cross_validate_outcomes(outcomes, **({"seed": 1} | settings))
+
+
+@pytest.mark.parametrize("wide", [{"x": [1, 1, 1, 0], "y": [0, 1, 1, 1]}, {"x": [1, 1, 1], "y": [0, 1, 1]},
+                                  {"x": [1, 0, 0], "y": [1, 1, 0]}])  # fmt: skip
+@pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")
+def test_a_check_says_what_a_fit_would_say(wide, tmp_path):
+    frame = pd.DataFrame({"item": list("abcd")[: len(wide["x"])], **wide})
+    frame.to_csv(tmp_path / "wide.csv", index=False)
+    table = ld.read_outcomes(tmp_path / "wide.csv", format="wide")
+    checked = ld.check_outcomes(table)
+    for kind, model in (("marginal", "rasch"), ("conditional", "conditional")):
+        if checked.loc[kind, "finite"]:
+            assert np.isfinite(ld.fit_outcomes(table, model=model).abilities.estimate).all()
+        else:
+            with pytest.raises(DataError) as error:
+                ld.fit_outcomes(table, model=model)
+            assert str(error.value) == checked.loc[kind, "message"]
+    assert checked["finite"].tolist() == [min(wide["x"]) == 0 and wide["x"][0] != wide["y"][0]] * 2

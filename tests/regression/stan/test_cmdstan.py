@@ -197,7 +197,7 @@ def test_the_same_under_arviz_1(bits, program, monkeypatch):
     monkeypatch.setattr(draws, "import_arviz", lambda: ArvizOne("arviz"))
     tree = sample(bits, **settings)
     assert isinstance(tree, xr.DataTree)
-    assert set(tree.children) == {"posterior", "sample_stats", "observed_data"}
+    assert set(tree.children) == {"posterior", "sample_stats", "observed_data", "posterior_predictive"}
     assert tree.posterior.attrs["signature"] == usual.posterior.attrs["signature"]
     xr.testing.assert_equal(tree.posterior["difficulty"], usual.posterior["difficulty"])
     pd.testing.assert_frame_equal(posterior_table(tree), table)

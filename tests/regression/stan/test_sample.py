@@ -211,6 +211,7 @@ def test_predicted_bits_look_like_the_observed(incomplete, whitened):
     assert np.corrcoef(np.log(missing.mean(("chain", "draw"))), np.log(sizes[rows]))[0, 1] > 0.9
 
 
+@pytest.mark.filterwarnings("ignore:Passing a dict or None as alias_mapping")  # of Matplotlib, to ArviZ
 def test_arviz_draws_a_posterior_predictive_check(whitened):
     axes = az.plot_ppc(whitened, num_pp_samples=20)
     observed = [line for line in axes.get_lines() if line.get_label() == "Observed"]
