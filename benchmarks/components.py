@@ -56,7 +56,7 @@ def intents(tables):
             size = rng.normal(0, SIZE / 2, 20)[book] + rng.normal(0, SIZE * np.sqrt(0.75), 200)
             z = 5 + size[:, None] + rng.normal(0, EDITION, 15) + rng.normal(0, NOISE, (200, 15))
             found = ld.generalizability(table(z, missing(kind, size, book, 15, rng)))
-            rows.append([*found.frame["variance"][["edition", "intent", "residual"]], found.intents_for(0.95)])
+            rows.append([*found.frame["variance"][["edition", "intent", "residual"]], found.intents_for(0.95).estimate])
         values = np.array(rows)
         low, middle, high = np.quantile(values[:, 3], [0.025, 0.5, 0.975])
         edition, intent, residual, _ = values.mean(axis=0)

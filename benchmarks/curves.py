@@ -133,7 +133,7 @@ def threshold(cache):
             warnings.simplefilter("ignore", LangdiffWarning)
             table = ld.compute_surprisals(parts, lm=recipe, max_replaced=1.0, cache=cache / "ntrex", progress=False)
         found = ld.generalizability(table)
-        print(f"\n== min_count = {min_count}, intents for G = .95: {found.intents_for(0.95)}\n{found.summary()}")
+        print(f"\n== min_count = {min_count}, intents for G = .95: {found.intents_for(0.95)!r}\n{found.summary()}")
 
 
 def report(name, curve):

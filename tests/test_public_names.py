@@ -76,7 +76,7 @@ langdiff.regression:
     FoldComparison Generalizability Information Jackknife Laplace LmComparison LogNormal Normal Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Variant approximate compare compare_folds
     compare_lms compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
-    Plan plan
+    Number Plan plan
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals
 langdiff.run:

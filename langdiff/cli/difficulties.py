@@ -289,7 +289,37 @@ def reliability(
     """
     found = call()
     output.show(found)
-    typer.echo(f"Intents for a reliability of {target:g}: {found.intents_for(target):,.0f}", err=output.as_json)
+    typer.echo(f"Reliability {target:g} takes {found.intents_for(target)!r}.", err=output.as_json)
+
+
+@dataclass(frozen=True)
+class Percent:
+    """Difference that a plan is made for."""
+
+    percent: Annotated[float, typer.Argument(help="Difference of the bits to be found, in percent.")]
+
+    def open(self) -> float:
+        """Return the difference."""
+        return self.percent
+
+
+def _pilot(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
+    """Read a fit, replicates or a table of surprisals."""
+    import langdiff as ld
+
+    return ld.read(path)
+
+
+Command(
+    app,
+    "langdiff.plan",
+    reads={"percent": Percent, "pilot": _pilot},
+    help={"pilot": "Saved fit or replicates (.json), or table of surprisals, that shows how much intents vary."},
+    examples=(
+        "langdiff plan 5 --noise 0.17 --per-document 8 --icc 0.1",
+        "langdiff plan 2 --pilot models/surprisals-char-residual.csv --plot power.svg",
+    ),
+)(show)
 
 
 @Command(app, "langdiff.flag_outliers", reads={"surprisals_by_lm": Tables}, renamed={"q": "q -q"})

@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
-from langdiff.plots._places import name_line_ends
 
 if TYPE_CHECKING:
     from langdiff.regression.components.planning import Plan
 
 FEWEST, POINTS = 3, 60
+HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
 
 
 def plot_power(plan: "Plan", ax: Axes | None = None, **style: Any) -> Axes:
@@ -43,16 +43,23 @@ def plot_power(plan: "Plan", ax: Axes | None = None, **style: Any) -> Axes:
     known = counts[np.isfinite(counts)]
     most = 2 * float(known.max()) if len(known) else 1e5
     documents = np.unique(np.geomspace(FEWEST, max(most, 10 * FEWEST), POINTS).round())
-    ends = {}
-    for percent, colour in zip(plan.frame.index, SERIES[: len(MARKERS)], strict=False):
-        power = [plan.power(count, percent) for count in documents]
+    heights = np.linspace(*HEIGHTS, len(plan.frame))
+    for percent, colour, height in zip(plan.frame.index, SERIES[: len(MARKERS)], heights, strict=False):
+        power = np.array([plan.power(count, percent) for count in documents])
         usual: dict[str, Any] = {"color": colour, "linewidth": 2.0 if percent == plan.percent else 1.2}
         ax.plot(documents * plan.per_document, power, **(usual | style))
-        ends[f"{percent:g} %"] = power[-1]
+        place = min(int(np.searchsorted(power, height)), len(power) - 1)  # the end of a curve that stays below
+        ax.annotate(
+            f"{percent:g} %",
+            (documents[place] * plan.per_document, power[place]),
+            ha="center" if power[place] >= height else "right",
+            va="center",
+            color=colour,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+        )
     ax.axhline(plan.wanted, color=FAINT, linewidth=0.8, zorder=0)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlim(documents[0] * plan.per_document, documents[-1] * plan.per_document)
     ax.set_ylim(0, 1.02)
-    name_line_ends(ax, ends)
     return finish(ax, "intents (logarithmic)", "power")

@@ -201,11 +201,11 @@ def second_table():
 
 @golden
 def variance_components():
-    found = ld.generalizability(TABLE, facets=None, languages=None)
+    found = ld.generalizability(TABLE, facets=None, languages=None, clusters=None)
     return {
         "frame": columns(found.to_frame()),
         "reliability": found.reliability(),
-        "intents": [found.intents_for(0.95), found.intents_for_error(0.02)],
+        "intents": [float(np.ceil(each.estimate)) for each in (found.intents_for(0.95), found.intents_for_error(0.02))],
         "design": columns(found.design([25, 100], [1])),
         **texts(found),
     }
@@ -215,7 +215,7 @@ def variance_components():
 def variance_components_of_models():
     facets = pd.DataFrame({"lm": ["x", "y"]}, index=["one", "other"])
     tables = {"one": COMPLETE, "other": second_table()}
-    found = ld.generalizability(tables, facets=facets, languages=None)
+    found = ld.generalizability(tables, facets=facets, languages=None, clusters=None)
     return {"frame": columns(found.to_frame()), **texts(found)}
 
 

@@ -7,7 +7,8 @@ differences, so that the error of one is made of what goes together with the edi
           + \frac{\sigma^2_{e:i}}{I} + \frac{\sigma^2_\epsilon}{I L S}, \qquad
           G = \frac{\sigma^2_e}{\sigma^2_e + \sigma^2_\Delta}
 
-with C corpora, L language models, S seeds of each and I intents (Cronbach, Gleser, Nanda and Rajaratnam 1972; Brennan
+with C corpora, L language models, S seeds of each and I intents; where intents are in documents of m, as clusters are,
+:math:`m\,\sigma^2_{e:d} / I` is added (Cronbach, Gleser, Nanda and Rajaratnam 1972; Brennan
 2001, "Generalizability Theory"). With one table, e:i is part of the residual.
 
 Editions differ by some hundredths and intents by much more, so that no estimator of the former may take in any of the
@@ -17,157 +18,26 @@ out (`langdiff.regression.components.variances`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Result
-from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.base.types import Floats
+from langdiff.errors import ConfigError, DataError
+from langdiff.regression.clustering import AnyClusters, one_clustering
+from langdiff.regression.components.numbers import Number, Spread, mean_size, spread_of
+from langdiff.regression.components.observations import Observations, observe
 from langdiff.regression.components.variances import restricted_components, shared_components, swept_components
 from langdiff.regression.table import as_surprisals, named_tables
 from langdiff.tables.surprisals import Surprisals
-
-FACETS = ("corpus", "lm", "seed")
-EFFECTS = (  # columns that make up the levels of each; intents belong to their corpus, seeds to their language model
-    ("edition", ["edition"]),
-    ("intent", ["corpus", "intent"]),
-    ("corpus", ["corpus"]),
-    ("lm", ["lm"]),
-    ("seed", ["lm", "seed"]),
-    ("edition:corpus", ["edition", "corpus"]),
-    ("edition:lm", ["edition", "lm"]),
-    ("edition:seed", ["edition", "lm", "seed"]),
-    ("intent:lm", ["corpus", "intent", "lm"]),
-    ("edition:intent", ["edition", "corpus", "intent"]),
-)
 
 MOST_GROUPS = 20  # left out one at a time, of intents and of editions
 RESIDUAL = "residual"
 ROUNDING = 1e-12  # share of the variance that is none
 USUAL_INTENTS = (25, 50, 100, 200, 400, 800)
-
-
-class Observations(NamedTuple):
-    """Log bits of all cells of all tables, and the groups of rows by whose effects the tables can be told apart.
-
-    A row holds an intent in one table.
-
-    Attributes
-    ----------
-    z : ndarray, shape (R, J)
-        Rows × editions, NaN where missing.
-    shared : dict from str to ndarray of int, shape (R,)
-        Level of each row by effect that its editions share, such as ``intent``.
-    of_editions : dict from str to ndarray of int, shape (R,)
-        Group of rows within which an edition has one level, by effect that belongs to editions: ``edition``, for which
-        all rows are one group, and interactions such as ``edition:lm``.
-    levels : dict from str to int
-        Number of levels by effect, in the order of `EFFECTS`.
-    """
-
-    z: Floats
-    shared: dict[str, Integers]
-    of_editions: dict[str, Integers]
-    levels: dict[str, int]
-
-    def count(self, effect: str) -> int:
-        """Return how many levels an effect has; 1 if it is not among them."""
-        return self.levels.get(effect, 1)
-
-    def take(self, rows: Booleans, editions: Booleans) -> "Observations":
-        """Return some rows and editions, without rows that have no cell there."""
-        z = self.z[:, editions]
-        kept = rows & ~np.isnan(z).all(axis=1)
-
-        def renumbered(groups: dict[str, Integers]) -> dict[str, Integers]:
-            return {name: np.unique(codes[kept], return_inverse=True)[1] for name, codes in groups.items()}
-
-        return Observations(z[kept], renumbered(self.shared), renumbered(self.of_editions), self.levels)
-
-
-def observe(
-    tables: Mapping[str, Surprisals], facets: pd.DataFrame | None, languages: Mapping[str, str] | pd.Series | None
-) -> Observations:
-    """Combine tables, leaving out effects with one level or with the levels of another.
-
-    Parameters
-    ----------
-    tables : mapping from str to Surprisals
-        Tables by name.
-    facets : DataFrame, optional
-        Corpus, language model and seed of each table, indexed by its name, as columns ``corpus``, ``lm`` and ``seed``;
-        what it lacks is taken from the table, the corpus being the same.
-    languages : mapping or Series, optional
-        What stands for an edition, by its name, so that editions of several corpora are told to be of one language.
-    """
-    if facets is not None and (bad := [name for name in facets.columns if name not in FACETS]):
-        raise ConfigError(f"facets have columns {', '.join(FACETS)}, not {listing(bad)}.")
-    if facets is not None and (absent := [name for name in tables if name not in facets.index]):
-        raise ConfigError(f"facets lack {len(absent)} table(s): {listing(absent)}.")
-    if facets is not None and (not facets.index.is_unique or facets.isna().to_numpy().any()):
-        raise ConfigError("facets must have one row per table, and no missing values.")
-    parts = []
-    for name, table in tables.items():
-        seed = None if table.provenance is None else table.provenance.seed
-        known = {"corpus": "", "lm": table.lm, "seed": str(seed)}
-        if facets is not None:
-            known |= {str(column): str(value) for column, value in facets.loc[name].items()}
-        parts.append(_long(table, languages).assign(**known))
-    frame = pd.concat(parts, ignore_index=True)
-    twice = frame.duplicated(["edition", "intent", *FACETS])
-    if twice.any():
-        row = frame.loc[twice].iloc[0]
-        raise DataError(
-            f"{int(twice.sum()):,} cell(s) are in several tables of one corpus, language model and seed, the first "
-            f"{row['edition']!r}, intent {row['intent']!r}. Say in {option('facets')} how the tables differ."
-        )
-    return _grouped(frame)
-
-
-def _grouped(frame: pd.DataFrame) -> Observations:
-    """Arrange cells by rows and editions, and name the groups of rows."""
-    row = frame.groupby([*FACETS, "intent"], sort=False).ngroup().to_numpy()
-    edition = frame.groupby("edition", sort=False).ngroup().to_numpy()
-    z = np.full((row.max() + 1, edition.max() + 1), np.nan)
-    z[row, edition] = frame["z"]
-    first = np.unique(row, return_index=True)[1]
-    distinct: list[Integers] = []
-    levels: dict[str, int] = {}
-    shared: dict[str, Integers] = {}
-    of_editions: dict[str, Integers] = {}
-    for effect, columns in EFFECTS:
-        codes = np.asarray(frame.groupby(columns, sort=False).ngroup(), dtype=np.int_)
-        count = int(codes.max()) + 1
-        if not 1 < count < len(frame) or any(np.array_equal(codes, other) for other in distinct):
-            continue
-        distinct.append(codes)
-        levels[effect] = count
-        if "edition" in columns:
-            others = [column for column in columns if column != "edition"]
-            groups = np.zeros_like(codes)
-            if others:
-                groups = np.asarray(frame.groupby(others, sort=False).ngroup(), dtype=np.int_)
-            of_editions[effect] = groups[first]
-        else:
-            shared[effect] = codes[first]
-    return Observations(z, shared, of_editions, levels)
-
-
-def _long(table: Surprisals, languages: Mapping[str, str] | pd.Series | None) -> pd.DataFrame:
-    z = np.log(table.bits.to_numpy())
-    rows, columns = np.nonzero(~np.isnan(z))
-    editions = table.editions.astype(str)
-    if languages is not None:
-        known = dict(languages)
-        if absent := [edition for edition in editions if edition not in known]:
-            raise ConfigError(f"languages lack {len(absent)} edition(s): {listing(absent)}.")
-        editions = pd.Index([known[edition] for edition in editions])
-    return pd.DataFrame(
-        {"edition": editions[columns], "intent": table.intents[rows].astype(str), "z": z[rows, columns]}
-    )
+USUAL_RELIABILITY = 0.95
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -180,6 +50,10 @@ class Generalizability(Result):
         See `to_frame`.
     n_editions, n_intents, n_corpora, n_lms, n_seeds : int
         Numbers of levels; `n_seeds` of each language model.
+    per_document : float
+        Mean number of intents in the cluster of an intent; 1 where intents are independent.
+    spread : Spread
+        Variances that the intervals are made of; NaN of several tables.
     """
 
     frame: pd.DataFrame
@@ -188,6 +62,8 @@ class Generalizability(Result):
     n_corpora: int
     n_lms: int
     n_seeds: int
+    per_document: float = 1.0
+    spread: Spread = field(default_factory=Spread)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per component.
@@ -233,7 +109,7 @@ class Generalizability(Result):
             self._variance("edition:corpus") / corpora
             + self._variance("edition:lm") / lms
             + self._variance("edition:seed") / (lms * seeds)
-            + self._variance("edition:intent") / intents
+            + (self.per_document * self._variance("edition:cluster") + self._variance("edition:intent")) / intents
             + self._variance(RESIDUAL) / (intents * lms * seeds)
         )
 
@@ -250,8 +126,8 @@ class Generalizability(Result):
         edition = self._variance("edition")
         return edition / (edition + self.error_variance(n_intents, **counts))
 
-    def intents_for(self, reliability: float, **counts: int | None) -> float:
-        """Return the smallest number of intents with a G of at least the given one.
+    def intents_for(self, reliability: float, **counts: int | None) -> Number:
+        """Return the number of intents, or of documents, with a given reliability G.
 
         Parameters
         ----------
@@ -262,8 +138,9 @@ class Generalizability(Result):
 
         Returns
         -------
-        float
-            A whole number; infinite if no number of intents is enough, as with too few language models.
+        Number
+            Not rounded, with its interval for one table; infinite if no number of intents is enough, as with too few
+            language models.
 
         Raises
         ------
@@ -272,11 +149,12 @@ class Generalizability(Result):
         """
         if not 0 < reliability < 1:
             raise ConfigError(f"reliability must be between 0 and 1, got {reliability!r}.")
-        allowed = self._variance("edition") * (1 - reliability) / reliability
-        return self._fewest(allowed, counts)
+        odds = reliability / (1 - reliability)
+        ends = self.spread.intents_for(odds, self.n_editions, self.n_intents)
+        return self._number(self._variance("edition") / odds, ends, counts)
 
-    def intents_for_error(self, std_error: float, **counts: int | None) -> float:
-        """Return the smallest number of intents with standard errors of difficulties up to the given one, nats.
+    def intents_for_error(self, std_error: float, **counts: int | None) -> Number:
+        """Return the number of intents, or of documents, with a given standard error of difficulties.
 
         Parameters
         ----------
@@ -285,6 +163,11 @@ class Generalizability(Result):
         **counts
             Numbers of corpora, language models and seeds, as of `error_variance`.
 
+        Returns
+        -------
+        Number
+            As of `intents_for`.
+
         Raises
         ------
         ConfigError
@@ -292,12 +175,17 @@ class Generalizability(Result):
         """
         if not std_error > 0:
             raise ConfigError(f"std_error must be positive, got {std_error!r}.")
-        return self._fewest(std_error**2, counts)
+        return self._number(std_error**2, self.spread.intents_for_error(std_error, self.n_intents), counts)
 
-    def _fewest(self, allowed: float, counts: dict[str, int | None]) -> float:
+    def _number(self, allowed: float, ends: Floats, counts: dict[str, int | None]) -> Number:
+        """Return the number with a variance of errors, given the numbers of intents at the ends of its interval."""
         of_one = self.error_variance(1, **counts)
         fixed = 2 * self.error_variance(2, **counts) - of_one  # what no number of intents makes smaller
-        return float(np.ceil((of_one - fixed) / (allowed - fixed))) if allowed > fixed else np.inf
+        estimate = (of_one - fixed) / (allowed - fixed) if allowed > fixed else np.inf
+        m = self.per_document
+        low, high = (float(end) / m for end in ends)
+        unit = "intents" if m == 1 else f"documents of {m:.3g} intents"
+        return Number(estimate=float(estimate) / m, low=low, high=high, unit=unit)
 
     def design(self, n_intents: Sequence[int] = USUAL_INTENTS, n_seeds: Sequence[int] = (1, 3, 5)) -> pd.DataFrame:
         """Return G and the standard error of a difficulty for numbers of intents and of seeds.
@@ -327,8 +215,10 @@ class Generalizability(Result):
         return pd.DataFrame(rows)
 
     def summary(self) -> str:
-        """Format the components and the design table."""
-        return f"{self!r}\n{self.frame.round(4).to_string()}\n\n{self.design().round(4).to_string(index=False)}"
+        """Format the components, the design table and the number of intents for a reliability of .95."""
+        number = f"Reliability {USUAL_RELIABILITY:g} takes {self.intents_for(USUAL_RELIABILITY)!r}."
+        table = self.design().round(4).to_string(index=False)
+        return f"{self!r}\n{self.frame.round(4).to_string()}\n\n{table}\n\n{number}"
 
     def __repr__(self) -> str:
         """Return a one-line description with G."""
@@ -344,6 +234,7 @@ def generalizability(
     *,
     facets: pd.DataFrame | None = None,
     languages: Mapping[str, str] | pd.Series | None = None,
+    clusters: AnyClusters | None = "auto",
 ) -> Generalizability:
     """Estimate how much of ln bits varies by edition, intent, language model, seed and corpus.
 
@@ -357,6 +248,9 @@ def generalizability(
         the seed that the tables know, and one corpus. Intents of one corpus with the same name are the same.
     languages : mapping or Series, optional
         Language of each edition, by which editions of several corpora are told to be of one; by default the edition.
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
+        Clusters of intents, such as documents, whose noise may be alike: found as `langdiff.fit` finds them, a column
+        of the attributes of intents, or the cluster of each intent. None for intents that are independent.
 
     Returns
     -------
@@ -382,7 +276,7 @@ def generalizability(
     tables = named_tables(surprisals) if several else {"": as_surprisals(surprisals)}
     if not tables:
         raise ConfigError("give one table of surprisals or more.")
-    observed = observe(tables, facets, languages)
+    observed = observe(tables, facets, languages, clusters)
     for what in ("edition", "intent"):
         if observed.count(what) < 2:
             raise DataError(f"there is only one {what}: variance components need at least two of each.")
@@ -404,6 +298,8 @@ def generalizability(
         },
         index=pd.Index([*observed.levels, RESIDUAL], name="component"),
     )
+    table = next(iter(tables.values()))
+    labels = one_clustering(table, clusters) if "edition:cluster" in observed.levels else None
     lms = observed.count("lm")
     runs = observed.count("seed") if "seed" in observed.levels else lms
     return Generalizability(
@@ -413,15 +309,18 @@ def generalizability(
         n_corpora=observed.count("corpus"),
         n_lms=lms,
         n_seeds=max(runs // lms, 1),
+        per_document=1.0 if labels is None else mean_size(labels),
+        spread=spread_of(table, labels) if len(tables) == 1 else Spread(),
     )
 
 
 def _components(observed: Observations) -> Floats:
     """Return the variance of each effect, in the order of the levels, and of the residual."""
     groupings = list(observed.of_editions.values())
-    if len(groupings) == 1:  # nothing but the edition itself belongs to editions
-        found = restricted_components(observed.z)
-        of_editions = np.array([found.edition, found.residual])
+    if not observed.of_editions.keys() - {"edition", "edition:cluster"}:  # one table
+        found = restricted_components(observed.z, observed.of_editions.get("edition:cluster"))
+        both = [found.edition, found.edition_cluster] if len(groupings) > 1 else [found.edition]
+        of_editions = np.array([*both, found.residual])
     else:
         of_editions = swept_components(observed.z, groupings)
     shared = shared_components(
@@ -440,9 +339,10 @@ def _shares(variances: Floats) -> Floats:
 def _share_errors(observed: Observations) -> Floats:
     """Return standard errors of the shares: what leaving out editions and leaving out intents does, added."""
     total = np.zeros(len(observed.levels) + 1)
-    rows, editions = observed.shared["intent"], np.arange(observed.z.shape[1])
-    for unit in ("edition", "intent"):
-        groups = min(observed.count(unit), MOST_GROUPS)
+    editions = np.arange(observed.z.shape[1])
+    rows = observed.of_editions.get("edition:cluster", observed.shared["intent"])
+    for unit, codes in (("edition", editions), ("intent", rows)):
+        groups = min(int(codes.max()) + 1, MOST_GROUPS)
         if groups < 3:
             return np.full_like(total, np.nan)
         parts = [

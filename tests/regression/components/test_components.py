@@ -36,7 +36,7 @@ def test_cells_missing_by_size_do_not_turn_intents_into_editions(monkeypatch):
     for _ in range(20):
         table = crossed(rng, 100, 12, {"edition": 0.0064, "intent": 0.36, "residual": 0.0196})
         found = [ld.generalizability(each) for each in (table, without_large(rng, table))]
-        enough.append([each.intents_for(0.95) for each in found])
+        enough.append([each.intents_for(0.95).estimate for each in found])
     complete, missing = np.median(enough, axis=0)
     assert missing == pytest.approx(complete, rel=0.2)  # moments of raw cells give a third of it
 
@@ -53,9 +53,9 @@ def test_shares_and_reliability_of_one_table():
     assert (np.abs(found.frame["share"] - truth / truth.sum()) < 4 * found.frame["share_std_error"]).all()
     edition, residual = found.frame.loc["edition", "variance"], found.frame.loc["residual", "variance"]
     assert found.reliability() == pytest.approx(edition / (edition + residual / 300))
-    enough = found.intents_for(0.95)
+    enough = np.ceil(found.intents_for(0.95).estimate)
     assert found.reliability(int(enough)) >= 0.95 > found.reliability(int(enough) - 1)
-    fewest = int(found.intents_for_error(0.02))
+    fewest = int(np.ceil(found.intents_for_error(0.02).estimate))
     assert found.error_variance(fewest) <= 0.02**2 < found.error_variance(fewest - 1)
     assert found.design()["n_seeds"].unique().tolist() == [1]
 
@@ -79,7 +79,7 @@ def test_language_models_and_seeds_are_told_apart(monkeypatch):
     assert variance["edition:seed"] == pytest.approx(0.03**2, rel=0.5)
     assert variance["edition:intent"] == pytest.approx(0.09, rel=0.1)
     assert variance["residual"] == pytest.approx(0.05**2, rel=0.1)
-    assert found.intents_for(0.9999) == np.inf  # three language models cannot reach it
+    assert found.intents_for(0.9999).estimate == np.inf  # three language models cannot reach it
     assert found.reliability(n_lms=10) > found.reliability()
     assert len(found.design(n_intents=(50,), n_seeds=(1, 5))) == 2
     with pytest.raises(DataError, match="Say in facets"):
