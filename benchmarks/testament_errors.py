@@ -46,9 +46,9 @@ def table(surprisals: ld.Surprisals, model: str) -> list[str]:
         found = [fit.contrast(other, first) for other in others]
         return np.array([c.std_error for c in found]), min(c.degrees_of_freedom for c in found)
 
-    plain, _ = errors(ld.fit(surprisals, model=model, errors="information"))
+    plain, _ = errors(ld.fit(surprisals, model=model, errors="information", clusters=None, dispersion="common"))
     for clusters in (None, "chapter", "book"):
-        fit = ld.fit(surprisals, model=model, errors="sandwich", clusters=clusters)
+        fit = ld.fit(surprisals, model=model, errors="sandwich", clusters=clusters, dispersion="common")
         found, freedom = errors(fit)
         ratio = found / plain
         lines.append(

@@ -247,7 +247,7 @@ class Call:
         told = {one.name: one.default for one in signature_of(self.command.function).parameters.values()}
         for table, users in self.command.needs.items():
             users = tuple(name for name in users if name in self.given)
-            usual = [self.given[name] in (None, told.get(name)) for name in users]
+            usual = [self.given[name] in (None, "none", told.get(name)) for name in users]
             if self.given[table] is not None and all(usual) and not self._finds(users):
                 *most, last = map(option, users)
                 names = f"{', '.join(most)} and {last}" if most else last

@@ -19,7 +19,7 @@ from langdiff.lm.jobs.folder import fold_cache
 from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import DifficultyCurve, fit_curve
-from langdiff.regression.clustering import OneClustering, one_clustering
+from langdiff.regression.clustering import AnyClusters, one_clustering
 from langdiff.regression.curves.fitting import check_settings
 from langdiff.regression.variants import PlainModel
 from langdiff.regression.variants.variant import Variant
@@ -194,7 +194,7 @@ def difficulty_curve(
     n_seeds: int = 1,
     seed: int | np.random.Generator = 0,
     model: PlainModel | Variant = "2",
-    clusters: OneClustering | None = None,
+    clusters: AnyClusters | None = "auto",
     n_draws: int = 1000,
     max_replaced: float = 0.05,
     compute: Compute | None = None,
@@ -225,7 +225,7 @@ def difficulty_curve(
         The first seed, from which the others are made, and that of the draws.
     model : {"1", "2", "2L", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
-    clusters : str, mapping or Series, optional
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors, such as ``"document"``; see `langdiff.fit`.
     n_draws : int
         Number of draws that intervals come from, at least 100.
@@ -289,7 +289,7 @@ def curve_where_possible(
     n_seeds: int,
     seed: int | np.random.Generator,
     model: PlainModel | Variant,
-    clusters: OneClustering | None,
+    clusters: AnyClusters | None,
     max_replaced: float,
     compute: Compute,
     n_draws: int = 1000,

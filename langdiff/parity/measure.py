@@ -25,12 +25,10 @@ from langdiff.parity.counting import (
 from langdiff.parity.result import Parity
 from langdiff.parity.tokenizers import USUAL_ALPHA, check_alpha
 from langdiff.regression import DifficultyFit, fit
-from langdiff.regression.clustering import name_of_clusters
-from langdiff.tables.intent_info import label_intents
+from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
-Clusters = str | Mapping[str, object] | pd.Series
 ParityModel = Literal["1", "2"]
 FEW_CLUSTERS = 20
 
@@ -42,7 +40,7 @@ def measure_parity(
     reference: str,
     surprisals: Surprisals | None = None,
     tokenizers: TokenSource | Mapping[str, TokenSource] | None = None,
-    clusters: Clusters | None = None,
+    clusters: AnyClusters | None = "auto",
     model: ParityModel = "2",
     alpha: float = USUAL_ALPHA,
     n_resamples: int = 1000,
@@ -75,9 +73,9 @@ def measure_parity(
         Tokenizers, which have a method ``encode(text)`` that returns a list (those of Hugging Face, SentencePiece and
         tiktoken do), or tables of numbers of tokens, intents × editions. Names of a mapping become parts of the
         names of columns.
-    clusters : str, mapping or Series, optional
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
         Intents that are sampled together: a column of `intent_info`, such as ``"document"``, or the cluster of each
-        intent.
+        intent. ``"auto"`` looks for them as `langdiff.fit` does, and None takes intents to be independent.
     model : {"1", "2"}
         Regression model behind ``information_parity_model``; see `langdiff.fit`.
     alpha : float
@@ -136,7 +134,7 @@ def measure_parity(
     _check_shared(tables)
     columns = _by_edition(tables, editions)
     low, high = ({}, {}) if rng is None else _intervals(tables, editions, clusters, n_resamples, rng)
-    fitted = None if bits is None else fit(bits, model=model, clusters=clusters)  # type: ignore[arg-type]
+    fitted = None if bits is None else fit(bits, model=model, clusters=clusters)
     if fitted is not None:
         for column, values in zip((columns.estimates, low, high), _of_model(fitted, reference, editions), strict=True):
             column["information_parity_model"] = pd.Series(values, editions)
@@ -152,7 +150,7 @@ def measure_parity(
                 "reference": reference,
                 "model": model if bits is not None else None,
                 "alpha": name_of_number(alpha) if tokenizers is not None else None,
-                "clusters": None if clusters is None else _name_of_clusters(tables, clusters),
+                "clusters": _name_of_clusters(tables, clusters),
                 "bootstrap": n_resamples or None,
                 "seed": named,
                 "data": short_hash(pd.DataFrame(columns.totals), pd.DataFrame(columns.estimates)),
@@ -230,31 +228,29 @@ def _by_edition(tables: list[Measured], editions: pd.Index) -> _Columns:
     return columns
 
 
-def _clusters_of(table: Measured, clusters: Clusters) -> pd.Series:
-    return label_intents(table.intents, table.intent_info, clusters, "clusters")
-
-
-def _name_of_clusters(tables: list[Measured], clusters: Clusters) -> str:
-    """Return the part of the signature on the clusters of all tables."""
-    return "+".join(dict.fromkeys(name_of_clusters(_clusters_of(table, clusters)) for table in tables))
+def _name_of_clusters(tables: list[Measured], clusters: AnyClusters | None) -> str | None:
+    """Return the part of the signature on the clusters of all tables; None without any."""
+    found = (one_clustering(table, clusters) for table in tables)
+    return "+".join(dict.fromkeys(name_of_clusters(labels) for labels in found if labels is not None)) or None
 
 
 def _intervals(
     tables: list[Measured],
     editions: pd.Index,
-    clusters: Clusters | None,
+    clusters: AnyClusters | None,
     n_resamples: int,
     rng: np.random.Generator,
 ) -> tuple[dict[str, pd.Series], dict[str, pd.Series]]:
     low, high = {}, {}
     for table in tables:
         codes = np.arange(len(table.intents))
-        if clusters is not None:
-            codes = pd.factorize(_clusters_of(table, clusters))[0]
+        labels = one_clustering(table, clusters)
+        if labels is not None:
+            codes = pd.factorize(labels)[0]
         shared = next(iter(table.quotients.values())).under > 0
         few = [j for j in range(shared.shape[1]) if len(np.unique(codes[shared[:, j]])) < FEW_CLUSTERS]
         if few:
-            what = "intents" if clusters is None else "clusters of intents"
+            what = "intents" if labels is None else "clusters of intents"
             warn(
                 f"{len(few)} edition(s) share fewer than {FEW_CLUSTERS} {what} with the reference: "
                 f"{listing(table.editions[few])}. Their bootstrap intervals are too narrow."

@@ -8,8 +8,7 @@ from scipy.stats import t as student
 
 from langdiff.base.result import Result
 from langdiff.errors import DataError
-from langdiff.parity.measure import Clusters
-from langdiff.tables.intent_info import label_intents
+from langdiff.regression.clustering import AnyClusters, one_clustering
 from langdiff.tables.surprisals import Surprisals
 
 
@@ -37,7 +36,9 @@ class CrossMutualInformation(Result):
         return f"XMI of {len(self.table)} editions, mean {self.table['xmi'].mean():.2f} bits per intent"
 
 
-def xmi(surprisals: Surprisals, conditional: Surprisals, *, clusters: Clusters | None = None) -> CrossMutualInformation:
+def xmi(
+    surprisals: Surprisals, conditional: Surprisals, *, clusters: AnyClusters | None = "auto"
+) -> CrossMutualInformation:
     r"""Measure the bits per intent that the source text saves a translation model.
 
     .. math:: \mathrm{XMI}(s \to t) = \frac1I \sum_i \left[ -\log_2 q_\mathrm{LM}(t_i) + \log_2 q_\mathrm{MT}(t_i \mid
@@ -51,8 +52,9 @@ def xmi(surprisals: Surprisals, conditional: Surprisals, *, clusters: Clusters |
         Bits of the targets by a language model.
     conditional : Surprisals
         Bits of the same targets by a translation model, given their sources.
-    clusters : str, mapping or Series, optional
-        Intents whose errors depend on one another: a column of `intent_info`, or the cluster of each intent.
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
+        Intents whose errors depend on one another: a column of `intent_info`, or the cluster of each intent; see
+        `langdiff.fit`.
 
     Returns
     -------
@@ -88,9 +90,9 @@ def xmi(surprisals: Surprisals, conditional: Surprisals, *, clusters: Clusters |
         )
     alone, given = (table.bits.loc[intents, editions] for table in (surprisals, conditional))
     codes = np.arange(len(intents))
-    if clusters is not None:
-        label = label_intents(surprisals.intents, surprisals.intent_info, clusters, "clusters")
-        codes = pd.factorize(label[intents])[0]
+    labels = one_clustering(surprisals, clusters)
+    if labels is not None:
+        codes = pd.factorize(labels[intents])[0]
     rows = {str(edition): _of_edition(str(edition), alone[edition], given[edition], codes) for edition in editions}
     return CrossMutualInformation(table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("edition"))
 

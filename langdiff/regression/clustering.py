@@ -10,11 +10,21 @@ from langdiff.base.signature import short_hash
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.units import LEVELS, IndependentUnits, Level, levels_of, nested
 from langdiff.tables.intent_info import label_intents
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.surprisals import Surprisals
 
 FEWEST_CLUSTERS = 5  # found by default; below it, smaller ones within them are looked for
 FEWEST_WITHIN = 10  # of these
+
+
+class HasIntents(Protocol):
+    """A table of intents, with what is known of them."""
+
+    @property
+    def intents(self) -> pd.Index:
+        """Names of the intents, in order."""
+
+    @property
+    def intent_info(self) -> pd.DataFrame | None:
+        """Attributes of the intents, in the same order."""
 
 
 @runtime_checkable
@@ -85,7 +95,7 @@ def independent_units(
     if isinstance(clusters, str) and clusters == "auto":
         return _found(intents, intent_info, usable)
     if isinstance(clusters, str) and clusters == "none":
-        raise ConfigError("clusters='none': use None.")
+        raise ConfigError(f"{option('clusters', 'none')} is for commands and experiment files; here it is None.")
     if isinstance(clusters, str | Mapping | pd.Series | list | tuple) or not isinstance(clusters, Audited):
         labels = clusters_of(intents, intent_info, clusters)
         return _given(labels, "as given")
@@ -217,7 +227,9 @@ def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: C
     return pd.concat([first, second], axis=1)
 
 
-def one_clustering(table: Surprisals | Multitext, clusters: AnyClusters | None) -> pd.Series | None:
+def one_clustering(
+    table: HasIntents, clusters: AnyClusters | None, *, usable: Callable[[pd.Series], bool] | None = None
+) -> pd.Series | None:
     """Return the cluster of every intent where crossed ones cannot be used; None where each intent is its own.
 
     Raises
@@ -227,7 +239,7 @@ def one_clustering(table: Surprisals | Multitext, clusters: AnyClusters | None) 
     DataError
         As `independent_units`.
     """
-    labels = independent_units(table.intents, table.intent_info, clusters).labels
+    labels = independent_units(table.intents, table.intent_info, clusters, usable=usable).labels
     if isinstance(labels, pd.DataFrame):
         raise ConfigError(
             f"clusters: {labels.columns[0]!r} and {labels.columns[1]!r} are crossed, so that there are no whole "

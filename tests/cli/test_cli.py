@@ -285,7 +285,7 @@ def test_fit_by_command_is_fit_in_python(langdiff, truth_and_table, tmp_path, ar
     attributes = ["--intent-info", tmp_path / "intents.csv"] if used else []
     done = langdiff("fit", path, "--json", *attributes, *arguments)
     assert done.code == 0, done.err
-    expected = ld.fit(table.with_intent_info(tmp_path / "intents.csv"), **settings).to_frame()
+    expected = ld.fit(table.with_intent_info(tmp_path / "intents.csv") if used else table, **settings).to_frame()
     found = pd.DataFrame(json.loads(done.out)).set_index("edition")
     for column in ("difficulty", "std_error", "low"):
         assert found[column].to_dict() == pytest.approx(expected[column].to_dict(), abs=1e-6)
@@ -331,9 +331,18 @@ def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_tab
 
 @pytest.mark.parametrize("command", ["fit", "cross-validate"])
 def test_a_table_of_intents_without_a_use_is_refused(langdiff, truth_and_table, command):
-    done = langdiff(command, truth_and_table[1], "--intent-info", truth_and_table[1])
+    done = langdiff(command, truth_and_table[1], "--intent-info", truth_and_table[1], "--clusters", "none")
     assert done.code == 1
     assert "--intent-info is the table for --clusters" in done.err
+
+
+def test_clusters_are_found_in_a_table_of_intents(langdiff, truth_and_table, tmp_path):
+    path = truth_and_table[1]
+    names = ld.read_surprisals(path).intents
+    (tmp_path / "intents.csv").write_text("intent,book\n" + "\n".join(f"{n},b{k % 15}" for k, n in enumerate(names)))
+    done = langdiff("fit", path, "--intent-info", tmp_path / "intents.csv")
+    assert done.code == 0, done.err
+    assert "Independent units: 15 books (from the column book), design effect" in done.out
 
 
 def test_numbers_of_editions_are_numbers_in_a_formula(langdiff, truth_and_table, tmp_path):
@@ -342,10 +351,11 @@ def test_numbers_of_editions_are_numbers_in_a_formula(langdiff, truth_and_table,
     words = pd.Series(range(len(table.editions)), table.editions, name="words")
     words.rename_axis("edition").to_csv(tmp_path / "editions.csv")
     done = langdiff(
-        "fit", path, "--json", "--model", "1", "--formula", "words", "--edition-info", tmp_path / "editions.csv"
+        *("fit", path, "--json", "--model", "1", "--formula", "words", "--dispersion", "common"),
+        *("--edition-info", tmp_path / "editions.csv"),
     )
     assert done.code == 0, done.err
-    expected = ld.fit(table, model="1", formula="words", edition_info=words.to_frame())
+    expected = ld.fit(table, model="1", formula="words", dispersion="common", edition_info=words.to_frame())
     found = pd.DataFrame(json.loads(done.out)).set_index("edition")["difficulty"]
     assert found.to_dict() == pytest.approx(expected.difficulty.to_dict(), abs=1e-6)
 

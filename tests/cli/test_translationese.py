@@ -116,6 +116,7 @@ def test_origins_of_a_corpus_are_written_and_read(langdiff, corpus, tmp_path):
     assert langdiff("corpora", "origins", folder, "--format", "moses", "--out", tmp_path / "origins.txt").code == 1
 
 
+@pytest.mark.filterwarnings("ignore:noise differs between editions")
 def test_balanced_training_of_a_corpus(langdiff, corpus, tmp_path):
     folder, _ = corpus
     settings = ["-l", "deu", "--lm", "kneser-ney-2", "--budget-words", "500", "--seed", "4", "--folds", "3"]

@@ -66,8 +66,10 @@ def test_an_edition_left_whole_biases_the_others_as_the_notes_say():
     surprisals, origin = native_texts(np.array([np.log(1.5), 0, 0, 0]), intents=4000, seed=7)
     message = r"2 edition\(s\) with native .* as they are not named: 'e1' \(1,002\), 'e3' \(989\)\. This is a bias"
     with pytest.warns(LangdiffWarning, match=message):
-        alone = translationese(surprisals, origin, languages=["e2"], model="1").to_frame().loc["e2"]
-    together = translationese(surprisals, origin, model="1").to_frame().loc["e2"]
+        alone = (
+            translationese(surprisals, origin, languages=["e2"], model="1", dispersion="common").to_frame().loc["e2"]
+        )
+    together = translationese(surprisals, origin, model="1", dispersion="common").to_frame().loc["e2"]
     of_e1 = (origin[origin != "e2"] == "e1").mean()
     bias = of_e1 * np.log(1.5) / 3
     assert bias > 4 * alone["std_error"]

@@ -166,7 +166,11 @@ def test_where_standard_errors_come_from(tmp_path):
     given = _read(tmp_path, MINIMAL + lines).fit
     assert (given.errors, given.clusters, given.intents, given.dispersion) == ("sandwich", "book", "random", "family")
     usual = _read(tmp_path, MINIMAL).fit
-    assert (usual.errors, usual.clusters, usual.intents, usual.dispersion) == (None, None, "fixed", "common")
+    assert (usual.errors, usual.clusters, usual.intents, usual.dispersion) == (None, "auto", "fixed", "auto")
+    assert usual.restricted is None
+    assert usual.arguments()["clusters"] == "auto"
+    none = _read(tmp_path, MINIMAL + '[fit]\nclusters = "none"\n').fit
+    assert none.arguments()["clusters"] is None
 
 
 def test_example_files_are_valid(root, monkeypatch):

@@ -145,6 +145,7 @@ def test_one_model_that_scores_in_two_ways_is_trained_once_and_the_report_tells_
         "name": "x",
         "corpus": {"format": "pbc", "path": str(tmp_path / "corpus")},
         "lm": {"models": ["kneser-ney-2", "kneser-ney-2-unpriced"], "max_replaced": 0.2},
+        "fit": {"clusters": "none"},
     }
     with pytest.warns(EditionWarning, match="many characters are too rare") as caught:
         found = run_experiment(Experiment.model_validate(settings), tmp_path / "run")

@@ -9,7 +9,7 @@ from scipy.stats import t as student
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.regression.clustering import Clusters, one_clustering
+from langdiff.regression.clustering import AnyClusters, one_clustering
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, hash_of_bits
@@ -117,7 +117,7 @@ def _row(fit: DifficultyFit, first: pd.Series) -> dict[str, object]:
 
 
 def compare_totals(
-    surprisals: Surprisals | pd.DataFrame | Floats, one: str, other: str, *, clusters: Clusters | None = None
+    surprisals: Surprisals | pd.DataFrame | Floats, one: str, other: str, *, clusters: AnyClusters | None = "auto"
 ) -> Contrast:
     r"""Compare the total bits of two editions over the intents that both have, without a model.
 
@@ -133,8 +133,8 @@ def compare_totals(
         Bits of intent i in edition j; NaN where missing.
     one, other : str
         Names of the editions.
-    clusters : str, mapping or Series, optional
-        Intents that share errors; see `langdiff.fit`. By default each intent is by itself.
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
+        Intents that share errors; see `langdiff.fit`.
 
     Returns
     -------

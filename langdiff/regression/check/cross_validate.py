@@ -16,7 +16,7 @@ from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, option
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
-from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
+from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.regression.fitting.fit import fit
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.new_intents import log_marginal
@@ -230,7 +230,7 @@ def cross_validate(
     *,
     n_folds: int = 10,
     restricted: bool = True,
-    clusters: OneClustering | None = None,
+    clusters: AnyClusters | None = "auto",
     seed: int | np.random.Generator = 0,
     progress: bool | None = None,
 ) -> CrossValidation:
@@ -260,11 +260,11 @@ def cross_validate(
     restricted : bool
         Fit models 2, 2L and 2C by restricted likelihood. Without it their dispersion is too
         small, unlike that of model 1, and with few editions so are the densities of what they predict.
-    clusters : str, mapping or Series, optional
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
         Clusters of intents whose errors are shared, such as ``"document"``, ``"book"`` or ``"chapter"``: a column of
         `intent_info` (books and chapters of verse ids need none), or the cluster of each intent. All cells that a
         cluster has in an edition are held out together, so that no error that they share is known from the
-        others; standard errors take clusters for the sample.
+        others; standard errors take clusters for the sample. Clusters that are found are no fewer than the folds.
     seed : int or numpy.random.Generator
         Seed of the folds and of random starts.
     progress : bool, optional
@@ -295,7 +295,7 @@ def cross_validate(
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
         raise ConfigError(f"{option('n_folds')} must be at least 2, got {n_folds!r}.")
     table = as_surprisals(surprisals)
-    labels = one_clustering(table, clusters)
+    labels = one_clustering(table, clusters, usable=lambda found: found.nunique() >= n_folds)
     observed = table.bits.notna().to_numpy()
     # a table that cannot be fitted is refused here, in full, not fold by fold
     fit(table, model="1", clusters=None, dispersion="common")

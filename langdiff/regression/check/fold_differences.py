@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, option, warn
 from langdiff.regression.check.held_out import standardized_residuals
-from langdiff.regression.clustering import OneClustering, one_clustering
+from langdiff.regression.clustering import AnyClusters, OneClustering, one_clustering
 from langdiff.regression.fitting.fit import fit
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
+from langdiff.regression.units import nested
 from langdiff.tables.effects import Effects
 from langdiff.tables.intent_info import label_intents
 from langdiff.tables.surprisals import Surprisals
@@ -123,7 +125,7 @@ def compare_folds(
     surprisals: Surprisals,
     *,
     folds: OneClustering = "fold",
-    clusters: OneClustering | None = None,
+    clusters: AnyClusters | None = "auto",
     n_permutations: int = 999,
     seed: int | np.random.Generator = 0,
     **fit_settings: Any,
@@ -143,9 +145,9 @@ def compare_folds(
         Table of `langdiff.compute_surprisals` with folds.
     folds : str, mapping or Series
         Fold of each intent: a column of `Surprisals.intent_info`, or the folds.
-    clusters : str, mapping or Series, optional
-        Intents that share errors, such as ``"document"``, none of them in two folds; see `langdiff.fit`. By default
-        each intent is by itself.
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
+        Intents that share errors, such as ``"document"``, none of them in two folds; see `langdiff.fit`. By
+        default those found of which every fold has several, or else each intent is by itself.
     n_permutations : int
         Number of permutations of the test.
     seed : int or numpy.random.Generator
@@ -202,8 +204,9 @@ def compare_folds(
         raise DataError(
             f"{len(names)} fold(s) and {len(table.editions)} edition(s): two of each are needed to compare anything."
         )
-    cluster = _clusters_within(fold, one_clustering(table, clusters))
-    settings = {"clusters": None if clusters is None else cluster} | fit_settings
+    labels = one_clustering(table, clusters, usable=partial(_divide, fold))
+    cluster = _clusters_within(fold, labels)
+    settings = {"clusters": None if labels is None else cluster} | fit_settings
     overall, fits = _fit_all(table, fold, settings)
     observed, permuted = _permute(
         np.nan_to_num(standardized_residuals(overall, table).to_numpy()),
@@ -265,6 +268,12 @@ def _model_sd(fits: list[DifficultyFit]) -> float:
     centred = np.array([centring @ found.difficulty.to_numpy() for found in fits])  # (F, J)
     expected = np.mean([np.trace(centring @ found.covariance.to_numpy() @ centring) for found in fits])
     return float(np.sqrt(max(0.0, centred.var(axis=0, ddof=1).sum() - expected) / (editions - 1)))
+
+
+def _divide(fold: pd.Series, cluster: pd.Series) -> bool:
+    """Return whether every fold has several clusters of its own."""
+    of_folds = cluster.groupby(fold.to_numpy()).nunique()
+    return nested(cluster, fold) and bool((of_folds > 1).all())
 
 
 def _clusters_within(fold: pd.Series, cluster: pd.Series | None) -> pd.Series:

@@ -12,7 +12,7 @@ from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, words
-from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
+from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table
@@ -162,7 +162,7 @@ def held_out_log_likelihood(
     *,
     fix: Fix = "difficulty+dispersion",
     n: Sizes = "map",
-    clusters: OneClustering | None = None,
+    clusters: AnyClusters | None = "auto",
     seed: int | np.random.Generator = 0,
 ) -> HeldOutLikelihood:
     r"""Compute the log-likelihood of held-out intents under a fit.
@@ -187,7 +187,7 @@ def held_out_log_likelihood(
         Parameters that stay as fitted; with ``"difficulty"`` the dispersion is fitted anew to the held-out intents.
     n : {"map", "posterior"}
         Treatment of the sizes of held-out intents, as described above.
-    clusters : str, mapping or Series, optional
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
         Clusters of the held-out intents, such as ``"document"``: a column of their `intent_info`, or the cluster of
         each intent. The standard error then takes clusters for the sample; the log-likelihood does not depend on them.
     seed : int or numpy.random.Generator

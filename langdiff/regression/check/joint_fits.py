@@ -8,14 +8,16 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConvergenceWarning, DataError, warn
+from langdiff.errors import ConvergenceWarning, DataError, listing, warn
 from langdiff.regression.design import make_design
+from langdiff.regression.fitting.audit import residuals_of, test_noise, with_own_dispersions
 from langdiff.regression.fitting.errors import FEW_CLUSTERS, ROUNDING
 from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
 from langdiff.regression.fitting.influence import Influence, influence_of
 from langdiff.regression.fitting.integrated import OwnDispersions, dispersion_groups
 from langdiff.regression.fitting.sample import Sample
 from langdiff.regression.table import log_bits
+from langdiff.regression.units import IndependentUnits
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
@@ -127,6 +129,37 @@ def _of_pairs(covariance: Floats) -> Floats:
     return variances
 
 
+def fit_audited(tables: Mapping[str, Surprisals], variant: Variant, units: IndependentUnits) -> JointFits:
+    """Fit tables of the same cells, with dispersions of editions if the noise of editions differs in one of them.
+
+    Raises
+    ------
+    DataError
+        If a table cannot be fitted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a fit stopped before its criterion was met.
+    LangdiffWarning
+        If errors come from few clusters, or the noise differs and dispersions of editions cannot be fitted.
+    """
+    labels = units.columns[0] if units.columns else None
+    common = fit_all(tables, variant, labels)
+    tests = {name: test_noise(residuals_of(fitting), fitting, units) for name, fitting in common.fittings.items()}
+    unequal = [name for name, test in tests.items() if test.unequal]
+    if not unequal:
+        return common
+    lacks = [found for fitting in common.fittings.values() if isinstance(found := with_own_dispersions(fitting), str)]
+    if lacks:
+        warn(
+            f"noise differs between editions in {listing(unequal)}, but all have one dispersion: {lacks[0]}. "
+            "Differences may be biased."
+        )
+        return common
+    return fit_all(tables, variant, labels, own=True)
+
+
 def fit_all(
     tables: Mapping[str, Surprisals], variant: Variant, labels: pd.Series | None, *, own: bool = False
 ) -> JointFits:
@@ -181,7 +214,3 @@ def fit_all(
             "long, and hang on single ones.",
         )
     return JointFits(fittings, influences, restricted, "edition" if own else "common")
-
-
-def _units(labels: pd.Series | None) -> str:
-    return "intents" if labels is None else f"clusters by {labels.name}"

@@ -20,8 +20,8 @@ from langdiff import __version__
 from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import join_signature
 from langdiff.errors import ConfigError
-from langdiff.regression.check.joint_fits import common_cells, fit_all
-from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
+from langdiff.regression.check.joint_fits import common_cells, fit_audited
+from langdiff.regression.clustering import AnyClusters, independent_units, name_of_clusters, one_clustering
 from langdiff.regression.fitting.errors import Sandwich
 from langdiff.regression.fitting.fixed import Settings
 from langdiff.regression.table import identify_table, named_tables
@@ -179,7 +179,7 @@ def compare_lms(
     surprisals_by_lm: Mapping[str, Surprisals | LongTable | npt.NDArray[np.floating]],
     *,
     model: Model | Variant = "2",
-    clusters: OneClustering | Literal["auto"] | None = "auto",
+    clusters: AnyClusters | None = "auto",
 ) -> LmComparison:
     r"""Compare the difficulties by language models that scored the same intents.
 
@@ -195,9 +195,10 @@ def compare_lms(
         name.
     model : {"1", "2", "2L", "2C"} or Variant
         Regression model; see `langdiff.fit`.
-    clusters : "auto", str, mapping, Series or None
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
         Intents that share errors, of one kind; see `langdiff.fit`. By default they are found in the first table with
-        attributes of intents; None takes intents to be independent.
+        attributes of intents, or in verse ids and names, but not by the order of rows; those of a fit are its
+        ``clusters=fit``. None takes intents to be independent.
 
     Returns
     -------
@@ -238,7 +239,7 @@ def compare_lms(
     >>> found.to_frame()[["edition", "percent"]].round(1).values.tolist()
     [['e2', 8.1], ['e1', -3.6], ['e3', -3.9]]
     >>> print(found.effects.contrast("e2", "e1"))
-    e2 - e1: 0.1184 ± 0.0016 nats (+12.6 %), 95 % interval 0.1152 to 0.1216, p = 1.7e-198
+    e2 - e1: 0.1142 ± 0.0017 nats (+12.1 %), 95 % interval 0.1107 to 0.1176, p = 2.6e-150
     """
     tables = named_tables(surprisals_by_lm)
     if len(tables) < 2:
@@ -248,8 +249,8 @@ def compare_lms(
     common, left_out = common_cells(tables)
     first, *others = common
     table = common[first]
-    labels = None if isinstance(clusters, str) and clusters == "auto" else one_clustering(table, clusters)
-    fits = fit_all(common, variant, labels)
+    labels = one_clustering(table, clusters)
+    fits = fit_audited(common, variant, independent_units(table.intents, table.intent_info, labels))
     cells = int(table.bits.notna().to_numpy().sum())
     parts = {
         "compare_lms": ",".join(common),

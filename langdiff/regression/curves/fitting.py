@@ -21,7 +21,7 @@ from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, warn
-from langdiff.regression.clustering import OneClustering, name_of_clusters, one_clustering
+from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
 from langdiff.regression.fitting.fixed import Fixed, Settings
@@ -95,7 +95,7 @@ def fit_curve(
     tables: Mapping[int, Surprisals | Sequence[Surprisals]],
     *,
     model: PlainModel | Variant = "2",
-    clusters: OneClustering | None = None,
+    clusters: AnyClusters | None = "auto",
     n_draws: int = 1000,
     seed: int | np.random.Generator = 0,
     match: str = "given",
@@ -111,7 +111,7 @@ def fit_curve(
         of whatever training data are counted in.
     model : {"1", "2", "2L", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
-    clusters : str, mapping or Series, optional
+    clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors: a column of `Surprisals.intent_info`, such as ``"document"``, or the cluster of
         each intent.
     n_draws : int

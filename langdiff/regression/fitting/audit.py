@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, warn
+from langdiff.errors import ConfigError, DataError, option, warn
 from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
 from langdiff.regression.clustering import AnyClusters, independent_units
 from langdiff.regression.design import Design
@@ -230,7 +230,12 @@ def missing_cells(fitting: Fitting, compared: IntentsCompared | None) -> Missing
 
 
 def conclude(
-    uncertainty: Uncertainty, units: IndependentUnits, order: OrderTest | None, noise: NoiseTest, missing: MissingCells
+    fitting: Fitting,
+    uncertainty: Uncertainty,
+    units: IndependentUnits,
+    order: OrderTest | None,
+    noise: NoiseTest,
+    missing: MissingCells,
 ) -> Audit:
     """Return the audit, and warn if errors take intents to be independent that were found not to be."""
     source, least = uncertainty.source, float(np.min(uncertainty.freedom))
@@ -243,11 +248,11 @@ def conclude(
         "bootstrap": f"bootstrap of {source.n_resamples:,} samples",
     }.get(source.kind, source.kind)
     taken = ""
-    if source.kind == "information" and units.columns:
+    if source.kind == "information" and units.columns and fitting.estimate.converged:
         taken = f"They take {len(units.columns[0]):,} intents as independent, although they are of {units.words}"
         warn(
             f"errors take {len(units.columns[0]):,} intents as independent, although they are of {units.words}: leave "
-            "errors out, or use errors='sandwich'."
+            f"{option('errors')} out, or use {option('errors', 'sandwich')}."
         )
     return Audit(
         clusters=units,

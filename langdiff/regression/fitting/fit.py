@@ -237,7 +237,7 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
     missing = missing_cells(common, compared)
     if missing.differ:
         warn_of_missing(missing)
-    audit = conclude(uncertainty, replace(units, strata=stratum), order, noise, missing)
+    audit = conclude(fitting, uncertainty, replace(units, strata=stratum), order, noise, missing)
     return _label(fitting, uncertainty, audit, compared)
 
 

@@ -103,7 +103,8 @@ def test_the_record_says_which_clusters():
     again = cross_validate(table, ["1", "2"], n_folds=3, clusters=labels, seed=0)
     pd.testing.assert_frame_equal(again.per_intent, found.per_intent)
     assert again.signature == found.signature  # names of clusters do not matter
-    plain = cross_validate(table, ["1", "2"], n_folds=3, seed=0)
+    plain = cross_validate(table, ["1", "2"], n_folds=3, clusters=None, seed=0)
+    assert cross_validate(table, ["1", "2"], n_folds=3, seed=0).signature == found.signature
     assert "clusters" not in plain.signature
     assert "clusters" not in plain.summary()
     alone = cross_validate(table, ["1", "2"], n_folds=3, clusters={name: name for name in table.intents}, seed=0)
@@ -150,7 +151,7 @@ def test_held_out_intents_may_have_clusters():
     table = clustered(3)
     fit = ld.fit(table.sel(intents=table.intents[:64]), model="1", clusters=None)
     rest = table.sel(intents=table.intents[64:])
-    plain = held_out_log_likelihood(fit, rest, n="posterior", seed=0)
+    plain = held_out_log_likelihood(fit, rest, n="posterior", clusters=None, seed=0)
     whole = held_out_log_likelihood(fit, rest, n="posterior", clusters="document", seed=0)
     assert whole.total == plain.total
     sums = whole.per_intent.groupby(rest.intent_info["document"]).sum()

@@ -87,7 +87,7 @@ def table_of(rng, *, editions=5, documents=100, size=10, folds=5, model_sd=0.0, 
 def test_with_two_editions_the_test_is_an_analysis_of_variance():
     rng = np.random.default_rng(3)
     table = table_of(rng, editions=2, documents=40, model_sd=0.01, size=5)
-    found = compare_folds(table, n_permutations=4000, seed=1, model="1")
+    found = compare_folds(table, clusters=None, n_permutations=4000, seed=1, model="1")
     ratio = np.log(table.bits["e1"] / table.bits["e0"])
     expected = stats.f_oneway(*(ratio[table.intent_info["fold"] == fold] for fold in found.by_fold)).pvalue
     assert 0.01 < expected < 0.8

@@ -195,3 +195,16 @@ def test_bad_input_is_refused():
         ld.compare_lms(tables, clusters=[labels["x"], labels["y"]])
     with pytest.raises(ConfigError, match="leaves a kink"):
         ld.compare_lms(tables, model=ld.regression.Laplace(rounding=0))
+
+
+def test_books_and_unequal_noise_are_found():
+    truth = ld.simulate(270, 5, seed=3).surprisals.bits
+    rng = np.random.default_rng(8)
+    verses = [f"{40 + k // 10:02}001{k % 10 + 1:03}" for k in range(270)]
+    noise = np.array([0.02, 0.02, 0.05, 0.1, 0.1])
+    tables = {name: (truth * rng.lognormal(0, noise, truth.shape)).set_axis(verses) for name in ("A", "B")}
+    found = ld.compare_lms(tables)
+    assert (found.clusters, found.n_clusters) == ("book", 27)
+    assert found.dispersion == "edition"
+    plain = ld.compare_lms(tables, clusters=None)
+    assert plain.clusters == "intent"
