@@ -46,6 +46,7 @@ COMPARED = {
     "correlation": "{:.4f}",
     "largest_difference": "{:.4f}",
 }
+USUAL_TARGET = 0.95
 COLUMNS = ("clusters", "strata", "size_formula")  # that a table of intents may have
 
 
@@ -281,7 +282,9 @@ Command(
 def reliability(
     call: Call,
     output: Output,
-    target: Annotated[float, typer.Option(help="Reliability G that the number of intents is asked for.")] = 0.95,
+    target: Annotated[
+        float, typer.Option(help="Reliability G that the number of intents is asked for.")
+    ] = USUAL_TARGET,
 ) -> None:
     """Estimate how much ln bits vary by edition, intent and language model, and how many intents are needed.
 
@@ -289,7 +292,8 @@ def reliability(
     """
     found = call()
     output.show(found)
-    typer.echo(f"Reliability {target:g} takes {found.intents_for(target)!r}.", err=output.as_json)
+    if output.as_json or target != USUAL_TARGET:  # which the summary tells
+        typer.echo(f"Reliability {target:g} takes {found.intents_for(target)!r}.", err=output.as_json)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,11 @@ def plot_power(plan: "Plan", ax: Axes | None = None, **style: Any) -> Axes:
     Axes
         The axes drawn on.
 
+    Raises
+    ------
+    AttributeError
+        If a setting is none that Matplotlib's lines have.
+
     Examples
     --------
     >>> import langdiff as ld

@@ -298,7 +298,7 @@ def plan(
 
 @dataclass(frozen=True)
 class _Pilot:
-    """What is known of intents, documents and seeds before they are collected."""
+    """Variance of intents, documents and seeds, as known before a corpus is collected."""
 
     variance: float
     worst: float

@@ -30,7 +30,7 @@ DRAWS, FEWEST_DRAWS, MOST_NUMBERS = 20_000, 4_000, 5e7  # of the largest differe
 
 @dataclass(frozen=True)
 class Setting:
-    """All that the power depends on besides the numbers of documents and the difference."""
+    """Variances, seeds, level and number of compared editions, which with D and the difference determine the power."""
 
     variance: float
     per_document: float
