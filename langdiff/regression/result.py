@@ -174,6 +174,21 @@ class DifficultyFit(Result):
         return self.effects.std_error
 
     @property
+    def estimand(self) -> str:
+        """Bits whose ratio `difficulty` is about: ``"expected bits"``, ``"median bits"`` or both.
+
+        They are the same where noise is equal. Where it is not, model 2 and dispersions of editions are about expected
+        bits; model 1 with one dispersion and the models with heavy tails are about medians.
+        """
+        if self.dispersions is not None:
+            return "expected bits"
+        if not self.variant.has_information:
+            return "median bits"
+        if self.audit is not None and self.audit.noise.tested and not self.audit.noise.unequal:
+            return "expected and median bits"
+        return "median bits" if self.variant.common_variance else "expected bits"
+
+    @property
     def sigma(self) -> float:
         """σ, nats: √ln(1 + κ)."""
         return float(np.sqrt(np.log1p(self.dispersion)))

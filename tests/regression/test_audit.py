@@ -273,3 +273,13 @@ def test_a_fit_stands_for_its_clusters():
     second = quiet(bits[100:], clusters=first)
     assert (second.errors.clusters, second.errors.n_clusters) == ("document", 20)
     assert quiet(bits, clusters=quiet(bits, clusters=None)).audit.clusters.kind == "intents"
+
+
+def test_the_estimand_is_told():
+    equal, unequal = bits_of(1), bits_of(2, sd=[0.5, 0.7, 1, 1.4, 2])
+    assert quiet(equal).estimand == "expected and median bits"
+    assert quiet(unequal).estimand == "expected bits"
+    assert quiet(unequal, model="1").estimand == "expected bits"
+    assert quiet(unequal, model="1", dispersion="common").estimand == "median bits"
+    assert quiet(unequal, dispersion="common").estimand == "expected bits"
+    assert quiet(equal, model="2L").estimand == "median bits"
