@@ -119,6 +119,8 @@ class SplitSettings(Settings):
 
 
 def _one_or_two(clusters: Any) -> Any:
+    if clusters is None:  # as runs of earlier versions kept it
+        return "none"
     names = clusters if isinstance(clusters, list | tuple) else [clusters]
     if not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
         raise ValueError("clusters are one column about intents, or a list of two columns")
@@ -152,6 +154,10 @@ class FitSettings(Settings):
     size_formula: str | None = None
     max_iterations: int = Field(USUAL_ITERATIONS, ge=1)
     dispersion: Literal["auto", "common", "edition"] | str = "auto"
+
+    def as_kept(self) -> dict[str, Any]:
+        """Return the settings as `Settings.as_kept` does, with no clusters written as in earlier versions."""
+        return super().as_kept() | ({"clusters": None} if self.clusters == "none" else {})
 
     @property
     def one_clustering(self) -> str | None:
