@@ -84,6 +84,7 @@ def _fits(n_editions: int, rng: np.random.Generator) -> dict[str, Any]:
         "surprisals": surprisals,
         "truth": made.difficulty,
         "language_models": ld.compare_lms(tables),
+        "plan": ld.plan(5, noise=0.17),
         "residuals": standardized_residuals(fit, surprisals),
         "idata": SimpleNamespace(posterior=posterior),
         "curve": _curve(surprisals, rng),

@@ -190,7 +190,7 @@ def translationese(
     >>> origin = pd.Series(["e1", "e2", "e3"] * 300, index=surprisals.intents)
     >>> result = translationese(surprisals, origin, min_native=300)
     >>> result
-    TranslationeseResult: native - translated -0.0047 nats on average over 3 edition(s), standard deviation 0.0068
+    TranslationeseResult: native - translated -0.0047 nats on average over 3 edition(s), standard deviation 0.0069
     >>> bool((result.to_frame()["difference"].abs() < 4 * result.to_frame()["std_error"]).all())
     True
     """

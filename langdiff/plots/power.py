@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish
+from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, takes
 
 if TYPE_CHECKING:
     from langdiff.regression.components.planning import Plan
@@ -14,6 +14,7 @@ FEWEST, POINTS = 3, 60
 HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
 
 
+@takes("plan", "per_document power()", "a Plan, as langdiff.plan returns it")
 def plot_power(plan: "Plan", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the power over the number of intents, one curve per difference in percent.
 
@@ -33,8 +34,10 @@ def plot_power(plan: "Plan", ax: Axes | None = None, **style: Any) -> Axes:
 
     Raises
     ------
+    DataError
+        If `plan` is something else.
     AttributeError
-        If a setting is none that Matplotlib's lines have.
+        If Matplotlib's lines do not have a setting.
 
     Examples
     --------

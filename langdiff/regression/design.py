@@ -100,7 +100,7 @@ def _info(editions: pd.Index, edition_info: object, what: str) -> pd.DataFrame:
     absent = editions.difference(edition_info.index)
     if len(absent):
         raise ConfigError(f"{len(absent)} edition(s) are not in {option('edition_info')}: {listing(absent)}.")
-    _check_once(editions, edition_info.index, "edition_info")
+    _check_once(editions, edition_info.index, option("edition_info"))
     return edition_info.loc[editions]
 
 

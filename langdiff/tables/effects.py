@@ -249,7 +249,7 @@ class Effects(Result):
         Examples
         --------
         >>> import langdiff as ld
-        >>> fit = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=1).surprisals)
+        >>> fit = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=2).surprisals)
         >>> print(fit.effects.pairs().words)
         Hardest: e2 (rank 1); 2 of 3 pairs differ.
         """

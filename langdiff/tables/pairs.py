@@ -67,7 +67,7 @@ class Pairs(Result):
     Examples
     --------
     >>> import langdiff as ld
-    >>> pairs = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=1).surprisals).pairs()
+    >>> pairs = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=2).surprisals).pairs()
     >>> pairs.frame["verdict"].tolist()
     ['differ', 'differ', 'not shown to differ']
     >>> pairs.ranks[["rank_low", "rank_high"]].to_numpy().tolist()

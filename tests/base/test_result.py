@@ -148,7 +148,7 @@ def test_numbers_keep_all_digits(tmp_path_factory, values, names):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"part": {"kind": "three", "limits": []}}, "damaged: TypeError: part is"),
+        ({"part": {"kind": "three", "limits": []}}, "damaged: ValueError: kind is 'three', not one of 'one', 'two'"),
         ({"signature": 1}, "damaged: TypeError: signature is 1, not of type str"),
         ({"table": 3}, "damaged"),
         ({"format": "langdiff.Nothing"}, "not a file that a result of langdiff has saved"),

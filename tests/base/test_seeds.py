@@ -124,6 +124,8 @@ def tagger_settings():
 CALLS = {
     "Effects.draws": lambda seed: ld.fit(bits()).effects.draws(9, seed=seed),
     "Effects.ranks": lambda seed: ld.fit(bits()).effects.ranks(seed=seed),
+    "DifficultyFit.pairs": lambda seed: ld.fit(bits()).pairs(seed=seed),
+    "Effects.pairs": lambda seed: ld.fit(bits()).effects.pairs(seed=seed),
     "DiscourseEvaluation.compare": lambda seed: discourse().compare(seed=seed),
     "Replicates.draws": lambda seed: replicates().draws(9, seed=seed),
     "annotator_agreement": lambda seed: parallelism.annotator_agreement({}, {}, seed=seed),

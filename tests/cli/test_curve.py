@@ -59,7 +59,7 @@ def test_sizes_must_be_numbers(langdiff, corpus, tmp_path):
 def test_reliability_of_one_table_and_of_two(langdiff, tables):
     done = langdiff("reliability", tables / "one.csv", "--target", 0.9)
     assert done.code == 0, done.err
-    assert "Intents for a reliability of 0.9: " in done.out
+    assert "Reliability 0.9 takes " in done.out
     both = langdiff("reliability", tables / "one.csv", tables / "other.csv", "--json")
     assert {row["component"] for row in json.loads(both.out)} >= {"edition", "edition:intent", "residual"}
 

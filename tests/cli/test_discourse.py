@@ -109,7 +109,7 @@ def test_evaluate_refuses(langdiff, trees):
         ([trees / "nowhere", trees / "parser"], "no such file or directory"),
         ([trees / "parser", trees / "parser", trees / "parser"], "'parser' is the name of two sets of trees"),
         ([trees / "parser", trees / "parser", "--outcomes", "o.txt"], "unknown kind of table"),
-        ([trees / "parser", trees / "parser", "--binarization", "none", "--table", "differences"], "there is one"),
+        ([trees / "parser", trees / "parser", "--binarization", "none", "--table", "differences"], "only one is given"),
     ):
         done = langdiff("discourse", "evaluate", *arguments)
         assert (done.code, message in done.err) == (1, True), done.err

@@ -77,7 +77,7 @@ def long_frame(*rows):
         (pd.DataFrame({"intent": ["1"], "text": ["x"]}), r"column\(s\) 'intent', 'text' but not 'edition'"),
         (pd.DataFrame([["x", "y"]], index=["1"], columns=["a", "a"]), "given twice"),
         (pd.DataFrame({("a", "b"): ["x"]}), "several levels"),
-        ([["x", "y"]], "long or one column per edition, not as list"),
+        ([["x", "y"]], "long or one column per edition, not list"),
     ],
 )
 def test_bad_frames(frame, message):

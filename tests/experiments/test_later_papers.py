@@ -41,6 +41,6 @@ def test_a_wrong_figure_is_seen(monkeypatch):
 
 
 def test_unknown_paper():
-    with pytest.raises(ConfigError, match="no paper 'x'; there are byte_premium2024"):
+    with pytest.raises(ConfigError, match="unknown paper 'x'; use one of byte_premium2024"):
         reproduce_paper("x")
     assert "4 of 4 claims agree" in reproduce_paper("tokenization_lengths2023").summary()

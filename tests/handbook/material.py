@@ -91,6 +91,9 @@ def tables(editions: Sequence[str] = tuple(BIBLES)) -> None:
     documents = pd.DataFrame({"document": [f"d{k // 6}" for k in range(len(VERSES))]}, index=VERSES)
     drawn(editions, VERSES, missing=0.05).with_intent_info(documents).save("surprisals.csv")
     drawn(editions[:5], VERSES).save("bible.csv")
+    by_characters = drawn(editions[:5], VERSES)
+    by_characters.save("char.csv")
+    ld.Surprisals(bits=by_characters.bits**0.98).save("bpe.csv")
     origins = np.resize(["deu", "eng", "fin", "fra", "und"], len(VERSES))
     pd.DataFrame({"intent": VERSES, "original_language": origins}).to_csv("origins.csv", index=False)
     intents = [f"s{number}" for number in range(120)]

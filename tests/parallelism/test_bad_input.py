@@ -48,7 +48,7 @@ def test_brat(tmp_path, record, line, reason):
 def test_half_a_pair(tmp_path, name):
     (tmp_path / name).write_text(ANN)
     other = {"1.ann": "1.txt", "1.txt": "1.ann"}[name]
-    with pytest.raises(FaultsError, match=f"{name}: there is no {other} beside it"):
+    with pytest.raises(FaultsError, match=f"{name}: {other} is missing"):
         read_parallelisms(tmp_path / name)
 
 

@@ -230,7 +230,7 @@ def test_clusters_that_cannot_be_spared_are_left_for_finer_ones():
 
 
 def test_the_word_none_is_for_commands():
-    with pytest.raises(ConfigError, match="use None"):
+    with pytest.raises(ConfigError, match="here it is None"):
         independent_units(pd.Index(BIBLE), None, "none")
 
 

@@ -70,7 +70,7 @@ def test_groups_of_model_2_are_what_another_optimizer_finds(method):
         d = np.array([0.0, 0.0, x[n_intents], x[n_intents]])
         return -np.nansum(Normal().log_density_of_cells(z, x[:n_intents], d, np.exp(x[-1])))
 
-    fit = ld.fit(surprisals, optimizer=Optimizer(method), groups=groups)
+    fit = ld.fit(surprisals, optimizer=Optimizer(method), groups=groups, restricted=False)
     assert fit.single_cell_intents == 0
     start = np.concatenate([np.nanmean(z, axis=1), [0.0, 0.0]])
     found = minimize(minus, start, method="trust-constr", options={"maxiter": 3000, "gtol": 1e-8, "xtol": 1e-12})
@@ -216,7 +216,7 @@ def test_groups_named_true_and_false_can_be_saved(surprisals, tmp_path):
 @pytest.mark.parametrize("name", [*COLUMNS, "edition", 7])
 def test_a_grouping_may_have_any_name(surprisals, tmp_path, name):
     fit = ld.fit(surprisals, model="1", groups=INFO["lm"].rename(name))
-    assert list(fit.to_frame().columns) == COLUMNS
+    assert list(fit.to_frame().columns) == [*COLUMNS, "rank_low", "rank_high"]
     frame = fit.to_frame().reset_index()
     assert frame.columns[0] == ("7" if name == 7 else "group")
     fit.save(tmp_path / "fit.json")

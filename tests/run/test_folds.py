@@ -84,7 +84,9 @@ def test_books_stay_whole_in_an_experiment(tmp_path):
         folded = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
     assert len(folded.surprisals["kneser-ney-2"].intents) == len(verses)
     settings["split"] = {"groups": "speaker"}
-    with pytest.raises(ConfigError, match=r"^\[split\] groups='speaker': no such column about intents\. There are 'bo"):
+    with pytest.raises(
+        ConfigError, match=r"^\[split\] groups = \"speaker\": no such column about intents\. There are 'bo"
+    ):
         run_experiment(Experiment.model_validate(settings), tmp_path / "other", progress=False)
     settings["split"], settings["fit"] = {"groups": "chapter"}, {"clusters": "speaker"}
     with pytest.raises(

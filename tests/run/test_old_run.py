@@ -107,7 +107,11 @@ def contents(run) -> dict:
     """Return the tables of a run."""
     tables = {f"bits by {lm}": table.bits for lm, table in run.surprisals.items()}
     tables |= {name: analysis.table for name, analysis in run.analyses.items() if name not in ATTRIBUTES}
-    tables |= {"difficulties": run.to_frame(), "floors": run.baselines, "folds": run.folds}
+    tables |= {
+        "difficulties": run.to_frame().drop(columns=["rank_low", "rank_high"], errors="ignore"),
+        "floors": run.baselines,
+        "folds": run.folds,
+    }
     tables |= {} if run.curve is None else {"curve": run.curve.to_frame()}
     known = {
         name: table.to_json(orient="split", double_precision=15) for name, table in tables.items() if table is not None

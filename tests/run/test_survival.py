@@ -195,7 +195,7 @@ def test_verify_names_damaged_missing_and_unrecorded_files(langdiff, copy):
 def test_verify_of_a_cache_and_of_nothing(langdiff, copy, tmp_path):
     assert langdiff("verify", copy / "jobs").code == 0
     (tmp_path / "empty").mkdir()
-    assert "neither a run nor" in langdiff("verify", tmp_path / "empty").err
+    assert "neither a run directory" in langdiff("verify", tmp_path / "empty").err
 
 
 def test_a_damaged_job_is_told_in_the_log_and_done_again(finished, copy):

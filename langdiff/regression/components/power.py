@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import chi2, norm, studentized_range
 from scipy.stats import t as student
 
+from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 
 MOST_DOCUMENTS = 10**12
@@ -108,7 +109,7 @@ def _critical(freedom: float, level: float, compared: int) -> float:
         return float(studentized_range.ppf(level, compared, np.inf)) / 2**0.5
     one, other = np.triu_indices(compared, 1)
     draws = int(np.clip(MOST_NUMBERS / len(one), FEWEST_DRAWS, DRAWS))
-    rng, largest = np.random.default_rng(0), np.empty(draws)
+    rng, largest = generator(0), np.empty(draws)
     for start in range(0, draws, 500):
         x = rng.standard_normal((min(500, draws - start), compared))
         errors = np.sqrt(rng.chisquare(freedom, (len(x), len(one))) / freedom)

@@ -264,11 +264,11 @@ def _check_log_lik(log_lik: object, variant: Variant, intents: str) -> None:
     check_choice("log_lik", log_lik, get_args(LogLik))
     if intents != "random":
         raise ConfigError(
-            "log_lik='intents' integrates the size of an intent over its distribution: it needs intents='random'. With "
-            "fixed intents compare models by cross_validate."
+            f"{option('log_lik', 'intents')} integrates the size of an intent over its distribution: it needs "
+            f"{option('intents', 'random')}. With fixed intents compare models by cross_validate."
         )
     if not offers_log_density(variant):
-        raise ConfigError(f"log_lik='intents' is for models '1' and '2', not {variant.name!r}.")
+        raise ConfigError(f"{option('log_lik', 'intents')} is for models '1' and '2', not {variant.name!r}.")
 
 
 def choose_engine(engine: str) -> str:

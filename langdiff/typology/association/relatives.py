@@ -242,7 +242,7 @@ def _kilometres(
     if coordinates is not None:
         sources.append(_table(coordinates, "coordinates"))
     if edition_info is not None and "language" in edition_info and set(PLACE) & set(edition_info):
-        sources.append(_table(edition_info.set_index("language"), "edition_info"))
+        sources.append(_table(edition_info.set_index("language"), option("edition_info")))
     if isinstance(tree, Glottolog):
         sources.append(_table(tree.places(map(str, languages)), "Glottolog"))
     if not sources:

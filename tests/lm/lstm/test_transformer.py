@@ -165,7 +165,7 @@ def test_it_learns_and_is_read_back_as_it_was(tmp_path, units):
     with pytest.raises(ConfigError, match="carried"):
         model.surprisal(texts[:3], scoring="carried")
     if units == "bpe":
-        with pytest.raises(ConfigError, match="not an LSTM"):
+        with pytest.raises(ConfigError, match="not a plain LSTM"):
             marginal_surprisal(model, texts[:1], samples=2, seed=0)
 
 

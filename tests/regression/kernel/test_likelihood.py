@@ -152,7 +152,7 @@ def test_optimum_is_that_of_another_optimizer_on_the_published_likelihood(missin
 
     x0 = np.concatenate([np.nanmean(z, axis=1), np.zeros(3), [0.0]])
     found = minimize(minus, x0, method="trust-constr", options={"maxiter": 2000, "gtol": 1e-7, "xtol": 1e-12})
-    ours = ld.fit(surprisals)
+    ours = ld.fit(surprisals, restricted=False)
     assert ours.converged
     assert ours.log_likelihood == pytest.approx(-found.fun, abs=1e-6)
     assert ours.log_likelihood >= -found.fun - 1e-9

@@ -26,7 +26,7 @@ def fit(outcomes):
 def test_effects_say_what_they_are(fit):
     assert repr(fit.abilities) == "Effects: ability of 5 systems by simulation, rasch (log odds)"
     assert repr(fit.difficulties) == "Effects: difficulty of 3 groups by simulation, rasch (log odds)"
-    assert list(fit.abilities.to_frame()) == ["ability", "std_error", "low", "high", "rank"]
+    assert list(fit.abilities.to_frame()) == ["ability", "std_error", "low", "high", "rank", "rank_low", "rank_high"]
     assert "log odds (odds ×" in str(fit.difficulties.contrast("b", "a"))
     assert fit.abilities.ranks(500, seed=1).loc["s5", 1] > 0.9
     assert abs(fit.abilities.estimate.sum()) < 1e-9
@@ -51,7 +51,7 @@ def test_the_fit_itself_has_no_effects(fit):
 
 def test_pictures_take_effects_of_outcomes(fit, outcomes):
     axes = plot_difficulties(fit.difficulties)
-    assert axes.get_xlabel() == "difficulty (log odds), with 95 % interval"
+    assert axes.get_xlabel() == "difficulty (log odds), with 95 % interval (thin: of all together)"
     assert axes.child_axes[0].get_xlabel() == "odds of failure"
     top = plot_difficulties(fit.abilities).child_axes[0]
     assert top.get_xlabel() == "odds, relative to the average system"
