@@ -14,7 +14,7 @@ FEWEST, POINTS = 3, 60
 HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
 
 
-@takes("plan", "per_document power()", "a Plan, as langdiff.plan returns it")
+@takes("plan", "frame percent power()", "a Plan, as langdiff.plan returns it")
 def plot_power(plan: "Plan", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the power over the number of intents, one curve per difference in percent.
 

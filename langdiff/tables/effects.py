@@ -316,7 +316,8 @@ class Effects(Result):
         --------
         >>> import langdiff as ld
         >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
-        >>> bool((fit.effects.against_mean()["low"] < fit.to_frame()["low"]).all())
+        >>> low = fit.to_frame()["low"]
+        >>> bool((fit.effects.against_mean()["low"].loc[low.index] < low).all())
         True
         """
         return self._joint.against_mean(level)

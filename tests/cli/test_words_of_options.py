@@ -24,6 +24,7 @@ PACKAGE = Path(ld.__file__).parent
 ATTRIBUTES = {
     "corpora/origin.py": {"intent_info"},
     "experiments/native.py": {"intent_info", "original_language"},
+    "experiments/replicates.py": {"seed_sd"},
     "plots/corpora.py": {"intent_info"},
     "plots/multitext_table.py": {"n_intents", "n_editions"},
     "regression/stan/sampling.py": {"log_lik"},

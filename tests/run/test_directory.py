@@ -40,7 +40,7 @@ def test_a_file_in_the_way(tmp_path):
 def test_foreign_folder_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").touch()
     with (
-        pytest.raises(OutputError, match="not empty, but without experiment.json it is not a run directory"),
+        pytest.raises(OutputError, match=r"not empty, but without experiment\.json it is not a run directory"),
         own_directory(tmp_path),
     ):
         pass

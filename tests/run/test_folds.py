@@ -90,7 +90,7 @@ def test_books_stay_whole_in_an_experiment(tmp_path):
         run_experiment(Experiment.model_validate(settings), tmp_path / "other", progress=False)
     settings["split"], settings["fit"] = {"groups": "chapter"}, {"clusters": "speaker"}
     with pytest.raises(
-        ConfigError, match=r"^\[fit\] clusters='speaker': no such .*'book', 'chapter'; name one of them\.$"
+        ConfigError, match=r"^\[fit\] clusters = \"speaker\": no such .*'book', 'chapter'; name one of them\.$"
     ):
         run_experiment(Experiment.model_validate(settings), tmp_path / "other", progress=False)
     settings["split"] = {"groups": "book", "folds": 13}

@@ -23,6 +23,7 @@ from scipy.stats import t as student
 from langdiff.base.types import Booleans, Floats, Integers
 
 LAGS = 5
+FEWEST_OF_EDITION = 20  # cells; residuals of an edition with fewer are nearly fitted to 0
 FEWEST_CELLS = 3  # of a row whose squared residuals say which edition has more noise
 RANK_TOLERANCE = 1e-10
 
@@ -115,8 +116,8 @@ def equality_of_noise(
     Tested
         T² and the p of Hotelling's distribution. Where clusters are too few for that, rows are taken as independent;
         where these are too few, the largest log ratio of an edition's mean square to that of all, in units of a
-        standard error pooled over editions, with the p of Bonferroni. NaN with fewer than three editions in rows of
-        three cells or more.
+        standard error pooled over editions, with the p of Bonferroni. Editions with fewer than twenty cells in rows of
+        three cells or more are left out; NaN with fewer than three others.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def equality_of_noise(
     if observed is not None:
         squared *= observed
     cells = np.full(residual.shape[1], len(residual)) if observed is None else observed.sum(axis=0)
-    there = cells > 0
+    there = cells >= FEWEST_OF_EDITION
     mean = squared.sum(axis=0)[there] / cells[there]
     influence = (squared[:, there] - mean) / cells[there]
     if observed is not None:

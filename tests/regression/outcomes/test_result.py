@@ -51,7 +51,7 @@ def test_the_fit_itself_has_no_effects(fit):
 
 def test_pictures_take_effects_of_outcomes(fit, outcomes):
     axes = plot_difficulties(fit.difficulties)
-    assert axes.get_xlabel() == "difficulty (log odds), with 95 % interval (thin: of all together)"
+    assert " ".join(axes.get_xlabel().split()) == "difficulty (log odds), with 95 % interval (thin: of all together)"
     assert axes.child_axes[0].get_xlabel() == "odds of failure"
     top = plot_difficulties(fit.abilities).child_axes[0]
     assert top.get_xlabel() == "odds, relative to the average system"
