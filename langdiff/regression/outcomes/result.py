@@ -337,7 +337,7 @@ class OutcomeFit(Crossed, Result):
         >>> print(ld.fit_outcomes(ld.simulate_outcomes(100, 3, seed=1).outcomes).summary().splitlines()[1])
         300 trials in 300 of 300 cells, 100 items × 3 systems
         """
-        tables = [self.abilities.to_frame().round(4).to_string()]
+        tables = list(self._tables())
         if self.difficulties is not None:
             tables.append(self.difficulties.to_frame().round(4).to_string())
         rest = self.to_frame()
@@ -345,6 +345,21 @@ class OutcomeFit(Crossed, Result):
         if len(rest):
             tables.append(rest.round(4).to_string(index=False))
         return "\n\n".join(["\n".join(self._lines()), *tables, f"[{self.signature}]"])
+
+    def _tables(self) -> Iterator[str]:
+        """Yield the tables of systems, and of languages where there are several."""
+        if self.columns is None:
+            yield self.abilities.to_frame().round(4).to_string()
+            return
+        tests = self.two_way.test()
+        yield "\n".join(
+            f"{name}: Wald {row['statistic']:.2f}, {row['df']:.0f} df, p = {row['p']:.2g}"
+            for name, row in tests.iterrows()
+            if np.isfinite(row["p"])
+        )
+        for of in ("systems", "languages"):
+            if self.columns[of.removesuffix("s")].nunique() > 1:
+                yield self.two_way.leaderboard(of).round(4).to_string()
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw abilities and difficulties of items on one scale; see `langdiff.plots.plot_wright_map`.
