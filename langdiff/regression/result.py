@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
-from langdiff.errors import ConfigError, option
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.audit import Audit
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.variants import find_variant
@@ -19,6 +19,7 @@ from langdiff.regression.variants.variant import Variant
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.pairs import Adjustment, Pairs
+from langdiff.tables.two_way import TwoWay, factor_of
 
 Estimand = Literal["expected", "median"]
 
@@ -105,6 +106,8 @@ class DifficultyFit(Result):
     reference : DataFrame, shape (J, J), or None
         Covariance of full rank that comparisons of all pairs draw from: that of the information, or CR0 over intents
         where there is none. None with errors from the information, whose `covariance` has full rank.
+    columns : DataFrame or None
+        ``language`` and ``system`` of each edition of a crossed table; see `langdiff.stack`.
     own_variant : Variant or None
         The model, where its class is not one of the package; it must be imported before a saved fit is read.
 
@@ -153,6 +156,7 @@ class DifficultyFit(Result):
     compared: IntentsCompared | None = None
     audit: Audit | None = None
     reference: pd.DataFrame | None = None
+    columns: pd.DataFrame | None = None
     own_variant: Variant | None = None
 
     @cached_property
@@ -166,6 +170,44 @@ class DifficultyFit(Result):
             signature=self.signature,
             degrees_of_freedom=self.degrees_of_freedom,
             reference=self.reference,
+        )
+
+    @cached_property
+    def two_way(self) -> TwoWay:
+        """Difficulties of languages, of systems, and their interaction, where the table has several systems.
+
+        Raises
+        ------
+        DataError
+            If the table has one language model, or its editions share difficulties.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> tables = {name: ld.simulate(60, 3, seed=seed).surprisals for seed, name in enumerate(["llama", "gpt2"])}
+        >>> ld.fit(tables).two_way
+        TwoWay: 3 languages × 2 systems, 6 columns (nats)
+        """
+        if self.columns is None:
+            raise DataError(
+                "the table has one language model: fit several together, fit({'llama': table, 'gpt2': other}), to "
+                "compare languages and systems."
+            )
+        reference = None if self.reference is None else factor_of(self.reference.to_numpy(dtype=float))
+        freedom: float | pd.Series
+        if isinstance(self.degrees_of_freedom, pd.DataFrame):
+            freedom = pd.Series(np.diag(self.degrees_of_freedom.to_numpy()), self.difficulty.index)
+        else:
+            freedom = self.degrees_of_freedom
+        return TwoWay(
+            levels=self.difficulty,
+            columns=self.columns,
+            factor=factor_of(self.covariance.to_numpy(dtype=float)),
+            reference=reference,
+            degrees_of_freedom=freedom,
+            converged=self.converged,
+            title=self.effects.title,
+            signature=self.signature,
         )
 
     @property

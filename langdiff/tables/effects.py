@@ -322,6 +322,10 @@ class Effects(Result):
         """
         return self._joint.against_mean(level)
 
+    def largest_p(self) -> float:
+        """Return the p-value of the largest effect among all, relative to their average, by draws (max-t)."""
+        return self._joint.largest_p()
+
     def _freedom(self) -> Floats:
         """Return the degrees of freedom of each estimate and of each difference of two, shape (J, J)."""
         freedom: Floats = np.broadcast_to(np.asarray(self.degrees_of_freedom, dtype=float), self.covariance.shape)
