@@ -72,8 +72,9 @@ class DifficultyFit(Result):
     log_likelihood, log_likelihood_bits : float
         Log-likelihood at the estimates of the log surprisals z = ln y (as Mielke et al. 2019, Figure 6,
         show it) and of the surprisals y in bits, which is lower by Σz; of the intents with two cells
-        or more. In model 1 the variance in it is the maximum-likelihood one, below the unbiased one of
-        `dispersion`. In model 3 the joint log-density of z and the noise of all cells.
+        or more. If `restricted`, with fixed intents, the maximum of the full likelihood near the estimates, so that it
+        compares with that of other models. In model 1 the variance in it is the maximum-likelihood one, below the
+        unbiased one of `dispersion`. In model 3 the joint log-density of z and the noise of all cells.
     converged : bool
         Whether `grad_norm` met the tolerance, and the covariance exists.
     n_iterations, n_evaluations : int
