@@ -421,7 +421,9 @@ def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, s
     formats = (
         {"sd": "{:.4f}", "r_hat": "{:.3f}"} | dict.fromkeys(("ess_bulk", "ess_tail", "ess_sd"), "{:,.0f}") | formats
     )
-    print_table(table, f"{diagnose(idata).summary()}\n[{idata['posterior'].attrs['signature']}]", formats)
+    facts = idata["posterior"].attrs
+    lines = [diagnose(idata).summary(), *([facts["independence"]] if "independence" in facts else [])]
+    print_table(table, "\n".join([*lines, f"[{facts['signature']}]"]), formats)
 
 
 @Command(app)

@@ -16,7 +16,7 @@ from langdiff.regression.audit import Audit
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
-from langdiff.tables.contrasts import Contrast
+from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.pairs import Adjustment, Pairs
 
@@ -162,6 +162,7 @@ class DifficultyFit(Result):
         return Effects(
             estimate=self.difficulty,
             covariance=self.covariance,
+            scale=Scale(estimand="" if self.estimand.startswith("expected and") else self.estimand),
             title=f"{self.lm}, model {self.model}",
             converged=self.converged,
             signature=self.signature,
@@ -252,7 +253,7 @@ class DifficultyFit(Result):
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
             f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}"
         )
-        yield f"standard errors from {self.errors.words}{self._few}"
+        yield f"difficulties are about {self.estimand}; standard errors from {self.errors.words}{self._few}"
         compared = self.compared if self.audit is None else None  # which the audit tells
         yield from (record.words for record in (self.sizes, self.dispersions, compared) if record is not None)
         yield from filter(None, [self.most_replaced])
@@ -318,7 +319,8 @@ class DifficultyFit(Result):
         if not 0 < size < np.inf:
             raise ConfigError(f"size must be positive bits, got {size!r}.")
         level, covariance = self.dispersions.median(self.model, size)
-        return replace(self.effects, estimate=level, covariance=covariance).contrast(one, other)
+        medians = replace(self.effects, estimate=level, covariance=covariance, scale=Scale(estimand="median bits"))
+        return medians.contrast(one, other)
 
     def pairs(
         self,
