@@ -16,7 +16,7 @@ from langdiff.regression.audit import Audit
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
-from langdiff.tables.contrasts import Contrast
+from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.pairs import Adjustment, Pairs
 from langdiff.tables.two_way import TwoWay, factor_of
@@ -73,8 +73,9 @@ class DifficultyFit(Result):
     log_likelihood, log_likelihood_bits : float
         Log-likelihood at the estimates of the log surprisals z = ln y (as Mielke et al. 2019, Figure 6,
         show it) and of the surprisals y in bits, which is lower by Σz; of the intents with two cells
-        or more. In model 1 the variance in it is the maximum-likelihood one, below the unbiased one of
-        `dispersion`. In model 3 the joint log-density of z and the noise of all cells.
+        or more. If `restricted`, with fixed intents, the maximum of the full likelihood near the estimates, so that it
+        compares with that of other models. In model 1 the variance in it is the maximum-likelihood one, below the
+        unbiased one of `dispersion`. In model 3 the joint log-density of z and the noise of all cells.
     converged : bool
         Whether `grad_norm` met the tolerance, and the covariance exists.
     n_iterations, n_evaluations : int
@@ -165,6 +166,7 @@ class DifficultyFit(Result):
         return Effects(
             estimate=self.difficulty,
             covariance=self.covariance,
+            scale=Scale(estimand="" if self.estimand.startswith("expected and") else self.estimand),
             title=f"{self.lm}, model {self.model}",
             converged=self.converged,
             signature=self.signature,
@@ -293,7 +295,7 @@ class DifficultyFit(Result):
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
             f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}"
         )
-        yield f"standard errors from {self.errors.words}{self._few}"
+        yield f"difficulties are about {self.estimand}; standard errors from {self.errors.words}{self._few}"
         compared = self.compared if self.audit is None else None  # which the audit tells
         yield from (record.words for record in (self.sizes, self.dispersions, compared) if record is not None)
         yield from filter(None, [self.most_replaced])
@@ -359,7 +361,8 @@ class DifficultyFit(Result):
         if not 0 < size < np.inf:
             raise ConfigError(f"size must be positive bits, got {size!r}.")
         level, covariance = self.dispersions.median(self.model, size)
-        return replace(self.effects, estimate=level, covariance=covariance).contrast(one, other)
+        medians = replace(self.effects, estimate=level, covariance=covariance, scale=Scale(estimand="median bits"))
+        return medians.contrast(one, other)
 
     def pairs(
         self,
