@@ -10,6 +10,7 @@ import pandas as pd
 from langdiff.base.io import as_paths
 from langdiff.base.numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.crossing import PREFIX, columns_of_long
 from langdiff.tables.evaluation_logs import read_inspect_logs, read_lm_eval_samples
 from langdiff.tables.intent_info import attributes_of
 from langdiff.tables.long_tables import read_table_file, table_kind
@@ -212,7 +213,7 @@ def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> O
         .astype(float)
         for count in ("successes", "trials")
     }
-    others = [str(column) for column in frame if column not in CELL]
+    others = [str(column) for column in frame if column not in CELL and not str(column).startswith(PREFIX)]
     of_systems = [column for column in others if column.startswith(SYSTEM)]
     of_items = [column for column in others if column not in of_systems]
     return Outcomes(
@@ -220,6 +221,7 @@ def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> O
         trials=wide["trials"],
         items=_attributes(frame, "item", of_items, where),
         systems=_attributes(frame, "system", of_systems, where).rename(columns=lambda c: str(c).removeprefix(SYSTEM)),
+        columns=columns_of_long(frame, "system", systems),
         name=name,
     )
 
