@@ -25,6 +25,7 @@ LOWEST, HIGHEST = -12.0, 12.0  # log odds of abilities that are searched; below,
 RECIPROCALS = range(2, 11)
 FEWEST_COLUMNS = 6  # that may be said to cluster at a reciprocal
 MOST_BELOW = 0.05  # of them
+WIDEST = 0.075  # of what counts as near: with few items every rate is near some reciprocal
 ROUNDING = 1e-6  # of log-likelihoods
 
 
@@ -69,12 +70,29 @@ def chance_of(items: pd.DataFrame, systems: pd.DataFrame, languages: pd.Series |
         case Mapping():
             return _checked(_mapped(items, systems, languages, chance), "as given by language or task")
         case str():
-            return _attribute(items, systems, chance)
+            number = as_number(chance)  # as the command line gives it
+            return (
+                _attribute(items, systems, chance) if number is None else _checked(np.full(shape, number), "as given")
+            )
     raise ConfigError(f"{option('chance')} must be a number, an attribute, or a table of languages, got {chance!r}.")
 
 
+def as_number(text: str) -> float | None:
+    """Return the number that a text is, or None.
+
+    Examples
+    --------
+    >>> as_number("0.25"), as_number("chance")
+    (0.25, None)
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def attribute_used(items: pd.DataFrame, chance: Chance) -> list[str]:
-    """Return the attributes of items that hold what is known of chance."""
+    """Return the attribute of items from which chance is taken, in a list; none if there is none."""
     if isinstance(chance, Mapping):
         return [TASK] if TASK in items else []
     wanted = (CHANCE, CHOICES) if chance == "auto" else (chance,)
@@ -181,7 +199,10 @@ def warn_of_choices(s: Floats, t: Floats) -> None:
         return
     rate = s / t
     for choices in RECIPROCALS:
-        apart = (rate - 1 / choices) / np.sqrt((1 - 1 / choices) / choices / t)
+        std_error = np.sqrt((1 - 1 / choices) / choices / t)
+        apart = (rate - 1 / choices) / std_error
+        if 2 * std_error.max() > WIDEST:
+            continue
         if np.mean(np.abs(apart) < 2) > 0.5 and np.mean(apart < -2) <= MOST_BELOW:
             warn(
                 f"many columns have {fraction(1 / choices)} of their answers right: are these choices? Then give "

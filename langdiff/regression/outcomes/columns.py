@@ -30,7 +30,7 @@ WORTH = 0.5  # difference of the two intervals, log odds, from which on the latt
 
 
 class Columns(NamedTuple):
-    """What is fitted of a table.
+    """Columns of a table that are fitted, and how.
 
     Attributes
     ----------
@@ -62,8 +62,10 @@ class Columns(NamedTuple):
 
 
 def clusters_named(items: pd.DataFrame) -> str | None:
-    """Return the first attribute of those that say which items share a text; None if there is none."""
-    return next((name for name in CLUSTERS if name in items and items[name].nunique() > 1 and items[name].notna().all()), None)
+    """Return the first of the attributes by which items may share a text; None if items have none of them."""
+    return next(
+        (name for name in CLUSTERS if name in items and items[name].nunique() > 1 and items[name].notna().all()), None
+    )
 
 
 def prepare_columns(
@@ -96,14 +98,16 @@ def prepare_columns(
         kept, guessing, low = np.ones(s.shape[1], dtype=bool), None, np.zeros(s.shape[1], dtype=bool)
     else:
         filled = t.any(axis=0)
-        guessing = columns_at_chance(s[:, filled], t[:, filled], known.values[:, filled], outcomes.systems.index[filled])
+        guessing = columns_at_chance(
+            s[:, filled], t[:, filled], known.values[:, filled], outcomes.systems.index[filled]
+        )
         low = guessing["at_chance"].reindex(outcomes.systems.index, fill_value=False).to_numpy(dtype=bool)
         kept = _kept(outcomes, low, columns)
     additive = additive or bool(crossed and (low & kept).any())
     if additive and interacting:
         raise ConfigError(
             f"{int(low.sum())} column(s) are at chance, so that levels are sums of effects of languages and systems, "
-            f"which have no interaction: leave {option('interaction')} out, or give {option('columns', 'above chance')}."
+            f"without interaction: leave {option('interaction')} out, or use {option('columns', 'above chance')}."
         )
     some = outcomes if kept.all() else outcomes.sel(systems=outcomes.systems.index[kept])
     return Columns(
@@ -171,14 +175,18 @@ def _kept(outcomes: Outcomes, low: Booleans, columns: Kept) -> Booleans:
         kept = ~left_out(low, languages, systems)
         said = "All columns of their language or their system are, so that these have bounds only"
     if kept.sum() < 2:
-        raise DataError(f"{int(low.sum())} of {len(low)} columns are at chance ({listing(names[low])}): too few are left.")
+        raise DataError(
+            f"{int(low.sum())} of {len(low)} columns are at chance ({listing(names[low])}): too few are left."
+        )
     if not kept.all():
-        warn(f"{int((~kept).sum())} column(s) are at chance: {listing(names[~kept])}. {said}; see the guesses of the fit.")
+        warn(
+            f"{int((~kept).sum())} column(s) are at chance: {listing(names[~kept])}. {said}; see `guessing` of the fit."
+        )
     return kept
 
 
 def bounds_of_levels(found: Columns, rows: Rows, point: Point, std_error: Floats | None) -> pd.DataFrame | None:
-    """Return the test of guesses with levels and their intervals, by likelihood ratio, of columns at or near chance.
+    """Return the test of guesses, and levels with intervals (by likelihood ratio) of columns at or near chance.
 
     Parameters
     ----------
@@ -238,7 +246,8 @@ def words_of_chance(guessing: pd.DataFrame | None, known: str, *, additive: bool
     if low.empty:
         return [*lines, "no column is at chance"]
     shown = [
-        f"{name}: {row['rate']:.3f} right, at chance: level above {row['level_low']:.2f}" for name, row in low.iterrows()
+        f"{name}: {row['rate']:.3f} right, at chance: level above {row['level_low']:.2f}"
+        for name, row in low.iterrows()
     ]
     more = [f"… and {len(shown) - MOST_LISTED} more"] if len(shown) > MOST_LISTED else []
     how = "; levels are sums of languages and systems, without interaction" if additive else ""

@@ -14,7 +14,6 @@ from langdiff.regression.outcomes.chance import chance_of
 from langdiff.regression.outcomes.rates import Rates, rates_of, std_errors
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS
-from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs
 from langdiff.tables.two_way import TwoWay, factor_of
@@ -137,11 +136,8 @@ class Crossed:
         >>> fit.pairs("systems").frame[["points", "points_std_error"]].shape
         (3, 2)
         """
-        effects: Effects
-        if self.columns is None:
-            effects = self.abilities
-        else:
-            effects = self.two_way.effects(of, over=over, weights=weights)
+        one_level = self.columns is None
+        effects = self.abilities if one_level else self.two_way.effects(of, over=over, weights=weights)
         found = effects.pairs(adjust=adjust, baseline=baseline, level=level)
         if self.structure.conditional or baseline in ("hardest", "easiest", "ablest", "weakest"):
             return found
@@ -202,7 +198,9 @@ class Crossed:
         found = chance_of(outcomes.items, outcomes.systems, languages, self.chance).values
         if found is None:
             adding = words(python="by with_items", command="as a column of the table of items")
-            raise DataError(f"the fit has {self.chance_words}, and these outcomes have no such attribute. Add it {adding}.")
+            raise DataError(
+                f"the fit has {self.chance_words}, and these outcomes have no such attribute. Add it {adding}."
+            )
         return found
 
 

@@ -239,12 +239,12 @@ def check_estimates(
 def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
     """Check that the table is large enough and that no item or system lacks outcomes."""
     items, systems = rows.t.shape
-    what = "column" if structure.languages else "system"
+    column = "column" if structure.languages else "system"
     if items < 2 or systems < 2:
-        raise DataError(f"{items} item(s) × {systems} {what}(s): at least two of each are needed.")
+        raise DataError(f"{items} item(s) × {systems} {column}(s): at least two of each are needed.")
     for what, names, filled in (
         ("item", outcomes.items.index, rows.t.any(axis=1)),
-        (what, outcomes.systems.index, rows.t.any(axis=0)),
+        (column, outcomes.systems.index, rows.t.any(axis=0)),
     ):
         if not filled.all():
             empty = names[np.flatnonzero(~filled)]

@@ -272,9 +272,7 @@ def estimate(rows: Rows, structure: Structure, *, start: Point | None = None) ->
 
 def _with_translations(rows: Rows, without: Optimum, structure: Structure) -> Optimum:
     """Return the fit with a spread of translations, or the one without if there is none."""
-    start = replace(
-        without.point, spread=max(without.point.spread, START_TRANSLATION), translation=START_TRANSLATION
-    )
+    start = replace(without.point, spread=max(without.point.spread, START_TRANSLATION), translation=START_TRANSLATION)
     free = free_directions(start, structure, spread=True, translation=True)
     found = maximize(rows, start, structure, free, nodes=(NODES, LAST))
     if found.point.spread < ZERO_SPREAD:

@@ -63,9 +63,7 @@ class Point:
     def to_vector(self) -> Floats:
         """Return all parameters."""
         d = 0.0 if self.d is None else self.d
-        return np.concatenate(
-            [self.level.ravel(), self.slope, [self.translation, self.spread], self.log_loading, [d]]
-        )
+        return np.concatenate([self.level.ravel(), self.slope, [self.translation, self.spread], self.log_loading, [d]])
 
     def from_vector(self, vector: Floats) -> "Point":
         """Return the point of these parameters, of the same model."""
@@ -99,8 +97,8 @@ class Value:
 class _Moments:
     """Integrals of the rows of a block, as logarithms, (n,), and moments over the nodes of u, the derivatives by node.
 
-    u has the columns m (J), τ, σ, ln λ (J) and d, as far as they are wanted. `cross` is the Hessian between a shift of all
-    m and u.
+    u has the columns m (J), τ, σ, ln λ (J) and d, as far as they are wanted. `cross` is the Hessian between a shift of
+    all m and u.
     """
 
     log_integral: Floats  # (n,)
@@ -218,9 +216,7 @@ def parts(
 
 def totals_suffice(rows: Rows, point: Point, structure: Structure) -> bool:
     """Return whether rows of equal covariates and totals differ by a linear term only."""
-    return (
-        structure.totals_suffice and rows.constant is None and point.translation == 0 and not point.log_loading.any()
-    )
+    return structure.totals_suffice and rows.constant is None and point.translation == 0 and not point.log_loading.any()
 
 
 def nests(rows: Rows, point: Point, structure: Structure) -> bool:

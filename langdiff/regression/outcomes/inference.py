@@ -368,9 +368,7 @@ def _hotelling(statistic: float, freedom: int, units: int) -> float:
 
 def comparable(rows: Rows, structure: Structure) -> bool:
     """Return whether the conditional likelihood is of the same model: without chance, and no translations."""
-    return (
-        structure.totals_suffice and not structure.conditional and rows.constant is None and not structure.languages
-    )
+    return structure.totals_suffice and not structure.conditional and rows.constant is None and not structure.languages
 
 
 def compare_likelihoods(

@@ -219,7 +219,7 @@ class Likelihood(ABC):
     trials_depend: ClassVar[bool] = False
     """Whether trials of a cell depend on each other, given its log odds."""
     guessed: ClassVar[bool] = False
-    """Whether constants of cells are chances of a right answer that is a guess, as `langdiff.fit_outcomes` takes them."""
+    """Whether constants of cells are chances that a guess is right, as `langdiff.fit_outcomes` takes them."""
     constant: ClassVar[str | None] = None
     """Attribute of items that holds a constant of their cells, such as a chance level; None for none."""
     stan: ClassVar[StanLines | None] = None

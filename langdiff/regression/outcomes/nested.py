@@ -18,7 +18,16 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from langdiff.base.types import Floats, Integers
-from langdiff.regression.outcomes.integrals import COARSER, NEGLIGIBLE, POLE_STEP, STEP, Nodes, Rows, hermite_nodes, kinds
+from langdiff.regression.outcomes.integrals import (
+    COARSER,
+    NEGLIGIBLE,
+    POLE_STEP,
+    STEP,
+    Nodes,
+    Rows,
+    hermite_nodes,
+    kinds,
+)
 
 FARTHEST = 8.0  # of a node of u, standard deviations
 WIDTH = float(np.sqrt(2 * NEGLIGIBLE))  # of half a normal distribution, of which less is left out
@@ -76,7 +85,7 @@ class Group:
 
 
 def items_at_once(items: int, languages: Integers) -> int:
-    """Return how many of some items may share tables of moderate size; patterns are as many as items, or all answers."""
+    """Return how many items may share tables of moderate size, where patterns are as many as items or answers."""
     systems = np.unique(languages, return_counts=True)[1].astype(float)
     while items > FEWEST_ITEMS and TYPICAL_NODES * (np.minimum(items, 2**systems) * systems).sum() > LARGEST:
         items = -(-items // 2)
@@ -100,9 +109,7 @@ def cells_at(level: Floats, chance: Floats | None, shift: Floats) -> Cells:
     p = chance + (1 - chance) * share
     right = (1 - chance) * share * rest / p
     log_right = np.where(chance > 0, np.log(p), log_rest + eta)
-    return Cells(
-        log_right, np.log1p(-chance) + log_rest, right, -share, right * (1 - 2 * share - right), -share * rest
-    )
+    return Cells(log_right, np.log1p(-chance) + log_rest, right, -share, right * (1 - 2 * share - right), -share * rest)
 
 
 def line(spread: float, trials: float, level: float, *, coarse: bool) -> Nodes:
@@ -303,7 +310,7 @@ def _slopes(kind: Kind, cells: Cells, share: Floats, u: Floats) -> Floats:
     return found
 
 
-def _derivatives(kind: Kind, cells: Cells, u: Floats) -> tuple[Floats, Floats]:
+def _derivatives(kind: Kind, cells: Cells) -> tuple[Floats, Floats]:
     """Return first and second derivatives of patterns in their log odds at all nodes, shape (K, Q, U, J)."""
     s, f = kind.s[:, None, None], kind.f[:, None, None]
     return s * cells.right + f * cells.wrong, s * cells.of_right + f * cells.of_wrong
@@ -311,7 +318,7 @@ def _derivatives(kind: Kind, cells: Cells, u: Floats) -> tuple[Floats, Floats]:
 
 def _along(kind: Kind, cells: Cells, share: Floats, u: Floats, slope: Floats) -> Floats:
     """Return second derivatives of the inner integrals between levels or τ and a shift of all levels."""
-    r, second = _derivatives(kind, cells, u)
+    r, second = _derivatives(kind, cells)
     total = r.sum(axis=3)
     weighted = share * total
     found = np.empty_like(slope)
@@ -374,7 +381,9 @@ def _of_kind(kind: Kind, nest: Nest, weight: Floats, slope: Floats) -> Floats:
         share = (integrate(part, nest, cells)[1] * weight[some, :, None]).reshape(len(part.s), nodes)
         for j in range(size):
             s, f = part.s[:, j, None], part.f[:, j, None]
-            answers = np.concatenate([s * part.s[:, j:], s * part.f[:, j:], f * part.s[:, j:], f * part.f[:, j:]], axis=1)
+            answers = np.concatenate(
+                [s * part.s[:, j:], s * part.f[:, j:], f * part.s[:, j:], f * part.f[:, j:]], axis=1
+            )
             both, s_f, f_s, neither = (answers.T @ share).reshape(4, size - j, nodes)
             products[j, j:] += (both * right[j] + f_s * wrong[j]) * right[j:] + (
                 s_f * right[j] + neither * wrong[j]

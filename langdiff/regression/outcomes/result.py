@@ -49,8 +49,8 @@ class OutcomeFit(Crossed, Result):
 
     .. math:: \eta_{ij} = \theta_j - x_i^\top\beta - \lambda_j \sigma v_i
 
-    Of a table of several languages, systems are columns, ``language@system``, and the attribute `two_way` has languages,
-    systems and their interaction.
+    Of a table of several languages, systems are columns, ``language@system``, and `two_way` has languages, systems and
+    their interaction.
 
     Attributes
     ----------

@@ -19,9 +19,11 @@ from langdiff.regression.outcomes.likelihoods import BetaBinomial, Structure, bi
 WORKED = 1.5e-6  # of numbers given to six digits
 DIFFERENCES = 1e-6
 SAME = 1e-8
-GOLDEN = """010000000 111101111 111011000 001111001 111000111 111011001 111111111 101100100 111011111 000001000 111101000
-111001000 111111011 101111111 111110111 111111010 101011000 111101111 111111000 111001000 111111010 011000001 011111011
-011011111"""
+GOLDEN = """
+010000000 111101111 111011000 001111001 111000111 111011001 111111111 101100100
+111011111 000001000 111101000 111001000 111111011 101111111 111110111 111111010
+101011000 111101111 111111000 111001000 111111010 011000001 011111011 011011111
+"""
 CELLS = np.array([[float(digit) for digit in row] for row in GOLDEN.split()])
 LANGUAGES, SYSTEMS = (0, 0, 0, 1, 1, 1, 2, 2, 2), (0, 1, 2) * 3
 QUARTER, MIXED = np.full(CELLS.shape, 0.25), np.where(np.arange(24) < 12, 0.25, 0.5)[:, None] * np.ones(9)
@@ -81,7 +83,13 @@ def test_golden_table_at_given_parameters(chance, value, gradient):
 # R 4.2.2: glmer with one random term (psyphy's mafc.logit for chance), optim on an equidistant grid with two
 FITS = {
     "tau 0": (None, False, [0.310875, 0.718508, 1.535033, -1.119980, 0.104392], [1.219351, 0], -117.806017),
-    "tau 0, quarter": (QUARTER, False, [-0.469443, 0.130911, 1.120767, -1.379987, 0.125061], [1.439714, 0], -120.152420),
+    "tau 0, quarter": (
+        QUARTER,
+        False,
+        [-0.469443, 0.130911, 1.120767, -1.379987, 0.125061],
+        [1.439714, 0],
+        -120.152420,
+    ),
     "tau 0, mixed": (MIXED, False, [-1.136928, -0.644261, 0.757430, -1.717351, 0.192751], [1.558522, 0], -120.008237),
     "none": (None, True, [0.380366, 0.911798, 1.980941, -1.430739, 0.147313], [1.257388, 1.667612], -113.222158),
     "quarter": (QUARTER, True, [-0.767609, 0.140309, 2.044497, -2.354921, 0.380923], [1.886985, 3.121162], -115.483934),
@@ -258,7 +266,9 @@ def test_one_language_without_translations_is_the_model_of_items():
     rows = rows_of(CELLS)
     structure = Structure(languages=LANGUAGES)
     plain = evaluate(rows, point_of(AT.level, 1.2, 0.0), structure, nodes=60, scores=True)
-    nested = evaluate(replace(rows, constant=np.zeros(CELLS.shape)), point_of(AT.level, 1.2, 0.0), structure, scores=True)
+    nested = evaluate(
+        replace(rows, constant=np.zeros(CELLS.shape)), point_of(AT.level, 1.2, 0.0), structure, scores=True
+    )
     assert_allclose(nested.row_log_likelihoods, plain.row_log_likelihoods, atol=SAME)
     places = [*range(9), 10]
     assert_allclose(nested.hessian[np.ix_(places, places)], plain.hessian[np.ix_(places, places)], atol=1e-7)
