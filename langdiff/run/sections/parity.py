@@ -25,9 +25,9 @@ OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_p
     title="Parity",
     heading="What does the same content take?",
     explains="Premiums are bytes and characters of all selected texts, as they were read, in units of those of the "
-    "reference. Bits are those of the measured intents. Information parity is above 1 where an edition takes fewer "
-    "bits than the reference: as published (a mean of quotients), of totals, and by the regression model, which is "
-    "recommended. Below the numbers: 95 % intervals.",
+    "reference, which is the mean of all editions unless one is named. Bits are those of the measured intents. "
+    "Information parity is above 1 where an edition takes fewer bits than the reference: as published (a mean of "
+    "quotients), of totals, and by the regression model, which is recommended. Below the numbers: 95 % intervals.",
 )
 class ParitySettings(Section):
     """``[parity]``: bytes, characters and bits of the same content; see `langdiff.measure_parity`."""
