@@ -13,7 +13,7 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.outcomes import nested
 from langdiff.regression.outcomes.evaluation import Point, make_nest
-from langdiff.regression.outcomes.integrals import Rows
+from langdiff.regression.outcomes.integrals import Rows, kinds
 from langdiff.regression.outcomes.likelihoods import Structure
 
 Chance = Literal["auto"] | str | float | Mapping[str, float] | None
@@ -364,7 +364,7 @@ class _Answering:
         chance = np.zeros_like(levels) if rows.constant is None else rows.constant[:, inside]
         s, f = rows.s[:, inside], (rows.t - rows.s)[:, inside]
         own = np.column_stack([one.s, one.t - one.s, one.chance, rows.x @ point.slope])
-        self.pattern = nested.kinds(np.column_stack([own, s, f, chance, levels]))
+        self.pattern = kinds(np.column_stack([own, s, f, chance, levels]))
         first = np.zeros(self.pattern.max() + 1, dtype=int)
         first[self.pattern[::-1]] = np.arange(len(self.pattern))[::-1]
         self.own, self.of_pattern = np.unique(own[first], axis=0, return_inverse=True)

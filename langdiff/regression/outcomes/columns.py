@@ -210,12 +210,12 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, std_error: Floats
     frame = found.guessing.assign(level=np.nan, level_low=np.nan, level_high=np.nan)
     if len(point.level) > 1 or not found.structure.totals_suffice:
         return frame
-    fitted, index = found.outcomes.systems.index, found.whole.systems.index
+    fitted, index = found.outcomes.systems.index, list(found.whole.systems.index)
     errors = pd.Series(np.nan if std_error is None else std_error, fitted)
     near = errors.reindex(frame.index).fillna(0) > WORTH
     names = frame.index[frame["at_chance"] | near]
-    answers = [_answers(found, index.get_loc(name)) for name in names]
-    places = [int(fitted.get_loc(name)) if name in fitted else None for name in names]
+    answers = [_answers(found, index.index(name)) for name in names]
+    places = [list(fitted).index(name) if name in fitted else None for name in names]
     ends = level_intervals(rows, point, found.structure, answers, places)
     for name, place, (estimate, low, high) in zip(names, places, ends, strict=True):
         wald = np.inf if place is None else 1.96 * errors[name]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,12 @@ DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", ce
 class Crossed:
     """Languages and systems of a fit of outcomes; see `langdiff.OutcomeFit`, which inherits it."""
 
+    @property
+    def _fit(self) -> "OutcomeFit":
+        return cast("OutcomeFit", self)
+
     @cached_property
-    def two_way(self: "OutcomeFit") -> TwoWay:
+    def two_way(self) -> TwoWay:
         """Levels of the columns split into languages, systems and interaction, where there are several languages.
 
         Languages and interaction are difficulties, systems abilities, all in log odds. If a column is at chance, the
@@ -47,27 +51,27 @@ class Crossed:
         >>> ld.fit_outcomes(outcomes).two_way
         TwoWay: 2 languages × 3 systems, 6 columns (log odds)
         """
-        if self.columns is None:
+        if self._fit.columns is None:
             raise DataError("the outcomes have one level: give languages when they are read, to compare languages.")
-        abilities = self.abilities
-        clustered = self.errors.kind != "information"
-        low = () if self.guessing is None else self.guessing.index[self.guessing["at_chance"]]
+        abilities = self._fit.abilities
+        clustered = self._fit.errors.kind != "information"
+        low = () if self._fit.guessing is None else self._fit.guessing.index[self._fit.guessing["at_chance"]]
         return TwoWay(
             levels=-abilities.estimate,
-            columns=self.columns,
+            columns=self._fit.columns,
             factor=factor_of(abilities.covariance.to_numpy(dtype=float)),
-            degrees_of_freedom=float(self.errors.n_clusters - 1) if clustered else np.inf,
+            degrees_of_freedom=float(self._fit.errors.n_clusters - 1) if clustered else np.inf,
             scale=DIFFICULTIES,
             system_scale=ABILITIES,
-            additive=self.additive,
-            at_chance=tuple(name for name in low if name in self.columns.index),
-            converged=self.converged,
-            title=f"{self.name}, {self.model}",
-            signature=self.signature,
+            additive=self._fit.additive,
+            at_chance=tuple(name for name in low if name in self._fit.columns.index),
+            converged=self._fit.converged,
+            title=f"{self._fit.name}, {self._fit.model}",
+            signature=self._fit.signature,
         )
 
     def leaderboard(
-        self: "OutcomeFit",
+        self,
         of: str = "systems",
         *,
         over: Iterable[str] | None = None,
@@ -95,7 +99,7 @@ class Crossed:
         return self.two_way.leaderboard(of, over=over, weights=weights)
 
     def pairs(
-        self: "OutcomeFit",
+        self,
         of: str = "languages",
         *,
         adjust: Adjustment | None = "max-t",
@@ -136,19 +140,19 @@ class Crossed:
         >>> fit.pairs("systems").frame[["points", "points_std_error"]].shape
         (3, 2)
         """
-        one_level = self.columns is None
-        effects = self.abilities if one_level else self.two_way.effects(of, over=over, weights=weights)
+        one_level = self._fit.columns is None
+        effects = self._fit.abilities if one_level else self.two_way.effects(of, over=over, weights=weights)
         found = effects.pairs(adjust=adjust, baseline=baseline, level=level)
-        if self.structure.conditional or baseline in ("hardest", "easiest", "ablest", "weakest"):
+        if self._fit.structure.conditional or baseline in ("hardest", "easiest", "ablest", "weakest"):
             return found
-        rates = rates_of(self)
+        rates = rates_of(self._fit)
         of_columns = np.stack([self._compared(one, other, of, over, weights) for one, other in found.frame.index])
         points = 100 * of_columns @ rates.values.mean(axis=0)
-        error = 100 * _errors_of(self, rates, of_columns)
+        error = 100 * _errors_of(self._fit, rates, of_columns)
         return replace(found, frame=found.frame.assign(points=points, points_std_error=error))
 
     def _compared(
-        self: "OutcomeFit",
+        self,
         one: str,
         other: str,
         of: str,
@@ -156,25 +160,27 @@ class Crossed:
         weights: Mapping[str, float] | None,
     ) -> Floats:
         """Return the weights of columns in the difference of two languages or systems, shape (J,)."""
-        if self.columns is None:
-            names = self.systems.index
-            return (names == one).astype(float) - (names == other)
+        columns = self._fit.columns
+        if columns is None:
+            alone = self._fit.systems.index
+            return np.array([float(name == one) - float(name == other) for name in alone])
         shown = "language" if of == "languages" else "system"
         if of not in ("languages", "systems"):
-            shown = "language" if (self.columns["system"] == of).any() else "system"
+            shown = "language" if (columns["system"] == of).any() else "system"
             over = [of]
         averaged = LEVELS[shown == "language"]
-        names, shared = self.columns[shown], self.columns[averaged]
-        common = set(shared[names == one]) & set(shared[names == other])
+        names, shared = columns[shown], columns[averaged]
+        first, second = ((names == name).to_numpy(dtype=bool) for name in (one, other))
+        common = set(shared[first]) & set(shared[second])
         common &= set(common if over is None else [over] if isinstance(over, str) else over)
-        weight = shared.isin(common).to_numpy(dtype=float)
+        weight: Floats = np.array(shared.isin(common), dtype=float)
         if weights is not None:
             weight = weight * shared.map(dict(weights)).fillna(0.0).to_numpy(dtype=float)
-        signed = weight * ((names == one).to_numpy(dtype=float) - (names == other))
-        total = weight[(names == one).to_numpy()].sum()
+        signed = weight * (first.astype(float) - second.astype(float))
+        total = weight[first].sum()
         return np.asarray(signed / total if total else signed * np.nan)
 
-    def chance_of(self: "OutcomeFit", outcomes: Outcomes) -> Floats | None:
+    def chance_of(self, outcomes: Outcomes) -> Floats | None:
         """Return the chance of a right answer in the cells of a table, as the fit takes it.
 
         Parameters
@@ -192,14 +198,14 @@ class Crossed:
         DataError
             If the table lacks the attribute that the fit has it from.
         """
-        if self.chance is None:
+        if self._fit.chance is None:
             return None
         languages = None if outcomes.columns is None else outcomes.columns["language"]
-        found = chance_of(outcomes.items, outcomes.systems, languages, self.chance).values
+        found = chance_of(outcomes.items, outcomes.systems, languages, self._fit.chance).values
         if found is None:
             adding = words(python="by with_items", command="as a column of the table of items")
             raise DataError(
-                f"the fit has {self.chance_words}, and these outcomes have no such attribute. Add it {adding}."
+                f"the fit has {self._fit.chance_words}, and these outcomes have no such attribute. Add it {adding}."
             )
         return found
 

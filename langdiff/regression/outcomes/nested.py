@@ -359,8 +359,7 @@ def inner_hessian(nest: Nest, weight: Floats) -> Floats:
 def _sums(place: Integers, values: Floats) -> Floats:
     """Return sums of rows that have the same place, (K, Q)."""
     count = len(place)
-    found: Floats = csr_array((np.ones(count), (place, np.arange(count)))) @ values
-    return found
+    return np.asarray(csr_array((np.ones(count), (place, np.arange(count)))) @ values)
 
 
 def _of_kind(kind: Kind, nest: Nest, weight: Floats, slope: Floats) -> Floats:

@@ -101,7 +101,7 @@ def rates_of(fit: "OutcomeFit") -> Rates:
     group = np.zeros(len(place), dtype=int) if design.group is None else design.group
     shares = (group == np.arange(len(groups))[:, None]).astype(float)
     shares /= shares.sum(axis=1, keepdims=True)
-    by_pattern = np.stack([np.bincount(place, one, minlength=len(values)) for one in shares])
+    by_pattern = np.stack([np.bincount(place, one, minlength=len(values)) for one in shares]).astype(float)
     slopes = _chain(fit, design, by_pattern, (slope, along, own / np.where(loading > 0, loading, 1)), merged.x)
     named = groups.rename(fit.interaction or fit.by or "items")
     return Rates(by_pattern @ values, slopes, named)
