@@ -10,8 +10,8 @@ import pytest
 NAMES = """
 langdiff:
     AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn
-    Effects Folds HuggingFaceLM Jackknife LmComparison Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes
-    Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
+    Effects Folds HuggingFaceLM ItemFaults Jackknife LmComparison Multitext OutcomeFit OutcomePriors OutcomeSimulation
+    Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
     TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks compute_surprisals
     compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
