@@ -217,7 +217,7 @@ def _tuned(fit: "OutcomeFit", rows: Rows, *, keys: bool, odd: bool) -> tuple[lis
     point = fit.point
     several = rows_languages(fit) > 1
     shares = Shares(START_SHARE * keys, START_SHARE * (keys and several), START_SHARE * odd)
-    spreads = [point.spread, point.translation] if point.translation > 0 else [point.spread]
+    spreads: Any = np.array([point.spread, point.translation] if point.translation > 0 else [point.spread])
 
     def at(values: Any, *, coarse: bool = True) -> tuple[list[_Part], Shares, float]:
         moved = replace(point, spread=abs(values[0]), translation=abs(values[1]) if len(values) > 1 else 0.0)
@@ -225,13 +225,18 @@ def _tuned(fit: "OutcomeFit", rows: Rows, *, keys: bool, odd: bool) -> tuple[lis
         return found, *_mixture(found, shares)
 
     if point.spread > 0:
-        options = {"xatol": SPREAD_STEP, "fatol": SAME_FIT, "maxfev": EVALUATIONS, "initial_simplex": _simplex(spreads)}
+        options: Any = {
+            "xatol": SPREAD_STEP,
+            "fatol": SAME_FIT,
+            "maxfev": EVALUATIONS,
+            "initial_simplex": _simplex(spreads),
+        }
         spreads = minimize(lambda values: -at(values)[2], spreads, method="Nelder-Mead", options=options).x
     found, shares, _ = at(spreads, coarse=False)
     return found, shares
 
 
-def _simplex(spreads: list[float]) -> Floats:
+def _simplex(spreads: Floats) -> Floats:
     """Return corners from which a search begins: the spreads of the fit, and lower ones."""
     corners = np.tile(spreads, (len(spreads) + 1, 1))
     for k in range(len(spreads)):
@@ -359,7 +364,7 @@ def _flagged(probability: Floats, q: float) -> Booleans:
 def _translations(
     found: list[_Part], names: pd.Index, languages: list[str], known: Booleans, shares: Shares, q: float
 ) -> list[pd.DataFrame]:
-    """Return the test of totals in each language by the predictions of others, for those that are `known`."""
+    """Return the test of totals in each language by the predictions of others; only of `known` cells."""
     p_values, shift = np.ones(known.shape), np.zeros(known.shape)
     for part in found:
         others = _others(part, shares)
@@ -382,7 +387,8 @@ def _translations(
 def _of_totals(nest: Nest, group: Group, rows: Rows) -> tuple[Floats, Integers, Integers]:
     """Return probabilities of totals at the nodes, (R, Q, J + 1), the total of each item, and its row of the table."""
     t = rows.t[:, group.columns] > 0
-    tables, place = [], np.zeros(len(t), dtype=int)
+    tables: list[Floats] = []
+    place = np.zeros(len(t), dtype=int)
     weight = np.exp(nest.inner.log_weight)
     for kind in group.kinds:
         items = np.flatnonzero(np.isin(group.pattern, kind.places))
