@@ -366,7 +366,7 @@ class Variant(ABC):
                 full = self.maximize(two_way, False, near, rough=False, max_iterations=iterations)
                 optimum = optimum._replace(log_likelihood=full.log_likelihood)
             covariance = None
-            if with_covariance:
+            if with_covariance and not two_way.wide:
                 try:
                     covariance = self.covariance(two_way, optimum, restricted=restricted)
                 except (LinAlgError, ValueError):
