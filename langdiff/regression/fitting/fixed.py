@@ -220,7 +220,8 @@ class Fixed(Fitting):
         """Return adjusted influences of clusters on the editions' difficulties up to a constant, shape (G, J)."""
         if self._complete_least_squares:
             return equal_influences(self._two_way.residual, cluster, kind)
-        return adjusted_influences(ColumnClusters(self._rows, cluster), kind)
+        known = self._two_way.information if self.settings.variant.common_variance else None
+        return adjusted_influences(ColumnClusters(self._rows, cluster, known), kind)
 
     def column_freedom(self, cluster: Integers) -> Floats:
         """Return the degrees of freedom of each edition's level with some clusters, shape (J,)."""

@@ -51,6 +51,10 @@ class Clusters(Protocol):
         """A Wᵀ S_g, shape (G, Q): influences of the clusters without an adjustment, in the coordinates of `times`."""
 
     @property
+    def tolerance(self) -> float:
+        """Part of an influence at which the sum of its adjustment ends."""
+
+    @property
     def numbers(self) -> Integers:
         """Number of each cluster as given by the caller, shape (G,)."""
 
@@ -97,6 +101,9 @@ class RowClusters:
         If the information is not positive definite.
     """
 
+    cells_at_a_time = CELLS_AT_A_TIME
+    tolerance = SERIES_TOLERANCE
+
     def __init__(self, rows: RowInformation, cluster: Integers, basis: Floats | None = None) -> None:
         self._sort(rows, cluster)
         total = self._rows.total
@@ -130,7 +137,7 @@ class RowClusters:
 
     def blocks(self) -> list[slice]:
         """Return slices of clusters that are computed together; see `Clusters`."""
-        most = max(1, CELLS_AT_A_TIME // self._rows.score.shape[1])
+        most = max(1, self.cells_at_a_time // self._rows.score.shape[1])
         first, blocks = 0, []
         while first < len(self.numbers):
             last = int(np.searchsorted(self._starts, self._starts[first] + most, side="right")) - 1
@@ -198,6 +205,8 @@ class SummedClusters:
     information : ndarray, shape (G, P, P)
         Information on them, summed over each cluster.
     """
+
+    tolerance = SERIES_TOLERANCE
 
     def __init__(self, scores: Floats, information: Floats) -> None:
         self.numbers = np.arange(len(scores))
@@ -339,7 +348,7 @@ def _series(clusters: Clusters, block: slice, vectors: Floats, power: float, mos
         if k == 1:
             before = least = np.einsum("gp,gp->g", product, term) ** 2 / np.maximum(square, LEAST)
         term, growth = next_term, square / np.maximum(before, LEAST)
-        slow = square * np.minimum(1, GROWTH**2 * growth) > SERIES_TOLERANCE**2 * least
+        slow = square * np.minimum(1, GROWTH**2 * growth) > clusters.tolerance**2 * least
         if len(left) == len(total):
             total += term
         else:

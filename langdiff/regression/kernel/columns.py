@@ -10,6 +10,7 @@ from langdiff.regression.kernel.eliminated import EliminatedInformation
 from langdiff.regression.kernel.likelihood import RowInformation
 
 ROWS = 256  # multiplied at once
+ROUGH = 1e-6  # of the adjustment of an influence, of which only one term is then summed over thousands of intents
 
 
 class ColumnClusters(RowClusters):
@@ -21,11 +22,17 @@ class ColumnClusters(RowClusters):
         Scores and information of the rows.
     cluster : ndarray of int, shape (I,)
         The cluster of each row.
+    information : EliminatedInformation, optional
+        Information of all rows, where it is known.
     """
 
-    def __init__(self, rows: RowInformation, cluster: Integers) -> None:
+    def __init__(
+        self, rows: RowInformation, cluster: Integers, information: EliminatedInformation | None = None
+    ) -> None:
         self._sort(rows, cluster)
-        self._information = EliminatedInformation(rows.weight.sum(axis=0), rows.mixed)
+        self._information = information or EliminatedInformation(rows.weight.sum(axis=0), rows.mixed)
+        if self._information.by_intents:
+            self.tolerance, self.cells_at_a_time = ROUGH, ROWS * rows.score.shape[1]
         sums = self._sums_of(self._rows.score)
         for start in range(0, len(sums), ROWS):
             sums[start : start + ROWS] = self._information.solve(sums[start : start + ROWS])

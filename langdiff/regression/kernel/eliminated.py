@@ -44,14 +44,14 @@ class EliminatedInformation:
     """
 
     def __init__(self, own: Floats, mixed: Floats) -> None:
-        self._own, self._mixed = own, mixed
+        self._own, self.mixed = own, mixed
         intents, editions = mixed.shape
         along = mixed.sum(axis=1)
         constant = bool(np.abs(own - mixed.T @ along).max() <= SINGULAR * own.max())
-        self._by_intents = editions > WIDE and intents < editions
+        self.by_intents = editions > WIDE and intents < editions
         if not (own > 0).all():
             raise LinAlgError("some edition has no information")
-        if self._by_intents:
+        if self.by_intents:
             matrix = -((mixed / own) @ mixed.T)
             matrix[np.diag_indices(intents)] += 1.0
             null = along / np.linalg.norm(along)
@@ -73,9 +73,9 @@ class EliminatedInformation:
 
     def solve(self, vectors: Floats) -> Floats:
         """Return each vector times the inverse, (n, J) → (n, J)."""
-        if not self._by_intents:
+        if not self.by_intents:
             product: Floats = vectors @ self._inverse
             return product
         found = vectors / self._own
-        found += ((found @ self._mixed.T) @ self._inverse) @ (self._mixed / self._own)
+        found += (((found @ self.mixed.T) @ self._inverse) @ self.mixed) / self._own
         return found

@@ -35,6 +35,8 @@ class TwoWay:
         Full rank, the constant in its span: d was sought among its combinations. None: each d is free.
     wide : bool
         Whether estimates go without a covariance from the information, for which editions are too many.
+    information : EliminatedInformation or None
+        The Laplacian as an operator, where cells are missing and no matrix of editions × editions is made.
     """
 
     intent_effect: Floats
@@ -46,6 +48,7 @@ class TwoWay:
     sum_of_squares: float
     design: Floats | None = None
     wide: bool = False
+    information: EliminatedInformation | None = None
 
     @property
     def laplacian(self) -> Floats:
@@ -118,7 +121,10 @@ def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False
         mask = observed.astype(float)
         per_intent, per_edition = mask.sum(axis=1), mask.sum(axis=0)
         residual = np.where(observed, z, 0.0)
-    solve = _solver(mask, per_intent, per_edition, design)
+    information = None
+    if wide and mask is not None and design is None and editions > WIDE:
+        information = EliminatedInformation(per_edition, mask / np.sqrt(per_intent)[:, None])
+    solve = _solver(mask, per_intent, per_edition, design, information)
     m = np.zeros(intents)
     d = np.zeros(editions)
     for _ in range(2):  # the second round is iterative refinement: it removes the rounding of the first
@@ -132,18 +138,21 @@ def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False
         m += step_m + step
         d += step_d
     square = float(np.vdot(residual, residual))
-    return TwoWay(m, d, residual, mask, per_intent, per_edition, square, design, wide)
+    return TwoWay(m, d, residual, mask, per_intent, per_edition, square, design, wide, information)
 
 
 def _solver(
-    mask: Floats | None, per_intent: Floats, per_edition: Floats, design: Floats | None
+    mask: Floats | None,
+    per_intent: Floats,
+    per_edition: Floats,
+    design: Floats | None,
+    information: EliminatedInformation | None,
 ) -> Callable[[Floats], Floats]:
     """Return the solution d of L d = b as a function of b, which sums to 0."""
     editions = len(per_edition)
     if mask is None and design is None:
         return lambda sums: sums / per_edition
-    if mask is not None and design is None and editions > WIDE:
-        information = EliminatedInformation(per_edition, mask / np.sqrt(per_intent)[:, None])
+    if information is not None:
         return lambda sums: information.solve(sums[None])[0]
     laplacian = np.diag(per_edition) - (
         np.full((editions, editions), len(per_intent) / editions)

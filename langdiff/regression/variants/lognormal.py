@@ -56,7 +56,9 @@ class LogNormal(Normal):
         within rows and :math:`B_i = \mathrm{diag}(M_i) - M_i M_i^\top / J_i`.
         """
         mask = np.ones_like(two_way.residual) if two_way.mask is None else two_way.mask
-        return RowInformation(two_way.residual, mask, mask / np.sqrt(two_way.cells_per_intent)[:, None])
+        known = two_way.information
+        mixed = mask / np.sqrt(two_way.cells_per_intent)[:, None] if known is None else known.mixed
+        return RowInformation(two_way.residual, mask, mixed)
 
 
 def _exact(two_way: TwoWay) -> Estimate:
