@@ -19,8 +19,8 @@ langdiff:
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
     read_frame read_language_model read_log_likelihoods read_multitext read_outcome_fit read_outcomes
     read_surprisals read_token_scores read_treebank replicate reproduce run_balanced run_experiment
-    sample sample_outcomes score_multitext select short_form simulate simulate_outcomes split stack
-    split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges synthesize
+    sample sample_outcomes score_multitext select short_form simulate simulate_crossed_outcomes simulate_outcomes
+    split stack split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges synthesize
     tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
@@ -31,8 +31,8 @@ langdiff.corpora:
     costep_statistics detokenize fetch native_share read_frame read_multitext synthesize tokenize
     write_multitext
 langdiff.datasets:
-    Bothwell2023 Morey2017 PublishedFigures bender2011 bothwell2023 byte_premium2024 goldfish2024
-    mielke2019 morey2017 tokenization_lengths2023 xmi2020
+    Bothwell2023 Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
+    goldfish2024 mielke2019 morey2017 tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
