@@ -103,7 +103,8 @@ def _means_by(rows: Floats, observed: Booleans | None, group: Integers) -> Float
     """Return the means of rows over columns of a group, shape (I, groups); 0 where none is observed."""
     member = csr_array((np.ones(len(group)), (np.arange(len(group)), group)))
     counts = member.sum(axis=0) if observed is None else observed.astype(float) @ member
-    return np.asarray(rows @ member) / np.maximum(counts, 1.0)
+    means: Floats = np.asarray(rows @ member) / np.maximum(counts, 1.0)
+    return means
 
 
 def codes_of(fitting: Fitting, units: IndependentUnits) -> Integers | None:
