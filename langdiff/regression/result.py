@@ -15,6 +15,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.audit import Audit
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
+from langdiff.regression.underserved import Predictors, Underserved, find_underserved
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
@@ -250,6 +251,27 @@ class DifficultyFit(Result):
             title=self._title,
             signature=self.signature,
         )
+
+    def underserved(self, predictors: Predictors, formula: str, *, q: float = 0.05) -> Underserved:
+        """Find languages, and cells, that are served worse than predictors suggest; see `TwoWay.underserved`.
+
+        Parameters
+        ----------
+        predictors, formula, q
+            What is known of languages or columns, predictors in Wilkinson's notation, and rate of false discoveries;
+            see `langdiff.TwoWay.underserved`.
+
+        Returns
+        -------
+        Underserved
+            One row per cell, and one per language, with the excess, its interval and a flag.
+
+        Raises
+        ------
+        ConfigError, DataError
+            See `langdiff.TwoWay.underserved`; or if the table has one language model.
+        """
+        return find_underserved(self.two_way, predictors, formula, q=q)
 
     @property
     def _wide(self) -> bool:
