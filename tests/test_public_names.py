@@ -45,6 +45,7 @@ langdiff.experiments:
     run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
     translationese_by_model write_origins
 langdiff.lm:
+    merge_shards score_shard
     Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring SurprisalModel
     TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
     read_kneser_ney read_language_model read_mixture read_model read_models read_training_logs score_multitext
