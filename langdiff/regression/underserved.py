@@ -15,11 +15,12 @@ section 2.2): a residual whose own cell has no part in what is expected of it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 from scipy.stats import false_discovery_control
 from scipy.stats import t as student
 
@@ -35,6 +36,7 @@ from langdiff.tables.two_way import TwoWay
 LANGUAGES_PER_PREDICTOR = 10
 ALL = "all"  # in place of a system, where a language is meant
 CELL, LANGUAGE = "cell", "language"  # flags
+START = 0.3  # share of what predictors do not explain, at which the search for variances begins
 SAID = 10  # names in a line
 LEAST = 1e-3  # of the sampling variance, below which that of cells does not go: errors of few clusters are singular
 
@@ -204,10 +206,7 @@ class _Mixed:
         self._least = LEAST * float(np.trace(sampling)) / len(d)
         self._alike = (language[:, None] == language).astype(float)
         unit = max(float(np.var(d - self.x @ np.linalg.lstsq(self.x, d, rcond=None)[0])), np.finfo(float).tiny)
-        start = np.array([0.3, 0.3])
-        found = minimize(
-            lambda share: self._loss(share * unit, unit), start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * 2
-        )
+        found: Any = minimize(self._loss, np.full(2, START), (unit,), "L-BFGS-B", jac=True, bounds=Bounds(0, np.inf))
         self.variances = found.x * unit
         _, self.omega, self._bread, self._weight = self._parts(self.variances)
         self.residual = self.omega @ d
@@ -224,9 +223,9 @@ class _Mixed:
         size = 2 * float(np.log(np.diag(factor[0])).sum()) + float(np.linalg.slogdet(information)[1])
         return size, weight - half @ bread @ half.T, bread, weight
 
-    def _loss(self, variances: Floats, unit: float) -> tuple[float, Floats]:
-        """Return minus twice the restricted log-likelihood and its gradient in shares of a unit."""
-        size, omega, *_ = self._parts(variances)
+    def _loss(self, shares: Floats, unit: float) -> tuple[float, Floats]:
+        """Return minus twice the restricted log-likelihood and its gradient, for variances in shares of a unit."""
+        size, omega, *_ = self._parts(shares * unit)
         left = omega @ self._d
         by_language = self.members.T @ left
         gradient = np.array(
