@@ -11,6 +11,7 @@ from langdiff.base.cells import check_names
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
+from langdiff.tables.crossing import PREFIX, check_columns, long_columns
 from langdiff.tables.long_tables import write_table_file
 
 SYSTEM = "system_"  # prefix of attributes of systems in a long table; those of items have none
@@ -39,6 +40,9 @@ class Outcomes:
         columns if nothing is known.
     systems : DataFrame, J rows
         Attributes of the systems, such as ``size``, indexed by system.
+    columns : DataFrame, J rows, or None
+        ``language`` and ``system`` of each column of a crossed table, whose columns are called ``language@system``.
+        None for a table with one level.
     name : str
         Name of the table, such as that of the benchmark or of what counts as a success.
 
@@ -60,6 +64,7 @@ class Outcomes:
     trials: pd.DataFrame = None  # type: ignore[assignment]  # filled in below
     items: pd.DataFrame = field(default_factory=_no_attributes)
     systems: pd.DataFrame = field(default_factory=_no_attributes)
+    columns: pd.DataFrame | None = None
     name: str = "outcomes"
 
     def __post_init__(self) -> None:
@@ -87,6 +92,7 @@ class Outcomes:
             object.__setattr__(self, key, frame.where(present).rename_axis(index="item", columns="system"))
         for key, what, names in (("items", "item", successes.index), ("systems", "system", successes.columns)):
             object.__setattr__(self, key, _attributes(getattr(self, key), names, what))
+        object.__setattr__(self, "columns", check_columns(self.columns, successes.columns))
 
     @property
     def observed(self) -> Booleans:
@@ -125,8 +131,8 @@ class Outcomes:
         Returns
         -------
         DataFrame
-            Columns ``item``, ``system``, ``successes``, ``trials``; those of `items`; and those of `systems`, as
-            ``system_size``, ….
+            Columns ``item``, ``system``, ``successes``, ``trials``; of a crossed table ``column_language`` and
+            ``column_system``; those of `items`; and those of `systems`, as ``system_size``, ….
 
         Examples
         --------
@@ -144,6 +150,8 @@ class Outcomes:
         long = pd.DataFrame({"item": self.items.index[rows], "system": self.systems.index[columns]})
         long["successes"] = self.successes.to_numpy()[rows, columns]
         long["trials"] = self.trials.to_numpy()[rows, columns]
+        for of_columns, level in long_columns(self.columns).items():
+            long[of_columns] = level.to_numpy()[columns]
         for prefix, attributes, places in (("", self.items, rows), (SYSTEM, self.systems, columns)):
             for name, values in attributes.items():
                 long[f"{prefix}{name}"] = values.array.take(places)
@@ -185,6 +193,7 @@ class Outcomes:
             trials=self.trials.loc[rows, columns],
             items=self.items.loc[rows],
             systems=self.systems.loc[columns],
+            columns=None if self.columns is None else self.columns.loc[columns],
         )
 
     def given(self, other: "Outcomes") -> "Outcomes":
@@ -312,7 +321,7 @@ class Outcomes:
         item,system,successes,trials
         a,small,1,1
         """
-        taken = [name for name in self.items if name in CELL or str(name).startswith(SYSTEM)]
+        taken = [name for name in self.items if name in CELL or str(name).startswith((SYSTEM, PREFIX))]
         if taken:
             raise DataError(f"attributes of items cannot be called {listing(taken)} in a file; rename them.")
         cells = self.observed.copy()
