@@ -100,9 +100,11 @@ from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
 from .tables.pairs import Pairs as Pairs
 from .tables.provenance import Provenance as Provenance
+from .tables.stack import stack as stack
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals
 from .tables.token_tables import TokenScores as TokenScores
+from .tables.two_way import TwoWay as TwoWay
 from .treebanks.measures import measure_treebanks as measure_treebanks
 from .treebanks.pairwise import compare_treebanks as compare_treebanks
 from .treebanks.treebank import read_treebank as read_treebank

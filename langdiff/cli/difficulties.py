@@ -149,7 +149,7 @@ def compare(
     A higher likelihood does not prove a model better, since every intent has a size of its own;
     `langdiff cross-validate` is the fair comparison.
 
-    Restricted and unrestricted likelihoods do not compare: with --restricted the models are 2 and 2L by default.
+    With --restricted, dispersions are those of the restricted likelihood, and the models are 2 and 2L by default.
 
     Example: langdiff compare surprisals.csv --model 1 --model 2
     """
@@ -166,8 +166,8 @@ def compare(
         models = [variant for variant in models if variant.restrictable]
     elif restricted and others:
         raise ConfigError(
-            f"--restricted: no restricted likelihood of model(s) {listing(others)}, and restricted and unrestricted "
-            f"ones do not compare. Leave --restricted out, or name models of {names_with('restrictable')}."
+            f"--restricted: no restricted likelihood of model(s) {listing(others)}. Leave --restricted out, or name "
+            f"models of {names_with('restrictable')}."
         )
     table = call.read("surprisals")
     fits = {
@@ -421,7 +421,9 @@ def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, s
     formats = (
         {"sd": "{:.4f}", "r_hat": "{:.3f}"} | dict.fromkeys(("ess_bulk", "ess_tail", "ess_sd"), "{:,.0f}") | formats
     )
-    print_table(table, f"{diagnose(idata).summary()}\n[{idata['posterior'].attrs['signature']}]", formats)
+    facts = idata["posterior"].attrs
+    lines = [diagnose(idata).summary(), *([facts["independence"]] if "independence" in facts else [])]
+    print_table(table, "\n".join([*lines, f"[{facts['signature']}]"]), formats)
 
 
 @Command(app)

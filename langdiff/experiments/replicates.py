@@ -139,6 +139,8 @@ class Replicates(Result):
         return rounded(self.to_frame(), self.digits).round({"bits": 0, "bits_seed_sd": 0})
 
     def _notes(self) -> Iterator[str]:
+        if self.combined.audit is not None:
+            yield self.combined.audit.words
         yield f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd)."
         numbers = "".join(f"|{name}:{value}" for name, value in self.numbers.items())
         yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}{numbers}]"

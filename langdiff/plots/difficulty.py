@@ -95,7 +95,7 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     _add_top_axis(ax, effects)
     interval = "" if half is None else ", with 95 % interval" + (" (thin: of all together)" if known else "")
     state = "" if effects.converged else ", NOT CONVERGED"
-    label = f"{effects.scale.quantity} ({effects.scale.unit}){interval}"
+    label = f"{effects.scale.label}{interval}"
     return finish(ax, label, title=effects.title + state, keep=["bottom"])
 
 
@@ -361,4 +361,4 @@ def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> 
         f"higher under {last}": Line2D([], [], color=HARDER),
         f"higher under {first}": Line2D([], [], color=EASIER),
     }
-    return finish(ax, ylabel=f"{scale.quantity} ({scale.unit})", keep=["left"], legend=legend)
+    return finish(ax, ylabel=scale.label, keep=["left"], legend=legend)

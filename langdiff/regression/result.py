@@ -11,14 +11,15 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
-from langdiff.errors import ConfigError, option
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.audit import Audit
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
-from langdiff.tables.contrasts import Contrast
+from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.pairs import Adjustment, Pairs
+from langdiff.tables.two_way import TwoWay, factor_of
 
 Estimand = Literal["expected", "median"]
 
@@ -72,8 +73,9 @@ class DifficultyFit(Result):
     log_likelihood, log_likelihood_bits : float
         Log-likelihood at the estimates of the log surprisals z = ln y (as Mielke et al. 2019, Figure 6,
         show it) and of the surprisals y in bits, which is lower by Σz; of the intents with two cells
-        or more. In model 1 the variance in it is the maximum-likelihood one, below the unbiased one of
-        `dispersion`. In model 3 the joint log-density of z and the noise of all cells.
+        or more. If `restricted`, with fixed intents, the maximum of the full likelihood near the estimates, so that it
+        compares with that of other models. In model 1 the variance in it is the maximum-likelihood one, below the
+        unbiased one of `dispersion`. In model 3 the joint log-density of z and the noise of all cells.
     converged : bool
         Whether `grad_norm` met the tolerance, and the covariance exists.
     n_iterations, n_evaluations : int
@@ -105,6 +107,8 @@ class DifficultyFit(Result):
     reference : DataFrame, shape (J, J), or None
         Covariance of full rank that comparisons of all pairs draw from: that of the information, or CR0 over intents
         where there is none. None with errors from the information, whose `covariance` has full rank.
+    columns : DataFrame or None
+        ``language`` and ``system`` of each edition of a crossed table; see `langdiff.stack`.
     own_variant : Variant or None
         The model, where its class is not one of the package; it must be imported before a saved fit is read.
 
@@ -153,6 +157,7 @@ class DifficultyFit(Result):
     compared: IntentsCompared | None = None
     audit: Audit | None = None
     reference: pd.DataFrame | None = None
+    columns: pd.DataFrame | None = None
     own_variant: Variant | None = None
 
     @cached_property
@@ -161,11 +166,50 @@ class DifficultyFit(Result):
         return Effects(
             estimate=self.difficulty,
             covariance=self.covariance,
+            scale=Scale(estimand="" if self.estimand.startswith("expected and") else self.estimand),
             title=f"{self.lm}, model {self.model}",
             converged=self.converged,
             signature=self.signature,
             degrees_of_freedom=self.degrees_of_freedom,
             reference=self.reference,
+        )
+
+    @cached_property
+    def two_way(self) -> TwoWay:
+        """Difficulties of languages, of systems, and their interaction, where the table has several systems.
+
+        Raises
+        ------
+        DataError
+            If the table has one language model, or its editions share difficulties.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> tables = {name: ld.simulate(60, 3, seed=seed).surprisals for seed, name in enumerate(["llama", "gpt2"])}
+        >>> ld.fit(tables).two_way
+        TwoWay: 3 languages × 2 systems, 6 columns (nats)
+        """
+        if self.columns is None:
+            raise DataError(
+                "the table has one language model: fit several together, fit({'llama': table, 'gpt2': other}), to "
+                "compare languages and systems."
+            )
+        reference = None if self.reference is None else factor_of(self.reference.to_numpy(dtype=float))
+        freedom: float | pd.Series
+        if isinstance(self.degrees_of_freedom, pd.DataFrame):
+            freedom = pd.Series(np.diag(self.degrees_of_freedom.to_numpy()), self.difficulty.index)
+        else:
+            freedom = self.degrees_of_freedom
+        return TwoWay(
+            levels=self.difficulty,
+            columns=self.columns,
+            factor=factor_of(self.covariance.to_numpy(dtype=float)),
+            reference=reference,
+            degrees_of_freedom=freedom,
+            converged=self.converged,
+            title=self.effects.title,
+            signature=self.signature,
         )
 
     @property
@@ -251,7 +295,7 @@ class DifficultyFit(Result):
             f"sigma {self.sigma:.4f}, dispersion {self.dispersion:.4f}, "
             f"log-likelihood {self.log_likelihood:,.2f} of log bits, {self.log_likelihood_bits:,.2f} of bits{variance}"
         )
-        yield f"standard errors from {self.errors.words}{self._few}"
+        yield f"difficulties are about {self.estimand}; standard errors from {self.errors.words}{self._few}"
         compared = self.compared if self.audit is None else None  # which the audit tells
         yield from (record.words for record in (self.sizes, self.dispersions, compared) if record is not None)
         yield from filter(None, [self.most_replaced])
@@ -317,7 +361,8 @@ class DifficultyFit(Result):
         if not 0 < size < np.inf:
             raise ConfigError(f"size must be positive bits, got {size!r}.")
         level, covariance = self.dispersions.median(self.model, size)
-        return replace(self.effects, estimate=level, covariance=covariance).contrast(one, other)
+        medians = replace(self.effects, estimate=level, covariance=covariance, scale=Scale(estimand="median bits"))
+        return medians.contrast(one, other)
 
     def pairs(
         self,

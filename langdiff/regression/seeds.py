@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.regression.audit import Audit
 from langdiff.tables.effect_sources import HasEffects, as_effects
 from langdiff.tables.effects import Effects
 from langdiff.tables.provenance import join_provenance
@@ -42,6 +43,8 @@ class SeedEffects:
         b, the variance of a difficulty between seeds, pooled over editions, nats squared.
     variances : Series, shape (J,)
         Variance of each edition that the covariance is made with: b, and from ten seeds its own.
+    audit : Audit or None
+        What the fit to the mean over seeds found out; None if what was estimated is not a fit.
     """
 
     effects: Effects
@@ -50,6 +53,7 @@ class SeedEffects:
     std_errors: pd.DataFrame
     variance: float
     variances: pd.Series
+    audit: Audit | None = None
 
     @property
     def n_seeds(self) -> int:
@@ -264,7 +268,8 @@ def combine_seeds(
     >>> bool((found.effects.std_error > 1.5 * ld.fit(truth).std_error).all())
     True
     """
-    mean = as_effects(estimate(mean_over_seeds(tables)))
+    of_mean = estimate(mean_over_seeds(tables))
+    mean, audit = as_effects(of_mean), getattr(of_mean, "audit", None)
     names = mean.estimate.index
     seeds = range(len(tables)) if seeds is None else seeds
     each = {seed: as_effects(estimate(table)) for seed, table in zip(seeds, tables, strict=True)}
@@ -292,6 +297,7 @@ def combine_seeds(
         std_errors=pd.DataFrame({seed: effects.std_error for seed, effects in each.items()}, index=names),
         variance=seed_variance(by_seed),
         variances=variances,
+        audit=None if audit is None else replace(audit, also="other seeds"),
     )
     degrees = found.degrees_of_freedom(freedom)
     degrees = degrees.fillna(degrees.min().min()) if degrees.notna().any(axis=None) else degrees.fillna(np.inf)

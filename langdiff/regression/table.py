@@ -13,6 +13,7 @@ from langdiff.errors import DataError, listing, warn
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components, weakly_joined
 from langdiff.tables.long_tables import as_pandas, is_long
+from langdiff.tables.stack import stack
 from langdiff.tables.surprisals import Surprisals
 
 CONSTANT_CELLS = 3  # an edition with at least this many cells, all equal, was not measured
@@ -23,9 +24,11 @@ log = logging.getLogger(__name__)
 
 
 def as_surprisals(table: object) -> Surprisals:
-    """Return a table of surprisals from one, a frame, long or wide, an array or a tensor."""
+    """Return a table of surprisals from one, several by name, a frame, long or wide, an array or a tensor."""
     if isinstance(table, Surprisals):
         return table
+    if isinstance(table, Mapping) and table and not any(map(_is_column, table.values())):
+        return stack(named_tables(table))
     if not isinstance(table, pd.DataFrame):
         frame = as_pandas(table)
         table = table if frame is None else frame
@@ -41,6 +44,11 @@ def as_surprisals(table: object) -> Surprisals:
         "surprisals must be a Surprisals, or a DataFrame, array or tensor of bits, intents × editions, "
         f"not {type(table).__name__}."
     )
+
+
+def _is_column(part: object) -> bool:
+    """Return whether a part of a mapping is a column of a long table, in place of a table."""
+    return not isinstance(part, Surprisals | pd.DataFrame | Mapping) and getattr(part, "ndim", 1) == 1
 
 
 def named_tables(tables: object) -> dict[str, Surprisals]:

@@ -28,6 +28,9 @@ class Scale:
     centre : {"factors", "mean"}
         Reference of the estimates: ``"factors"`` if their exponentials average 1,
         ``"mean"`` if they themselves average 0.
+    estimand : str
+        Bits whose logarithm the estimates are, such as ``"expected bits"``, where others would give another result;
+        empty otherwise.
 
     Examples
     --------
@@ -41,6 +44,12 @@ class Scale:
     unit: Literal["nats", "log odds"] = "nats"
     first: Literal["hardest", "ablest"] = "hardest"
     centre: Literal["factors", "mean"] = "factors"
+    estimand: str = field(default="", compare=False, repr=False)
+
+    @property
+    def label(self) -> str:
+        """Quantity, its estimand and its unit, for axes: ``"difficulty, ln expected bits (nats)"``."""
+        return f"{self.quantity}{f', ln {self.estimand}' if self.estimand else ''} ({self.unit})"
 
     def center(self, values: Floats) -> Floats:
         """Return estimates relative to their average, column by column.
@@ -132,11 +141,11 @@ class Contrast:
         return float(2 * student.sf(abs(self.estimate) / self.std_error, self.degrees_of_freedom))
 
     def __str__(self) -> str:
-        """Return the difference, its interval and its p-value in one line."""
+        """Return the difference, its interval, its p-value and what it is of, in one line."""
         return (
             f"{self.name}: {self.estimate:.4f} ± {self.std_error:.4f} {self.scale.unit} "
             f"({self.scale.read(self.estimate)}), 95 % interval {self.low:.4f} to {self.high:.4f}, "
-            f"p = {self.p_value:.2g}"
+            f"p = {self.p_value:.2g}{f'; {self.scale.estimand}' if self.scale.estimand else ''}"
         )
 
 

@@ -122,7 +122,8 @@ class Effects(Result):
             (95 % interval), in the unit of the scale; for nats also ``factor`` = exp(difficulty),
             ``percent`` = 100·(factor − 1), ``percent_std_error`` (to first order, 100·factor·std_error),
             ``percent_low`` and ``percent_high`` (the ends of the interval); ``rank``, 1 the highest. Where errors are
-            known also ``rank_low`` and ``rank_high``, the ends of the rank set; see `pairs`.
+            known also ``rank_low`` and ``rank_high``, the ends of the rank set; see `pairs`. ``attrs["estimand"]``
+            tells the bits that differences are about, where that matters.
 
         Examples
         --------
@@ -137,6 +138,8 @@ class Effects(Result):
         frame = self._marginal()
         if self.converged and np.isfinite(self.covariance.to_numpy(dtype=float)).all():
             frame[["rank_low", "rank_high"]] = self._rank_sets.reindex(frame.index).to_numpy()
+        if self.scale.estimand:
+            frame.attrs["estimand"] = self.scale.estimand
         return frame
 
     def _marginal(self) -> pd.DataFrame:
@@ -321,6 +324,10 @@ class Effects(Result):
         True
         """
         return self._joint.against_mean(level)
+
+    def largest_p(self) -> float:
+        """Return the p-value of the largest effect among all, relative to their average, by draws (max-t)."""
+        return self._joint.largest_p()
 
     def _freedom(self) -> Floats:
         """Return the degrees of freedom of each estimate and of each difference of two, shape (J, J)."""

@@ -259,7 +259,9 @@ def _table_of(path: object, format: str | None) -> Path | None:
         table_kind(file)  # an error before the file is looked for
     source = Source(file)
     if not source.is_table or file.is_dir() or not (file.exists() or format):
-        return None if file.exists() or file.suffix not in (".csv", ".tsv", ".parquet") or has_magic(str(file)) else file
+        return (
+            None if file.exists() or file.suffix not in (".csv", ".tsv", ".parquet") or has_magic(str(file)) else file
+        )
     kind = kind_of(source)
     return file if kind is None or kind.name == "outcomes" else None
 
@@ -299,7 +301,7 @@ def _crossed(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     if frame["language"].isna().any() or (frame.groupby("item")["language"].nunique() < 2).all():
         return frame  # an attribute of items
-    names = [column_name(str(l), str(s)) for l, s in zip(frame["language"], frame["system"], strict=True)]
+    names = [column_name(str(one), str(other)) for one, other in zip(frame["language"], frame["system"], strict=True)]
     crossed = frame.assign(
         **{f"{PREFIX}language": frame["language"].map(str), f"{PREFIX}system": frame["system"].map(str)}, system=names
     )

@@ -220,9 +220,17 @@ class Joint(NamedTuple):
 
     def against_mean(self, level: float) -> pd.DataFrame:
         """Return simultaneous intervals of the effects themselves, which are differences from their average."""
-        family = self._family(csr_array(np.eye(len(self.estimate))), np.diag(self.freedom))
+        family = self._of_mean()
         half = family.critical(family.maxima(), level) * family.std_error
         return pd.DataFrame({"low": self.estimate - half, "high": self.estimate + half})
+
+    def largest_p(self) -> float:
+        """Return the p-value of the largest of all effects, as differences from their average."""
+        family = self._of_mean()
+        return float(family.adjusted(family.maxima()).min()) if family.size else 1.0
+
+    def _of_mean(self) -> Family:
+        return self._family(csr_array(np.eye(len(self.estimate))), np.diag(self.freedom))
 
 
 def rank_set(low: int, high: int) -> str:

@@ -25,6 +25,7 @@ MOST_VALUES = 5e7  # statistics drawn for a family, above which there are fewer 
 BLOCK, BLOCK_VALUES = 500, 2_500_000  # draws held in memory at once, and statistics
 ROWS = 50  # contrasts whose statistics are computed at once
 MOST_MEMBERS = 200  # of whose pairs statistics are drawn
+MOST_DRAWN = 20_000  # contrasts that are drawn by a factor of their own
 ROUNDING = 1e-12  # of variances that cancel, and nats: by so much do effects that are tied come out different
 KNOWN = 1e6  # degrees of freedom from which a variance is as good as known
 
@@ -35,8 +36,8 @@ class Family:
 
     Attributes
     ----------
-    weights : csr_array, shape (M, J)
-        Weights of the contrasts.
+    weights : csr_array, shape (M, J), or None
+        Weights of the contrasts; None with a `factor`.
     estimate, std_error, freedom : ndarray, shape (M,)
         Contrasts with their standard errors and degrees of freedom.
     reference : ndarray, shape (J, J), or None
@@ -45,15 +46,19 @@ class Family:
         Whether one estimate of the variance is behind all standard errors.
     one_sided : bool
         Whether only positive contrasts count.
+    factor : ndarray, shape (K, M), or None
+        E, with which the contrasts themselves are drawn as wE for K normal numbers w, where the covariance of what they
+        are contrasts of is too large: with the influences of clusters as rows, the multiplier bootstrap.
     """
 
-    weights: csr_array
+    weights: csr_array | None
     estimate: Floats
     std_error: Floats
     freedom: Floats
     reference: Floats | None
     shared: bool
     one_sided: bool = False
+    factor: Floats | None = None
 
     @cached_property
     def tied(self) -> Booleans:
@@ -82,19 +87,37 @@ class Family:
     @cached_property
     def bound(self) -> str:
         """Reason why Bonferroni's bound is used in place of draws; empty if it is not."""
-        if self.size > MOST_MEMBERS * (MOST_MEMBERS - 1) // 2:
+        if self.factor is not None and self.size > MOST_DRAWN:
+            return f"there are more than {MOST_DRAWN:,} contrasts"
+        if self.factor is None and self.size > MOST_MEMBERS * (MOST_MEMBERS - 1) // 2:
             return f"there are more than {MOST_MEMBERS} effects"
-        if self.reference is None:
+        if self.factor is None and self.reference is None:
             return "the joint distribution is known for clusters only"
         open_ = ~self.tied
-        if not np.isfinite(self.reference).all() or (self._spread[open_] == 0).any():
+        if not np.isfinite(self._spread).all() or (self._spread[open_] == 0).any():
             return "the joint distribution is not known"
         return ""
 
     @cached_property
     def _spread(self) -> Floats:
-        """Standard deviation of each contrast in draws from the reference, shape (M,)."""
-        return np.ones(len(self.freedom)) if self.reference is None else spread(self.weights, self.reference)
+        """Standard deviation of each contrast in draws, shape (M,)."""
+        if self.factor is not None:
+            squared: Floats = np.einsum("km,km->m", self.factor, self.factor)
+            return np.sqrt(squared)
+        if self.reference is None or self.weights is None:
+            return np.ones(len(self.freedom))
+        return spread(self.weights, self.reference)
+
+    def _roots(self) -> list[Floats | csr_array]:
+        """Return matrices whose product with normal numbers are contrasts of variance 1, the first applied first."""
+        open_ = ~self.tied
+        if self.factor is not None:
+            return [(self.factor[:, open_] / self._spread[open_]).T]
+        if self.weights is None or self.reference is None:
+            return []
+        values, vectors = np.linalg.eigh(self.reference)
+        root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # symmetric, so the same on every machine
+        return [root, csr_array(self.weights[open_] / self._spread[open_, None])]
 
     def maxima(self, seed: int | np.random.Generator = 0, n_draws: int | None = None) -> Floats:
         """Draw the largest statistic of the family, on the normal scale.
@@ -111,17 +134,17 @@ class Family:
         ndarray, shape (draws,)
             Sorted, smallest first; none with Bonferroni's bound or a family of fewer than two.
         """
-        if self.size < 2 or self.bound or self.reference is None:
+        if self.size < 2 or self.bound:
             return np.zeros(0)
         n_draws = n_draws or number_of_draws(self.size)
-        rng, open_ = generator(seed), ~self.tied
-        scaled = csr_array(self.weights[open_] / self._spread[open_, None])
-        values, vectors = np.linalg.eigh(self.reference)
-        root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # symmetric, so the same on every machine
-        freedom, found, block = self.freedom[open_], np.empty(n_draws), min(BLOCK, max(1, BLOCK_VALUES // self.size))
+        rng, roots, freedom = generator(seed), self._roots(), self.freedom[~self.tied]
+        found, block = np.empty(n_draws), min(BLOCK, max(1, BLOCK_VALUES // self.size))
         for start in range(0, n_draws, block):
             drawn = found[start : start + block]
-            drawn[:] = self._largest(scaled @ (root @ rng.standard_normal((len(root), len(drawn)))), freedom, rng)
+            z = rng.standard_normal((roots[0].shape[1], len(drawn)))
+            for root in roots:
+                z = root @ z
+            drawn[:] = self._largest(z, freedom, rng)
         found.sort()
         return found
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from langdiff.base.cells import check_names
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
+from langdiff.tables.crossing import check_columns, long_columns
 from langdiff.tables.intent_info import PREFIX, check_intent_info, select_intent_info
 from langdiff.tables.long_tables import (
     BESIDE,
@@ -50,6 +52,9 @@ class Surprisals:
     intent_info : DataFrame, I rows, or None
         Properties of each intent, such as the ``document``, or ``book`` and ``chapter``, that it belongs to; None if
         nothing is known.
+    columns : DataFrame, J rows, or None
+        ``language`` and ``system`` of each edition of a crossed table, whose editions are called ``language@system``;
+        see `langdiff.stack`. None for a table of one language model.
     lm : str
         Name of the language model that gave the surprisals.
     provenance : Provenance or None
@@ -75,6 +80,7 @@ class Surprisals:
     units: pd.DataFrame | None = None
     replaced: pd.DataFrame | None = None
     intent_info: pd.DataFrame | None = None
+    columns: pd.DataFrame | None = None
     lm: str = "unknown"
     provenance: Provenance | None = None
 
@@ -99,6 +105,7 @@ class Surprisals:
                     f"{name}.reindex(index=bits.index, columns=bits.columns)."
                 )
         object.__setattr__(self, "intent_info", check_intent_info(self.intent_info, self.bits.index))
+        object.__setattr__(self, "columns", check_columns(self.columns, self.bits.columns))
         bits = _as_numbers(self.bits)
         object.__setattr__(self, "bits", bits.rename_axis(index="intent", columns="edition"))
         values = bits.to_numpy()
@@ -200,8 +207,8 @@ class Surprisals:
         -------
         DataFrame
             Columns ``intent``, ``edition`` and ``bits``; those of ``eos_bits``, ``characters``, ``bytes``, ``units``
-            and ``replaced`` that are known; and the columns of `intent_info`, as ``intent_document``,
-            ``intent_book``, ….
+            and ``replaced`` that are known; of a crossed table ``column_language`` and ``column_system``; and the
+            columns of `intent_info`, as ``intent_document``, ``intent_book``, ….
 
         Examples
         --------
@@ -219,6 +226,8 @@ class Surprisals:
         long = pd.DataFrame({"intent": self.intents[rows], "edition": self.editions[columns]})
         for name, part in {"bits": self.bits, **self.beside()}.items():
             long[name] = part.to_numpy()[rows, columns]
+        for name, level in long_columns(self.columns).items():
+            long[name] = level.to_numpy()[columns]
         if self.intent_info is not None:
             for attribute, values in self.intent_info.items():
                 long[f"{PREFIX}{attribute}"] = values.array.take(rows)
@@ -297,11 +306,10 @@ class Surprisals:
             unknown = [name for name in wanted if name not in known]
             if unknown:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
-        beside = {name: frame.loc[rows, columns] for name, frame in self.beside().items()}
+        beside: dict[str, Any] = {name: frame.loc[rows, columns] for name, frame in self.beside().items()}
         info = None if self.intent_info is None else self.intent_info.loc[rows]
-        return Surprisals(
-            bits=self.bits.loc[rows, columns], intent_info=info, lm=self.lm, provenance=self.provenance, **beside
-        )
+        crossed = None if self.columns is None else self.columns.loc[columns]
+        return replace(self, bits=self.bits.loc[rows, columns], intent_info=info, columns=crossed, **beside)
 
     def with_intent_info(self, intent_info: pd.DataFrame | str | Path) -> "Surprisals":
         """Return the surprisals with attributes of the intents added.

@@ -39,10 +39,10 @@ def test_compare_prints_what_the_api_gives(langdiff, table, tmp_path):
     assert "those with model 2" in done.out
 
 
-def test_compare_does_not_mix_restricted_likelihoods_with_others(langdiff, table):
+def test_compare_refuses_models_without_a_restricted_likelihood(langdiff, table):
     done = langdiff("compare", table, "--model", "1", "--model", "2", "--restricted")
     assert done.code == 1
-    assert "--restricted: no restricted likelihood of model(s) '1', and restricted and unrestricted ones" in done.err
+    assert "--restricted: no restricted likelihood of model(s) '1'. Leave --restricted out" in done.err
     rows = json.loads(langdiff("compare", table, "--restricted", "--json").out)
     assert [(row["model"], row["restricted"]) for row in rows] == [("2", True), ("2L", True)]
 

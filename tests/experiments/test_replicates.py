@@ -74,6 +74,7 @@ def test_the_frame_has_the_errors_of_a_mean_and_of_one_model(replicates):
         assert row["total_std_error"] ** 2 == pytest.approx(of_intents + pooled / 3 / 2, rel=1e-6)
         assert row["one_model_std_error"] ** 2 == pytest.approx(of_intents + pooled * (1 + 1 / 3) / 2, rel=1e-6)
     assert "Between seeds, a difficulty varies by" in replicates.summary()
+    assert "They are about other intents and other seeds, not about other translations" in replicates.summary()
     assert " one_model_std_error" in replicates.summary()  # no column is cut
     assert repr(replicates) == "Replicates of char-tiny: 3 seeds × 2 editions"
 

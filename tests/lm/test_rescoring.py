@@ -196,7 +196,7 @@ def test_a_table_is_read_back_with_its_words(kind, ending, tmp_path):
 
 def test_a_table_that_tells_words_badly():
     table = pd.DataFrame({"intent": ["1"] * 2, "edition": "x", "token": ["a", ""], "bits": 1.0})
-    with pytest.raises(DataError, match="'begins_word' is true or false, but 'perhaps' in row 2"):
+    with pytest.raises(DataError, match="'begins_word' is true or false, not 'perhaps'"):
         ld.read_logs(table.assign(begins_word=["True", "perhaps"]), unit="bits").tokens()
     words = ld.read_logs(table.assign(text="something else"), unit="bits").tokens().words()
     assert words["word"].tolist() == ["a", ""]  # only beside begins_word is it what tokens cover

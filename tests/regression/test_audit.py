@@ -283,3 +283,13 @@ def test_the_estimand_is_told():
     assert quiet(unequal, model="1", dispersion="common").estimand == "median bits"
     assert quiet(unequal, dispersion="common").estimand == "expected bits"
     assert quiet(equal, model="2L").estimand == "median bits"
+    found, medians = quiet(unequal), quiet(equal, model="2L")
+    assert "difficulties are about expected bits; standard errors from" in found.summary()
+    assert found.to_frame().attrs["estimand"] == found.plot().get_xlabel().split(" (")[0].removeprefix(
+        "difficulty, ln "
+    )
+    one, other = found.difficulty.index[:2]
+    assert str(found.contrast(one, other)).endswith("; expected bits")
+    assert str(found.contrast(one, other, estimand="median")).endswith("; median bits")
+    assert str(medians.contrast(one, other)).endswith("; median bits")
+    assert str(quiet(equal).contrast(one, other)).endswith(f"p = {quiet(equal).contrast(one, other).p_value:.2g}")

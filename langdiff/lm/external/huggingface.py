@@ -435,8 +435,8 @@ class HuggingFaceLM:
 def start_charge(lm: HuggingFaceLM | str | Path) -> float:
     r"""Return the bits that lm-evaluation-harness charges to each text for a start token of the tokenizer.
 
-    Its rolling log-likelihoods put a start token before a text. If the tokenizer puts one there, too, the text is scored
-    as ``<s><s>text``, and its bits contain :math:`-\log_2 p(\text{<s>} \mid \text{<s>})`. Subtracting them
+    Its rolling log-likelihoods put a start token before a text. If the tokenizer puts one there, too, the text is
+    scored as ``<s><s>text``, and its bits contain :math:`-\log_2 p(\text{<s>} \mid \text{<s>})`. Subtracting them
     (``read_logs(…, tokenizer=lm, start="subtract")``) is not exact: the text was read after two start tokens, which
     changed its own bits, by ±.4 bits (standard deviation) of 13.7 in a small Llama. Scoring the texts again with
     ``add_bos_token=False`` is better.

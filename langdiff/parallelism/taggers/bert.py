@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from langdiff.base.pretrained import load_local
 from langdiff.base.io import parse_json, read_lines
+from langdiff.base.pretrained import load_local
 from langdiff.errors import CheckpointError, MissingExtraError
 from langdiff.parallelism.taggers.inputs import Inputs, blend
 

@@ -29,7 +29,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     Parameters
     ----------
     fits : mapping from name to DifficultyFit, or iterable of DifficultyFit
-        Fits of one table, all restricted or none; difficulties are compared with those of the first. Fits without names
+        Fits of one table; difficulties are compared with those of the first. Fits without names
         are named by their models, and from the second fit of a model on by a number as well: ``"2"``, ``"2 (2)"``.
 
     Returns
@@ -43,7 +43,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     Raises
     ------
     DataError
-        If no fit is given, something is not a fit, or editions, tables or restriction differ.
+        If no fit is given, something is not a fit, or editions, tables or the treatment of sizes differ.
 
     Examples
     --------
@@ -72,12 +72,19 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
                 f"{fit.lm}, bits {other}): likelihoods of different cells do not compare. Give fits of one table, or "
                 "give the tables of several language models to compare_lms."
             )
-        if fit.restricted != its_fit.restricted:
+        integrated = [one.intents == "random" or one.dispersions is not None for one in (its_fit, fit)]
+        if integrated[0] != integrated[1]:
+            without, with_sizes = (its_name, name) if integrated[1] else (name, its_name)
+            raise DataError(
+                f"likelihoods of fits {with_sizes!r}, with the sizes of intents integrated out, and {without!r}, with "
+                "one size per intent, do not compare. Dispersions of editions and random intents integrate them out; "
+                f"fit all with {option('dispersion', 'common')} and {option('intents', 'fixed')}."
+            )
+        if integrated[0] and fit.restricted != its_fit.restricted:
             by_restricted, by_full = (name, its_name) if fit.restricted else (its_name, name)
             raise DataError(
-                f"restricted and unrestricted likelihoods do not compare: fit {by_restricted!r} is restricted, fit "
-                f"{by_full!r} is not. Fit all with {option('restricted', True)}, or all with "
-                f"{option('restricted', False)}."
+                f"restricted and unrestricted likelihoods of random intents do not compare: fit {by_restricted!r} is "
+                f"restricted, fit {by_full!r} is not. Leave out {option('restricted', True)}."
             )
     rows = {name: _row(fit, first) for name, fit in named.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fit")

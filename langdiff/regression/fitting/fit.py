@@ -1,6 +1,7 @@
 """Estimation of difficulties: checks of the arguments, the fit, and its labelled results."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -49,7 +50,7 @@ log = logging.getLogger(__name__)
 
 @renamed(**IN_FIT)
 def fit(
-    surprisals: Surprisals | LongTable | npt.NDArray[np.floating],
+    surprisals: Surprisals | Mapping[str, Surprisals] | LongTable | npt.NDArray[np.floating],
     *,
     model: Model | Variant = "2",
     restricted: bool | None = None,
@@ -78,9 +79,10 @@ def fit(
     Parameters
     ----------
     surprisals : Surprisals, DataFrame, array or tensor, shape (I, J)
-        Bits of intent i (row) in edition j (column); NaN where missing. Or a long table, one row per cell, with columns
-        ``intent``, ``edition`` and ``bits``: a DataFrame, a mapping of lists, or a table of Polars or PyArrow. Of
-        other names, units and log-probabilities see `Surprisals.from_long`.
+        Bits of intent i (row) in edition j (column); NaN where missing. Or the tables of several language models by
+        name, which are stacked (`langdiff.stack`): the fit then has `DifficultyFit.two_way`. Or a long table,
+        one row per cell, with columns ``intent``, ``edition`` and ``bits``: a DataFrame, a mapping of lists, or a table
+        of Polars or PyArrow. Of other names, units and log-probabilities see `Surprisals.from_long`.
     model : {"1", "2", "2L", "2C"} or Variant
         Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations. Model 3 needs
         the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. The kink of 2L is rounded off, which gives
@@ -415,6 +417,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         signature=_signature(fitting, uncertainty, audit.clusters, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
         reference=None if uncertainty.reference is None else pd.DataFrame(uncertainty.reference, units, units),
+        columns=table.columns if len(units) == len(table.editions) else None,
         compared=compared,
         audit=audit,
         own_variant=own_variant(settings.variant),

@@ -122,6 +122,7 @@ def label(
         lm=posterior.lm,
         priors=posterior.priors,
         single_cell_intents=posterior.single_cell_intents,
+        independence=posterior.independence,
         langdiff_version=__version__,
         **facts,
     )

@@ -1,5 +1,6 @@
 """A posterior ready to be sampled: its program, priors, data, where to start, and names."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -11,7 +12,7 @@ from scipy.special import logsumexp
 from langdiff import __version__
 from langdiff.base.signature import join_signature, name_of_number
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression.fitting.fit import fit
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
@@ -160,6 +161,8 @@ class Posterior:
         Number of intents of one cell, which are left out unless intents are random.
     random_intents : bool
         Whether sizes have a normal distribution of unknown mean and standard deviation.
+    independence : str
+        What `langdiff.fit` finds of clusters of intents, which the posterior does not know of.
     """
 
     variant: Variant
@@ -173,6 +176,7 @@ class Posterior:
     priors: str
     single_cell_intents: int
     random_intents: bool
+    independence: str
 
     @property
     def dimension(self) -> int:
@@ -266,6 +270,22 @@ def prepare(
         priors=str(priors),
         single_cell_intents=int((~several).sum()),
         random_intents=random_intents,
+        independence=_independence(table, near),
+    )
+
+
+def _independence(table: Surprisals, near: Variant) -> str:
+    """Return what the audit of a fit says of the independence of intents, which every posterior here assumes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # of its errors, which are not used
+        audited = fit(table, model=near, restricted=False, dispersion="common")
+    audit = audited.audit
+    if audit is None or audit.clusters.kind == "intents" or not np.isfinite(audit.design_effect):
+        return "intents are taken as independent, and langdiff.fit finds nothing against it"
+    effect = audit.design_effect
+    return (
+        f"intents are taken as independent; langdiff.fit finds a design effect of {effect:.1f} by "
+        f"{audit.clusters.name}: multiply standard deviations by {np.sqrt(effect):.1f}, or use langdiff.fit"
     )
 
 

@@ -165,7 +165,8 @@ def sample(
         ``intent_size`` (intent); ``dispersion``, κ; ``sigma``; with random intents ``log_size_mean`` and
         ``log_size_std``, of ln n. ``sample_stats``; ``observed_data`` and ``posterior_predictive`` with ``bits``
         (intent, edition), NaN where missing; ``predictions`` with ``missing_bits`` (cell) if cells are missing; and
-        ``log_likelihood`` if asked for. Attributes of the posterior: model, engine, lm, priors, signature.
+        ``log_likelihood`` if asked for. Attributes of the posterior: model, engine, lm, priors, signature, and
+        ``independence``, what `langdiff.fit` finds of clusters of intents.
 
     Raises
     ------
@@ -184,7 +185,8 @@ def sample(
     ConvergenceWarning
         If R-hat of a difficulty or of the dispersion exceeds 1.01, or a transition diverged.
     LangdiffWarning
-        If ``engine="auto"`` falls back to PyStan since the environment variable CMDSTAN points to no CmdStan.
+        If ``engine="auto"`` falls back to PyStan since the environment variable CMDSTAN points to no CmdStan; or if
+        `langdiff.fit` finds clusters of intents, which the posterior takes as independent.
 
     References
     ----------
@@ -215,6 +217,8 @@ def sample(
         plain=plain,
         random_intents=intents == "random",
     )
+    if "design effect" in posterior.independence:
+        warn(posterior.independence)
     work_done = {
         "chains": work.chains,
         "warmup": warmup,

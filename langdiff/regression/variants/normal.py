@@ -11,7 +11,7 @@ from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellModel, NormalCells
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
 from langdiff.regression.kernel.likelihood import RowInformation, ScaleFreeLikelihood
-from langdiff.regression.kernel.newton import maximize_model_2
+from langdiff.regression.kernel.newton import NEWTON_STEPS, maximize_model_2, maximize_newton
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.variant import Start, Variant
 
@@ -62,7 +62,10 @@ class Normal(Variant):
                     covariance = np.full_like(two_way.laplacian, np.nan)
                     if converged:
                         converged, message = False, "a stationary point that is not a maximum"
-            value = -float(ScaleFreeLikelihood(two_way).intent_values(optimum.mu, optimum.c).sum())
+            value = optimum.log_likelihood
+            if restricted and with_covariance:  # of both kinds of fit the same likelihood is given, at its maximum
+                near, full = (optimum.mu, optimum.c), ScaleFreeLikelihood(two_way)
+                value = maximize_newton(full, near, max_iterations=NEWTON_STEPS).log_likelihood
         found = optimum._replace(converged=converged, message=message, log_likelihood=value)
         return estimate_of(found, method, covariance)
 

@@ -361,6 +361,10 @@ class Variant(ABC):
                 near, _ = maximize_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", iterations, None)
                 start = near.mu, near.c
             optimum = self.maximize(two_way, restricted, start, rough=not with_covariance, max_iterations=iterations)
+            if restricted and with_covariance:  # of both kinds of fit the same likelihood is given, at its maximum
+                near = optimum.mu, optimum.c
+                full = self.maximize(two_way, False, near, rough=False, max_iterations=iterations)
+                optimum = optimum._replace(log_likelihood=full.log_likelihood)
             covariance = None
             if with_covariance:
                 try:

@@ -46,7 +46,10 @@ def read_answers(
     facts = _facts(rows)
     rows, chosen = _of_metric(rows, metric, facts)
     rows = with_languages(rows, language, alone=False, facts=facts)
-    value = [_success(values.get(chosen), chosen, t, w) for values, t, w in zip(rows["values"], rows["trials"], rows["where"], strict=True)]
+    value = [
+        _success(values.get(chosen), chosen, t, w)
+        for values, t, w in zip(rows["values"], rows["trials"], rows["where"], strict=True)
+    ]
     rows = rows.assign(successes=value)
     if rows["language"].isna().any() or rows["language"].nunique() < 2:
         rows["item"] = _by_task(rows, item)
@@ -66,7 +69,9 @@ def _filter(rows: pd.DataFrame, wanted: str | None) -> str:
     if wanted is None and len(names) == 1:
         return str(names[0])
     if wanted is None:
-        raise DataError(f"samples have {len(names)} filters: {listing(names)}. Choose one: {option('filter', names[0])}.")
+        raise DataError(
+            f"samples have {len(names)} filters: {listing(names)}. Choose one: {option('filter', names[0])}."
+        )
     if wanted not in names:
         raise DataError(f"no sample has filter {wanted!r}; there are {listing(names)}.")
     return wanted
@@ -97,8 +102,8 @@ def _of_metric(rows: pd.DataFrame, metric: str | None, facts: Mapping[str, str])
         raise DataError(f"no sample has metric {chosen!r}; there are {listing(names)}.")
     scored = np.array([chosen in values or not values for values in rows["values"]])
     if not scored.all():
-        tasks = rows["task"].where(rows["task"].notna(), rows["stem"])[~scored]
-        warn(f"{int((~scored).sum()):,} samples have no metric {chosen!r} and are left out: those of {listing(pd.unique(tasks))}.")
+        tasks = listing(pd.unique(rows["task"].where(rows["task"].notna(), rows["stem"])[~scored]))
+        warn(f"{int((~scored).sum()):,} samples have no metric {chosen!r} and are left out: those of {tasks}.")
     return rows[scored], chosen
 
 
@@ -106,9 +111,9 @@ def _success(value: Any, name: str, trials: float, where: str) -> float:
     if value is None:
         return float("nan")  # this sample was not scored
     number = INSPECT_VALUES.get(value, value) if isinstance(value, str) else value
-    if isinstance(number, bool | int | float):
-        if np.isnan(number) or (number == np.floor(number) and 0 <= number <= trials):
-            return float(number)
+    is_number = isinstance(number, bool | int | float)
+    if is_number and (np.isnan(number) or (number == np.floor(number) and 0 <= number <= trials)):
+        return float(number)
     raise DataError(
         f"{where}: {name} is {value!r}, neither right (1, C) nor wrong (0, I). A score between is not a success out of "
         "trials; choose a metric that tells right from wrong."
@@ -158,7 +163,7 @@ def outcomes_of(
     rows = answers.assign(chance=_chance(answers, chance))
     crossed = rows["language"].notna().all() and rows["language"].nunique() > 1
     if crossed:
-        names = [column_name(str(l), str(s)) for l, s in zip(rows["language"], rows["system"], strict=True)]
+        names = [column_name(str(one), str(other)) for one, other in zip(rows["language"], rows["system"], strict=True)]
         columns = make_columns(dict.fromkeys(zip(rows["language"], rows["system"], strict=True)))
         rows = rows.assign(column=names)
     else:
@@ -202,7 +207,9 @@ def _chance(rows: pd.DataFrame, chance: object) -> Floats:
     else:
         found = np.full(len(rows), float(chance))  # type: ignore[arg-type]  # a number
     if not ((found >= 0) & (found < 1)).all():
-        raise ConfigError(f"{option('chance')} is from 0 to less than 1; got {found[~((found >= 0) & (found < 1))][0]:g}.")
+        raise ConfigError(
+            f"{option('chance')} is from 0 to less than 1; got {found[~((found >= 0) & (found < 1))][0]:g}."
+        )
     return found
 
 

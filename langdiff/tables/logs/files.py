@@ -12,13 +12,11 @@ from langdiff.tables.logs.kind import Kind, Source
 from langdiff.tables.logs.registry import kind_of, unknown
 
 ENDINGS = (".jsonl", ".json", ".eval", ".csv", ".tsv", ".parquet")  # files of a folder that may be logs
-BESIDE = re.compile(r"results_.*\.json|.*\.provenance\.json")  # what lies beside logs, and is read with them
+BESIDE = re.compile(r"results_.*\.json|.*\.(provenance|logs)\.json")  # what lies beside logs, and is read with them
 CODE = re.compile(r"[A-Za-z]{2,3}")  # of a language, as tasks and files name it
 REGION = re.compile(r"[A-Z]{2}|[0-9]{3}")  # after the code
-SCRIPTS = frozenset(  # after the code, in ISO 15924
-    "arab armn beng cans cher cyrl deva ethi geor grek gujr guru hang hani hans hant hebr jpan khmr knda kore laoo "
-    "latn limb mlym mong mtei mymr nkoo olck orya sinh sund syrc taml telu tfng thaa thai tibt vaii yiii".split()
-)
+SCRIPTS = """arab armn beng cans cher cyrl deva ethi geor grek gujr guru hang hani hans hant hebr jpan khmr knda kore
+laoo latn limb mlym mong mtei mymr nkoo olck orya sinh sund syrc taml telu tfng thaa thai tibt vaii yiii"""  # ISO 15924
 
 
 def sources_of(paths: Iterable[Path]) -> list[tuple[Source, Kind]]:
@@ -92,7 +90,7 @@ def pieces_of(name: str) -> list[str]:
     parts = re.split(r"([_\-.])", name)
     pieces = [parts[0]]
     for separator, part in zip(parts[1::2], parts[2::2], strict=True):
-        tells_script = part.lower() in SCRIPTS or REGION.fullmatch(part)
+        tells_script = (len(part) == 4 and part.lower() in SCRIPTS) or REGION.fullmatch(part)
         if tells_script and CODE.fullmatch(pieces[-1]):
             pieces[-1] += separator + part
         else:

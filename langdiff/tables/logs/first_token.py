@@ -113,7 +113,10 @@ def without_unscored(rows: pd.DataFrame, start: Start) -> tuple[pd.DataFrame, li
                 rows.at[label, "tokens"], rows.at[label, "text"] = tokens, text
             dropped.append(Dropped(str(system), same, len(part), content=False))
             after = rows.loc[part.index, "tokens"]
-            if all(tokens.names and tokens.names[0] not in (None, END) for tokens in after) and _same_first(after) == same:
+            if (
+                all(tokens.names and tokens.names[0] not in (None, END) for tokens in after)
+                and _same_first(after) == same
+            ):
                 rows.loc[part.index, "tokens"] = pd.Series(
                     [tokens.without(slice(1, None)) for tokens in after], part.index, dtype=object
                 )
@@ -175,7 +178,9 @@ def _without_first(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Dropped]]:
     rows = rows.copy()
     cut = [_cut(tokens, text) for tokens, text in zip(rows["tokens"], rows["text"], strict=True)]
     rows["tokens"], rows["text"] = pd.Series([t for t, _ in cut], rows.index), [text for _, text in cut]
-    dropped = [Dropped(str(name), "first", len(part), content=True) for name, part in rows.groupby("system", sort=False)]
+    dropped = [
+        Dropped(str(name), "first", len(part), content=True) for name, part in rows.groupby("system", sort=False)
+    ]
     left = np.array([any(name != END for name in tokens.names) for tokens in rows["tokens"]])
     if not left.all():
         warn(f"{int((~left).sum()):,} text(s) have one token only, which is left out: these cells are missing.")

@@ -103,7 +103,9 @@ def _read_flat(source: Source, asked: Asked) -> tuple[list[Row], About]:
             "eos_bits"
         ]
     text = next((name for name in TEXTS if name in frame), None)
-    known = names | sizes | {"bits": bits} | ({} if text is None else {"text": frame[text].map(str, na_action="ignore")})
+    known = (
+        names | sizes | {"bits": bits} | ({} if text is None else {"text": frame[text].map(str, na_action="ignore")})
+    )
     columns = {name: _plain(column) for name, column in known.items()}
     documents = _documents(frame, asked)
     rows = [
@@ -114,10 +116,8 @@ def _read_flat(source: Source, asked: Asked) -> tuple[list[Row], About]:
     return _counted(rows, frame, names, about)
 
 
-def _counted(
-    rows: list[Row], frame: pd.DataFrame, names: Mapping[str, Any], about: About
-) -> tuple[list[Row], About]:
-    """Number the rows of a table that does not name its items."""
+def _counted(rows: list[Row], frame: pd.DataFrame, names: Mapping[str, Any], about: About) -> tuple[list[Row], About]:
+    """Return rows with their numbers, where the table does not name its items."""
     if "item" in names:
         return rows, about
     place = {line: str(number) for number, line in enumerate(_lines(frame), 1)}
@@ -128,7 +128,11 @@ def _counted(
 def _lines(frame: pd.DataFrame) -> list[int]:
     """Return the line of each row; rows of tables in memory are counted from 1."""
     start = 0 if frame.index.dtype.kind in "iu" and len(frame) and frame.index[0] > 0 else 1
-    return [int(line) + start for line in frame.index] if frame.index.dtype.kind in "iu" else list(range(1, len(frame) + 1))
+    return (
+        [int(line) + start for line in frame.index]
+        if frame.index.dtype.kind in "iu"
+        else list(range(1, len(frame) + 1))
+    )
 
 
 def _plain(column: pd.Series) -> list[Any]:
@@ -139,13 +143,16 @@ def _plain(column: pd.Series) -> list[Any]:
 def _names(frame: pd.DataFrame, source: Source, asked: Asked) -> dict[str, pd.Series]:
     """Return the columns that name items, languages and systems."""
     found = {}
-    wanted = {"item": asked.item[0] if len(asked.item) == 1 else None, "language": asked.language, "system": asked.system}
+    wanted = {
+        "item": asked.item[0] if len(asked.item) == 1 else None,
+        "language": asked.language,
+        "system": asked.system,
+    }
     for role, name in wanted.items():
+        absent = [key for key in asked.item if key not in frame] if role == "item" else []
+        if absent:
+            raise DataError(f"{source}: no column {listing(absent)} of items; there are {listing(frame.columns, 20)}.")
         column = _role(frame, role, name, source) if not (role == "item" and len(asked.item) > 1) else None
-        if column is None and role == "item" and asked.item:
-            absent = [key for key in asked.item if key not in frame]
-            if absent:
-                raise DataError(f"{source}: no column {listing(absent)} of items; there are {listing(frame.columns, 20)}.")
         if column is not None:
             names = frame[column].map(str, na_action="ignore")
             if names.isna().any() or names.isin([""]).any():
@@ -159,9 +166,7 @@ def _names(frame: pd.DataFrame, source: Source, asked: Asked) -> dict[str, pd.Se
 
 def _documents(frame: pd.DataFrame, asked: Asked) -> list[dict[str, Any]]:
     """Return what columns say of items: what they belong to, and the keys asked for."""
-    keys = [
-        name for name in map(str, frame) if name in CLUSTERS or name.startswith(PREFIX) or name in asked.item
-    ]
+    keys = [name for name in map(str, frame) if name in CLUSTERS or name.startswith(PREFIX) or name in asked.item]
     if not keys:
         return [{}] * len(frame)
     return [
@@ -178,7 +183,9 @@ def _read_tokens(frame: pd.DataFrame, source: Source, asked: Asked) -> tuple[lis
     text = None if marks else next((name for name in TEXTS if name in frame), None)
     keys = [*names.values(), *([frame[text].astype(str)] if text is not None and "item" not in names else [])]
     if not keys:
-        raise DataError(f"{source}: tokens without a column that tells which text they are of: {listing(ROLES['item'])}.")
+        raise DataError(
+            f"{source}: tokens without a column that tells which text they are of: {listing(ROLES['item'])}."
+        )
     code = pd.factorize(pd.MultiIndex.from_arrays(keys) if len(keys) > 1 else pd.Index(keys[0]))[0]
     starts = np.flatnonzero(np.diff(code, prepend=-1) != 0)
     _check_together(code[starts], frame, starts, source)
@@ -200,7 +207,15 @@ def _read_tokens(frame: pd.DataFrame, source: Source, asked: Asked) -> tuple[lis
             more={name: list(column[part]) for name, column in more.items()} or None,
         )
         document = documents[number] if "item" in names else {**documents[number], ROW: str(number + 1)}
-        rows.append(Row(lines[begin], document, text=None if text is None else str(frame[text].iloc[begin]), tokens=tokens, **told))
+        rows.append(
+            Row(
+                lines[begin],
+                document,
+                text=None if text is None else str(frame[text].iloc[begin]),
+                tokens=tokens,
+                **told,
+            )
+        )
     return rows, About(unit=about.unit, below=about.below, rows=None if "item" in names else len(rows))
 
 
@@ -233,7 +248,9 @@ def _check_tokens(values: Floats, token: Any, starts: Any, frame: pd.DataFrame, 
     infinite = np.flatnonzero(np.isinf(values))
     lines = _lines(frame)
     if len(missing):
-        raise DataError(f"{source}, line {lines[missing[0]]}: a token without a number, which is not the first of its text.")
+        raise DataError(
+            f"{source}, line {lines[missing[0]]}: a token without a number, which is not the first of its text."
+        )
     if len(early):
         raise DataError(
             f"{source}, line {lines[early[0]]}: an empty token stands for the end of a text, but more follows."
@@ -277,7 +294,9 @@ def _read_outcomes(source: Source, asked: Asked) -> tuple[list[Row], About]:
     frame = source.frame()
     names = _names(frame, source, asked)
     if "item" not in names or "system" not in names:
-        raise DataError(f"{source}: outcomes need columns of items and systems; there are {listing(frame.columns, 20)}.")
+        raise DataError(
+            f"{source}: outcomes need columns of items and systems; there are {listing(frame.columns, 20)}."
+        )
     counts = {
         "successes": numbers_of(frame["successes"], Path(str(source))),
         "trials": numbers_of(frame["trials"], Path(str(source))) if "trials" in frame else pd.Series(1.0, frame.index),
@@ -286,7 +305,13 @@ def _read_outcomes(source: Source, asked: Asked) -> tuple[list[Row], About]:
     rows = [
         Row(line, document, values={"successes": s}, trials=t, chance=c, **dict(zip(names, told, strict=True)))
         for line, document, s, t, c, *told in zip(
-            _lines(frame), _documents(frame, asked), counts["successes"], counts["trials"], chance, *names.values(), strict=True
+            _lines(frame),
+            _documents(frame, asked),
+            counts["successes"],
+            counts["trials"],
+            chance,
+            *names.values(),
+            strict=True,
         )
     ]
     return rows, About()
@@ -345,5 +370,7 @@ OUTCOMES = Kind(name="outcomes", told="a column successes", tells=_tells_outcome
 MINICONS = Kind(
     name="minicons", told="columns text and surprisal, and no names", tells=_tells_minicons, read=_read_flat
 )
-FLAT = Kind(name="flat", told="columns by name: item, language, system, bits or token", tells=_tells_flat, read=_read_flat)
+FLAT = Kind(
+    name="flat", told="columns by name: item, language, system, bits or token", tells=_tells_flat, read=_read_flat
+)
 NUMBERS = Kind(name="numbers", told="one number per line", tells=_tells_numbers, read=_read_numbers)

@@ -27,7 +27,7 @@ def _tells(source: Source) -> bool:
     return isinstance(first, dict) and isinstance(first.get("eval"), dict)
 
 
-def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
+def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
     log, samples = _opened(source)
     about = log.get("eval") if isinstance(log, dict) else None
     if not isinstance(about, dict) or not {"task", "model"} <= set(about):

@@ -30,7 +30,7 @@ def _tells(source: Source) -> bool:
     return named and not (isinstance(first, dict) and "bits" in first)
 
 
-def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
+def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
     task, date = task_of(source)
     results = _results(source, date)
     system = _system(source, results)
@@ -92,6 +92,11 @@ def _text(document: Mapping[str, Any], requests: Sequence[Sequence[Any]]) -> str
 
 
 def _log_likelihood(found: Any, where: str) -> float:
+    if isinstance(found, list) and len(found) > 1 and isinstance(found[0], list):
+        raise DataError(
+            f"{where}: {len(found)} log-likelihoods, of the choices of a question, but one text: arguments and "
+            "responses do not go together."
+        )
     while isinstance(found, list) and found:
         found = found[0]  # with a continuation: the log-likelihood, and whether it is the likeliest
     try:
@@ -151,8 +156,10 @@ def _about(results: Mapping[str, Any], task: str) -> About:
         return About(start="unknown", unit="nats", notes=("no results file beside the samples: start token unknown",))
     config = results.get("config")
     arguments = config.get("model_args") if isinstance(config, dict) else None
-    spelt = arguments if isinstance(arguments, dict) else dict(
-        part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part
+    spelt = (
+        arguments
+        if isinstance(arguments, dict)
+        else dict(part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part)
     )
     without = str(spelt.get("add_bos_token", "")).lower() == "false"
     bos = results.get("tokenizer_bos_token")

@@ -39,7 +39,7 @@ def _tells(source: Source) -> bool:
     return found is not None and ("tokens" in found or "content" in found)
 
 
-def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
+def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
     rows = [_row(record, line, f"{source}, line {line}") for line, record in source.records()]
     return rows, About(unit="nats")
 

@@ -108,7 +108,9 @@ def _serves(names: Any, files: pd.Series, languages: pd.Series | None) -> bool:
     sets = [set(part) for _, part in table["name"].groupby(languages.to_numpy())]
     union, common = set.union(*sets), set.intersection(*sets)
     one = sets[0]
-    return all(len(one & other) >= ALIKE * len(one | other) for other in sets[1:]) and len(common) > 0 and len(union) > 0
+    return (
+        all(len(one & other) >= ALIKE * len(one | other) for other in sets[1:]) and len(common) > 0 and len(union) > 0
+    )
 
 
 def check_pairing(
@@ -153,8 +155,8 @@ def check_pairing(
     faults, cautions, notes = _judged(checks, len(pd.unique(texts["item"])), easy_items)
     if faults and strictness == "checked":
         raise DataError(
-            f"{' '.join(faults)} Shuffled rows? Items are named by {' + '.join(key)}; name another key: item=…, or pass "
-            f"{option('pairing', 'unchecked')}."
+            f"{' '.join(faults)} Shuffled rows? Items are named by {' + '.join(key)}; name another key: item=…, or "
+            f"pass {option('pairing', 'unchecked')}."
         )
     for text in (*faults, *cautions):
         warn(f"{text} Items are named by {' + '.join(key)}; another key: item=….")

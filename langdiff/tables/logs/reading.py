@@ -21,8 +21,8 @@ from langdiff.tables.long_tables import LongTable, Unit, as_pandas
 LogPaths = str | Path | Sequence[str | Path] | Mapping[str, str | Path] | LongTable
 Names = str | Mapping[str, str]
 POSSIBLE = (
-    "a start token may have been scored before each text: the program puts one there, and some tokenizers add their own. "
-    "Give the tokenizer or the model (tokenizer=…) to be certain"
+    "a start token may have been scored before each text: the program puts one there, and some tokenizers add their "
+    "own. Give the tokenizer or the model (tokenizer=…) to be certain"
 )
 
 
@@ -158,7 +158,7 @@ def read_logs(
         told["pairing"] = told.get("pairing") or of_texts
         treatment = _treatment(dropped, start)
         charged = rows[is_text & (rows["kind"] == "lm-eval")]
-        told["texts"], more = _charge(texts, charged, found.sources, tokenizer, start, treatment)
+        told["texts"], more = _charge(texts, charged, found.sources, tokenizer, start)
         notes += [str(each) for each in dropped] + more
     elif not is_answer.any():
         raise DataError(
@@ -172,7 +172,8 @@ def _given(paths: LogPaths) -> tuple[Any, list[pd.DataFrame]]:
     """Return files and tables in memory."""
     if isinstance(paths, Mapping) and paths and all(isinstance(path, str | Path) for path in paths.values()):
         return {str(language): as_path(path) for language, path in paths.items()}, []
-    table = None if isinstance(paths, str | Path) or not len(paths) else as_pandas(paths)  # type: ignore[arg-type]
+    empty = isinstance(paths, Mapping | list | tuple) and not len(paths)
+    table = None if isinstance(paths, str | Path) or empty else as_pandas(paths)
     if table is not None:
         return [], [table]
     found = as_paths(paths)
@@ -205,7 +206,6 @@ def _charge(
     sources: pd.DataFrame,
     tokenizer: Any,
     start: Start,
-    treatment: dict[str, str],
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return texts, without a charged start token where asked, and what is known of such a charge."""
     systems = pd.Index(pd.unique(rows["system"]))
@@ -220,7 +220,8 @@ def _charge(
         if without or not len(systems):
             raise ConfigError(
                 f"{option('start', 'subtract')} is for texts by lm-evaluation-harness, and needs the model of each "
-                f"system (tokenizer=HuggingFaceLM(…)); none is given for {listing(without or pd.unique(texts['system']))}."
+                f"system (tokenizer=HuggingFaceLM(…)); none is given for "
+                f"{listing(without or pd.unique(texts['system']))}."
             )
         texts = texts.assign(bits=texts["bits"] - texts["system"].map(known).fillna(0.0))
         if (texts["bits"] <= 0).any():
@@ -234,7 +235,10 @@ def _charge(
     if open_ones and (states == "possible").any():
         warn(f"{POSSIBLE}.")
     if open_ones and states.isin(["possible", "unknown"]).any():
-        notes += [f"start token {'possibly charged' if (states == 'possible').any() else 'unknown'}", *_evidence(texts, open_ones)]
+        notes += [
+            f"start token {'possibly charged' if (states == 'possible').any() else 'unknown'}",
+            *_evidence(texts, open_ones),
+        ]
     if start != "subtract" and (open_ones or any(charged for charged, _ in charges.values())):
         notes += _sensitivities(texts, systems)
     return texts, notes

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from langdiff.base.io import write_text
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
@@ -93,7 +94,8 @@ class Logs(Result):
         ConfigError
             If the system is unknown, or has to be named.
         """
-        rows = self.texts[self.texts["system"] == self._system(system, self._of_texts())]
+        texts = self._of_texts()
+        rows = texts[texts["system"] == self._system(system, texts)]
         name = str(rows["system"].iloc[0])
         items, languages = pd.unique(rows["item"]), pd.unique(rows["language"])
 
@@ -170,8 +172,8 @@ class Logs(Result):
         Parameters
         ----------
         chance : "auto", float, mapping or None
-            Probability of a right guess: one over the number of choices that logs tell, a number, or numbers by language
-            or task; None for 0. It becomes the attribute ``chance`` of items.
+            Probability of a right guess: one over the number of choices that logs tell, a number, an attribute of
+            items, or numbers by language or task; None for 0. It becomes the attribute ``chance`` of items.
         repeats : {"error", "sum"}
             What becomes of several answers of one system to one item: an error, or trials that are added up.
         name : str
@@ -201,7 +203,8 @@ class Logs(Result):
         Parameters
         ----------
         path : str or Path
-            File to write, ending in ``.parquet``, ``.csv`` or ``.tsv``; of the last two, the record is a file beside it.
+            File to write, ending in ``.parquet``, ``.csv`` or ``.tsv``; beside the last two, the record is a file of
+            its own.
         per : {"bits", "outcomes", "tokens"}, optional
             What the rows are; by default texts, or answers where there are none.
 
@@ -220,9 +223,16 @@ class Logs(Result):
         table = {"bits": self.texts, "outcomes": self.answers, "tokens": self.token_table}[chosen]
         if table.empty:
             what = {"bits": "texts", "outcomes": "answers", "tokens": "tokens"}[chosen]
-            raise DataError(f"the logs have no {what}. Choose another table: {option('per', 'bits')}, outcomes or tokens.")
-        kept = table.dropna(axis=1, how="all")
-        write_table_file(kept, Path(path), json.dumps(self.record(), ensure_ascii=False), metadata=METADATA)
+            raise DataError(
+                f"the logs have no {what}. Choose another table: {option('per', 'bits')}, outcomes or tokens."
+            )
+        kept = table.drop(columns=["where", "kind", "epoch"], errors="ignore").dropna(axis=1, how="all")
+        if chosen == "outcomes":
+            kept = kept.rename(columns=lambda name: str(name).removeprefix(PREFIX))
+        record = json.dumps(self.record(), ensure_ascii=False)
+        write_table_file(kept, Path(path), record, metadata=METADATA)
+        if Path(path).suffix != ".parquet":
+            write_text(Path(path).with_name(f"{Path(path).name}.logs.json"), record + "\n")
 
     def record(self) -> dict[str, Any]:
         """Return what a file tells of where its numbers come from, as JSON can hold it.
@@ -286,9 +296,10 @@ class Logs(Result):
 
     def __repr__(self) -> str:
         """Return the numbers of texts, answers and systems in one line."""
-        parts = [f"{len(table):,} {what}" for what, table in (("texts", self.texts), ("answers", self.answers)) if len(table)]
+        parts = [
+            f"{len(table):,} {what}" for what, table in (("texts", self.texts), ("answers", self.answers)) if len(table)
+        ]
         tables = [table for table in (self.texts, self.answers) if len(table)]
         languages = len({name for table in tables for name in table["language"]})
         kinds = ", ".join(dict.fromkeys(self.sources["kind"])) if len(self.sources) else "nothing"
         return f"Logs of {kinds}: {' and '.join(parts)}, {languages} languages × {len(self.systems)} systems"
-

@@ -26,9 +26,7 @@ class Files(NamedTuple):
     notes: list[str]
 
 
-def read_files(
-    paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.DataFrame], asked: Asked
-) -> Files:
+def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.DataFrame], asked: Asked) -> Files:
     """Read all files.
 
     Parameters
@@ -62,6 +60,10 @@ def read_files(
     parts, about, notes = [], [], []
     for number, (source, kind, language) in enumerate(found):
         rows, told = kind.read(source, asked)
+        if not rows and len(found) > 1:
+            if kind.name != "inspect":
+                raise DataError(f"{source}: no sample and no text. Leave the file out.")
+            notes.append(f"{source}: no sample")
         notes += [f"{source}: {note}" for note in told.notes]
         about.append(_described(source, kind, told, rows))
         frame = _framed(rows)

@@ -53,6 +53,8 @@ def read_texts(
     _check_lengths(rows, counted)
     rows["rate"], rows["target"] = np.nan, None
     rows["item"], found = paired(rows, item, pairing)
+    if counted:
+        rows = rows.sort_values("item", key=lambda names: names.astype(int), kind="stable")
     _once(rows)
     rows["ended"] = pd.Series(ended(rows), index=rows.index, dtype=object)
     rows, of_ends = without_ends(rows, end)
@@ -92,16 +94,23 @@ def paired(rows: pd.DataFrame, item: tuple[str, ...], strictness: Strictness) ->
         key = ("item",)
     else:
         if not item:
-            files = rows["source"].astype(str) + "/" + rows["language"].astype(str) + "/" + rows["epoch"].astype(str)
-            key = find_key(rows["document"], files, rows["language"])
+            unnamed = rows[rows["item"].isna()]
+            files = (
+                unnamed["source"].astype(str)
+                + "/"
+                + unnamed["language"].astype(str)
+                + "/"
+                + unnamed["epoch"].astype(str)
+            )
+            key = find_key(unnamed["document"], files, unnamed["language"])
         if not key:
-            _refuse_twice(rows, files)
+            _refuse_twice(unnamed, files)
             keys = list(dict.fromkeys(name for document in rows["document"] for name in document))
             raise DataError(
                 f"{rows['where'].iloc[0]}: no key, and no two keys, of the documents are unique in each file and the "
                 f"same in all languages; keys are {listing(keys, 20)}. Name the key of items: item=…"
             )
-        names = _named_by(rows, key)
+        names = _named_by(rows, key, keep=not item)
     if rows["language"].nunique() < 2:
         return names, None
     return names, check_pairing(key, rows.assign(item=names), strictness=strictness)
@@ -119,7 +128,13 @@ def _refuse_twice(rows: pd.DataFrame, files: pd.Series) -> None:
         )
 
 
-def _named_by(rows: pd.DataFrame, keys: tuple[str, ...]) -> list[str]:
+def _named_by(rows: pd.DataFrame, keys: tuple[str, ...], *, keep: bool) -> list[str]:
+    """Return names of items by keys of documents; `keep` those that rows have already."""
+    if keep and rows["item"].notna().any():
+        unnamed = rows["item"].isna()
+        names = rows["item"].copy()
+        names[unnamed] = _named_by(rows[unnamed], keys, keep=False)
+        return [str(name) for name in names]
     columns: dict[str, Any] = {}
     for key in keys:
         values = [document.get(key) for document in rows["document"]]
@@ -158,7 +173,10 @@ def _summed(rows: pd.DataFrame) -> pd.DataFrame:
             rows.at[label, "text"] = "".join(tokens.more["text"])
     known = rows["text"].notna()
     texts = rows.loc[known, "text"]
-    of_text = {"characters": texts.map(len), "bytes": texts.map(lambda each: len(each.encode("utf-8", "surrogatepass")))}
+    of_text = {
+        "characters": texts.map(len),
+        "bytes": texts.map(lambda each: len(each.encode("utf-8", "surrogatepass"))),
+    }
     for name, sizes in of_text.items():
         rows[name] = rows[name].astype(float).where(rows[name].notna(), sizes.astype(float).reindex(rows.index))
     if not known.all() and known.any():
@@ -195,7 +213,8 @@ def _name(tokens: Tokens, place: int) -> str:
 def attributes(rows: pd.DataFrame) -> pd.DataFrame:
     """Return what items belong to, as columns ``intent_NAME``, where all rows of an item say the same."""
     names = list(dict.fromkeys(key for document in rows["document"] for key in document))
-    wanted = [name for name in names if name in CLUSTERS or not (name in LAST or _is_private(rows, name))]
+    of_programs = bool(rows["kind"].isin(["lm-eval", "inspect", "openai", "vllm"]).any())  # documents tell more
+    wanted = [name for name in names if name in CLUSTERS or not (name in LAST or of_programs)]
     found = {}
     for name in wanted:
         values = pd.Series([document.get(name) for document in rows["document"]], index=rows.index, dtype=object)
@@ -205,8 +224,3 @@ def attributes(rows: pd.DataFrame) -> pd.DataFrame:
         if (texts.groupby(rows["item"]).transform("nunique") == 1).all():
             found[f"{PREFIX}{name}"] = values
     return pd.DataFrame(found, index=rows.index)
-
-
-def _is_private(rows: pd.DataFrame, name: str) -> bool:
-    """Return whether a key is of a document of an evaluation, which tells more than what items belong to."""
-    return bool(rows["kind"].isin(["lm-eval", "inspect", "openai", "vllm"]).any())

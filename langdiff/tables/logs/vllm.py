@@ -23,7 +23,7 @@ def _holder(record: object) -> Mapping[str, Any] | None:
     return next((one for one in places if isinstance(one.get(SCORES), list)), None)
 
 
-def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
+def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
     rows = [_row(record, line, f"{source}, line {line}") for line, record in source.records()]
     return rows, About(unit="nats")
 
@@ -85,7 +85,7 @@ def _of_llama(source: Source) -> bool:
     return re.match(r"perplexity:|main: build|llama_|build:|\[1\]\d", source.head) is not None
 
 
-def _refused(source: Source, asked: Asked) -> tuple[list[Row], About]:
+def _refused(source: Source, _: Asked) -> tuple[list[Row], About]:
     what = (
         "completion_probabilities of llama.cpp's server are of answers that the model generated"
         if isinstance(source.first, dict)

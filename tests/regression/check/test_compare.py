@@ -9,6 +9,9 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression import compare_folds
 from langdiff.regression.check.fold_differences import _permute
+from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
+from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.variants import find_variant
 
 MONTE_CARLO = 0.02  # of a probability from 4,000 permutations: two and a half standard errors
 
@@ -51,12 +54,18 @@ def test_the_table_is_known_after_saving_and_with_any_name(bits, tmp_path):
     assert table.loc["1", "log_likelihood"] == pytest.approx(ld.fit(bits, model="1").log_likelihood)
 
 
-def test_restricted_and_unrestricted_fits_are_refused(bits):
-    message = r"^restricted and unrestricted likelihoods do not compare: fit '2 \(2\)' is restricted, fit '2' is not\."
+def test_restricted_fits_are_compared_by_the_maximum_of_the_full_likelihood(bits):
+    for model in ("2", "2L", "2C"):
+        restricted, full = ld.fit(bits, model=model, restricted=True), ld.fit(bits, model=model)
+        assert restricted.log_likelihood == pytest.approx(full.log_likelihood, abs=1e-3)
+        assert abs(restricted.sigma - full.sigma) > 0.01
+        assert len(ld.compare({"one": restricted, "other": full})) == 2
+
+
+def test_restricted_and_unrestricted_fits_with_random_intents_are_refused(bits):
+    message = r"^restricted and unrestricted likelihoods of random intents do not compare: fit '1 \(2\)' is restricted"
     with pytest.raises(DataError, match=message):
-        ld.compare([ld.fit(bits), ld.fit(bits, restricted=True)])
-    both = ld.compare([ld.fit(bits, model=model, restricted=True) for model in ("2", "2L")])
-    assert both["restricted"].all()
+        ld.compare([ld.fit(bits, model="1", intents="random", restricted=reml) for reml in (False, True)])
 
 
 def test_grouped_fits_of_one_table_are_compared(bits):
@@ -189,3 +198,25 @@ def test_what_cannot_be_compared():
         compare_folds(table, clusters="document", seed=1, n_permutations=9)
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+def test_model_2_is_compared_by_its_full_likelihood_where_cells_are_missing():
+    bits = ld.simulate(200, 4, seed=2).surprisals.bits
+    missing = bits.mask(np.random.default_rng(0).random(bits.shape) < 0.2)
+    fits = {model: ld.fit(missing, model=model) for model in ("1", "2", "2L")}
+    table = ld.compare(fits | {"full": ld.fit(missing, restricted=False)})
+    assert table["restricted"].tolist() == [False, True, False, False]
+    # the search from restricted estimates may end at a better mode of a few intents, not at a worse one
+    assert table.loc["2", "log_likelihood"] >= table.loc["full", "log_likelihood"] - 1e-6
+    z = np.log(missing.to_numpy())
+    from_restricted = find_variant("2").estimate(solve_two_way(z), restricted=True, with_covariance=False)
+    full = ScaleFreeLikelihood(solve_two_way(z))
+    at_estimates = -full.intent_values(from_restricted.sizes, from_restricted.c).sum()
+    assert table.loc["2", "log_likelihood"] > at_estimates + 1
+
+
+def test_fits_with_and_without_one_size_per_intent_are_refused(bits):
+    with pytest.raises(DataError, match=r"^likelihoods of fits 'own', with the sizes .* and 'common', with one size"):
+        ld.compare({"common": ld.fit(bits), "own": ld.fit(bits, dispersion="edition")})
+    both = ld.compare({"2": ld.fit(bits, intents="random"), "1": ld.fit(bits, model="1", intents="random")})
+    assert len(both) == 2

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,7 +15,8 @@ from langdiff import diagnose, fit, simulate
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, MissingExtraError, SolverError
 from langdiff.regression.stan import engines
 from langdiff.regression.stan.draws import import_arviz, posterior_table
-from langdiff.regression.stan.posterior import Priors
+from langdiff.regression.stan.posterior import Priors, prepare
+from langdiff.regression.variants import find_variant
 from tests.regression.stan.conftest import sample
 
 MONTE_CARLO_ERRORS = 3
@@ -321,3 +323,20 @@ def test_what_stan_refuses_comes_in_a_line(incomplete, monkeypatch):
     monkeypatch.setattr(Posterior, "start", lambda self, rng: {"a": [np.nan]})
     with pytest.raises(SolverError, match=r"PyStan could not sample model_2.stan: [^\n]+$"):
         sample(incomplete, seed=1, **LIMITS)
+
+
+def test_what_a_fit_finds_of_clusters_is_told():
+    rng = np.random.default_rng(0)
+    names = [f"doc{document}_s{sentence}" for document in range(30) for sentence in range(10)]
+    shared = np.repeat(rng.normal(0, 0.1, (30, 4)), 10, axis=0)
+    bits = pd.DataFrame(150 * np.exp(shared + rng.normal(0, 0.1, (300, 4))), index=names, columns=list("abcd"))
+    told = prepare(bits, variant=find_variant("2"), priors=Priors(), plain=False).independence
+    effect = float(re.search(r"design effect of ([0-9.]+) by document: multiply", told)[1])
+    assert effect == pytest.approx(1 + 9 * 0.5, rel=0.25)  # intraclass correlation .5, ten sentences a document
+    apart = prepare(
+        bits.sample(frac=1, random_state=0).set_axis(range(300)),
+        variant=find_variant("2"),
+        priors=Priors(),
+        plain=False,
+    )
+    assert apart.independence == "intents are taken as independent, and langdiff.fit finds nothing against it"

@@ -1,0 +1,153 @@
+"""Tables that compare many effects at once: leaderboards, flags of cells and tests that all are equal."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.stats import chi2, false_discovery_control
+from scipy.stats import f as fisher
+
+from langdiff.base.types import Floats
+from langdiff.tables.effects import Effects
+from langdiff.tables.pairs import rank_set
+from langdiff.tables.simultaneous import Family
+
+HARDER, EASIER = "harder", "easier"  # flags of cells
+
+
+class Wald(NamedTuple):
+    """Test that all effects of a kind are equal.
+
+    Attributes
+    ----------
+    statistic : float
+        Wald's statistic; NaN where the covariance has too low a rank.
+    df : int
+        Number of free differences.
+    p : float
+        By χ²; by F where the covariance is of few clusters (Hotelling) or the variance is estimated.
+    """
+
+    statistic: float
+    df: int
+    p: float
+
+
+def wald(estimate: Floats, covariance: Floats, null: Floats, df: int, freedom: float, *, shared: bool) -> Wald:
+    """Test that effects which sum to 0 in some directions are all 0.
+
+    Parameters
+    ----------
+    estimate : ndarray, shape (M,)
+        Effects.
+    covariance : ndarray, shape (M, M)
+        Their covariance, singular in the directions of `null`.
+    null : ndarray, shape (M, L)
+        Directions in which estimates are 0.
+    df : int
+        Rank that is left.
+    freedom : float
+        Degrees of freedom of the covariance.
+    shared : bool
+        Whether it is known but for one factor, as with errors from the information.
+
+    Examples
+    --------
+    >>> found = wald(np.array([-1.0, 1.0]), np.array([[1.0, -1], [-1, 1]]), np.ones((2, 1)), 1, np.inf, shared=True)
+    >>> round(found.statistic, 12), round(found.p, 4)
+    (1.0, 0.3173)
+    """
+    if df < 1 or freedom - df + 1 < 1:
+        return Wald(float("nan"), df, float("nan"))
+    size = max(float(np.trace(covariance)) / df, np.finfo(float).tiny)
+    try:
+        factor = cho_factor(covariance + size * (null @ np.linalg.pinv(null)), lower=True)
+    except LinAlgError:
+        return Wald(float("nan"), df, float("nan"))
+    statistic = float(estimate @ cho_solve(factor, estimate))
+    if not np.isfinite(freedom):
+        return Wald(statistic, df, float(chi2.sf(statistic, df)))
+    if shared:
+        return Wald(statistic, df, float(fisher.sf(statistic / df, df, freedom)))
+    rest = freedom - df + 1  # Hotelling's T²
+    return Wald(statistic, df, float(fisher.sf(statistic * rest / (freedom * df), df, rest)))
+
+
+def flag_cells(
+    family: Family, names: pd.Index, *, q: float, level: float, maxima: Floats, percent: bool
+) -> pd.DataFrame:
+    """Return one row per cell, with an interval that holds for all cells together, and a flag.
+
+    Parameters
+    ----------
+    family : Family
+        Effects of the cells.
+    names : Index
+        Names of the cells.
+    q : float
+        Rate of false discoveries of the flags (Benjamini and Hochberg 1995).
+    level : float
+        Probability that all intervals contain their effect.
+    maxima : ndarray
+        Draws of the largest statistic of the family.
+    percent : bool
+        Whether effects are logarithms of ratios, to be shown in percent.
+    """
+    half = np.where(family.tied, 0.0, family.critical(maxima, level)) * family.std_error
+    columns = {
+        "estimate": family.estimate,
+        "std_error": family.std_error,
+        "low": family.estimate - half,
+        "high": family.estimate + half,
+    }
+    if percent:
+        columns["percent"] = 100 * np.expm1(family.estimate)
+    frame = pd.DataFrame(columns | {"p": family.p_value, "p_adjusted": family.adjusted(maxima)}, index=names)
+    frame["q"] = false_discovery_control(family.p_value) if len(frame) else 1.0
+    sign = np.where(family.estimate > 0, HARDER, EASIER)
+    frame["flag"] = np.where(frame["q"] <= q, sign, "")
+    return frame.sort_values("estimate", ascending=False, kind="stable")
+
+
+def rank_best(effects: Effects, at_chance: pd.Series | None = None) -> pd.DataFrame:
+    """Return one row per effect, the best first: the least difficulty, or the highest ability.
+
+    Parameters
+    ----------
+    effects : Effects
+        What is compared.
+    at_chance : Series, optional
+        Number of columns of each that are at chance.
+
+    Returns
+    -------
+    DataFrame
+        The estimate, ``std_error``, the ends ``low`` and ``high`` of intervals that hold together, ``percent`` for
+        nats, and ``rank`` with its set ``rank_low`` and ``rank_high``, 1 the best; ``ranks`` as text; and
+        ``at_chance`` if that is given.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> fit = ld.fit(ld.simulate(100, 3, difficulties=[0.3, 0.0, 0.0], seed=1).surprisals)
+    >>> rank_best(fit.effects)["ranks"].to_dict()["e1"]
+    '3'
+    """
+    found = effects.to_frame()
+    known = {"rank_low", "rank_high"} <= set(found.columns)
+    together = effects.against_mean() if known else found[["low", "high"]]
+    frame = found[[effects.scale.quantity, "std_error"]].join(together)
+    if effects.scale.unit == "nats":
+        frame["percent"] = found["percent"]
+    count = len(frame)
+    highest = effects.scale.quantity == "ability"
+    estimate = effects.estimate.reindex(frame.index)
+    frame["rank"] = (-estimate if highest else estimate).rank(method="min").astype(int)
+    if known:
+        low, high = found["rank_low"], found["rank_high"]
+        frame["rank_low"], frame["rank_high"] = (low, high) if highest else (count + 1 - high, count + 1 - low)
+        frame["ranks"] = [rank_set(int(a), int(b)) for a, b in zip(frame["rank_low"], frame["rank_high"], strict=True)]
+    if at_chance is not None:
+        frame["at_chance"] = at_chance.reindex(frame.index).fillna(0).astype(int)
+    return frame.sort_values("rank", kind="stable")
