@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from curves import spearman_interval
 
 import langdiff as ld
 from langdiff.datasets import byte_premium2024, goldfish2024, tokenization_lengths2023
@@ -107,6 +108,7 @@ def difficulty(arguments):
         ]
         print(f"| {name} | " + " | ".join(cells) + " |")
     print("numbers of editions:", {lm: int(wide[("n", lm)].iloc[0]) for lm in sources})
+    print_agreement(fit.difficulty, own)
     ip = parity.estimates.filter(like="information_parity")
     print(ip.loc[[name for name in SHOWN if name in ip.index]].round(3).to_string())
     gap = (ip["information_parity"] / ip["information_parity_model"] - 1).drop("eng_Latn")
@@ -114,6 +116,28 @@ def difficulty(arguments):
         f"published over model: median {100 * gap.median():+.1f} %, from {100 * gap.min():+.1f} % to "
         f"{100 * gap.max():+.1f} %"
     )
+
+
+def print_agreement(difficulty, own):
+    """Print rank correlations of difficulties with published log bits, by which sizes of models a language has."""
+    own = np.log(own.set_axis([_edition(name) for name in own.index])).reindex(difficulty.index)
+    complete, some = own.notna().all(axis=1), own["goldfish_5mb"].notna()
+    groups = {
+        "all four sizes": dict.fromkeys(own, complete),
+        "all that have this size": {size: own[size].notna() for size in own},
+        "5 MB, but not all sizes": {"goldfish_5mb": some & ~complete},
+    }
+    print("| languages with a model of their own | " + " | ".join(own) + " |")
+    for words, kept in groups.items():
+        cells = []
+        for size in own:
+            if size not in kept:
+                cells.append("")
+                continue
+            one, other = difficulty[kept[size]].to_numpy(), own.loc[kept[size], size].to_numpy()
+            found = spearman_interval(one, other, np.random.default_rng(0))
+            cells.append(f"{found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f}), n = {len(one)}")
+        print(f"| {words} | " + " | ".join(cells) + " |")
 
 
 def _edition(name):

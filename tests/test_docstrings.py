@@ -12,7 +12,15 @@ import langdiff
 from tests.test_public_names import PUBLIC, SUBMODULES
 
 NOTHING_TO_REFUSE = {"align_conjunctions", "merge_interlocked", "nesting", "tokenize", "detokenize"}  # any text
-NOTHING_TO_REFUSE |= {"bender2011", "bothwell2023", "byte_premium2024", "goldfish2024", "mielke2019", "morey2017"}
+NOTHING_TO_REFUSE |= {
+    "belebele2024",
+    "bender2011",
+    "bothwell2023",
+    "byte_premium2024",
+    "goldfish2024",
+    "mielke2019",
+    "morey2017",
+}
 NOTHING_TO_REFUSE |= {"tokenization_lengths2023", "xmi2020"}  # no argument
 NOTHING_TO_REFUSE |= {"plot_difficulty_curves", "plot_rank_changes", "plot_size_correlations"}  # any curve
 NOTHING_TO_REFUSE |= {"plot_within_languages"}  # a result of ours

@@ -274,7 +274,7 @@ def reproduce(
     paper: Annotated[
         str,
         typer.Option(
-            help="mielke2019, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020; or all of them."
+            help="mielke2019, belebele2024, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020; or all."
         ),
     ] = "mielke2019",
     rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,

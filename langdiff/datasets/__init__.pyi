@@ -6,6 +6,7 @@ from .parsers import Morey2017 as Morey2017
 from .parsers import bender2011 as bender2011
 from .parsers import morey2017 as morey2017
 from .published_figures import PublishedFigures as PublishedFigures
+from .published_figures import belebele2024 as belebele2024
 from .published_figures import byte_premium2024 as byte_premium2024
 from .published_figures import goldfish2024 as goldfish2024
 from .published_figures import tokenization_lengths2023 as tokenization_lengths2023

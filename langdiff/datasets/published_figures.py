@@ -175,6 +175,34 @@ def goldfish2024() -> PublishedFigures:
     )
 
 
+def belebele2024() -> PublishedFigures:
+    """Return the Belebele scores of Chang, Arnett, Tu and Bergen (2024), shipped with the package.
+
+    Numbers of right answers to the same 900 questions with four choices each, indexed by ``belebele_lang``:
+    ``goldfish``, monolingual models; ``xglm7b5``, ``xglm4b5``, ``bloom7b1``, ``mala500``. ``goldfish_used`` is the
+    language of the monolingual model. Who always guesses has 225 right on average.
+
+    Returns
+    -------
+    PublishedFigures
+        122 rows.
+
+    Examples
+    --------
+    >>> table = belebele2024().figures
+    >>> (table.drop(columns="goldfish_used").median() / 900).round(4).to_dict()
+    {'goldfish': 0.2828, 'xglm7b5': 0.2989, 'xglm4b5': 0.3, 'bloom7b1': 0.3, 'mala500': 0.2972}
+    """
+    table = _read("belebele2024").set_index("belebele_lang")
+    return PublishedFigures(
+        name="belebele2024",
+        figures=table[["goldfish_used"]].join(table.drop(columns="goldfish_used").astype(int)),
+        paper="Chang, Arnett, Tu and Bergen (2024), Goldfish: Monolingual Language Models for 350 Languages",
+        source="github.com/tylerachang/goldfish",
+        licence="none stated; figures with their source only",
+    )
+
+
 def _read(name: str) -> pd.DataFrame:
     with resources.files("langdiff.datasets").joinpath(f"{name}.csv").open(encoding="utf-8") as stream:
         return pd.read_csv(stream, dtype=str, keep_default_na=False).replace("", None)

@@ -6,13 +6,22 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom, false_discovery_control
 
 from langdiff.base.result import Result
-from langdiff.datasets import byte_premium2024, goldfish2024, mielke2019, tokenization_lengths2023, xmi2020
+from langdiff.datasets import (
+    belebele2024,
+    byte_premium2024,
+    goldfish2024,
+    mielke2019,
+    tokenization_lengths2023,
+    xmi2020,
+)
 from langdiff.errors import ConfigError
 from langdiff.experiments.claims import UNAVAILABLE, judge
 
 OWN = "identity"  # in place of a printed figure: the published figures among themselves
+QUESTIONS, CHANCE, LEVEL = 900, 0.25, 0.05  # of Belebele; of one score
 SIZES = ["goldfish_5mb", "goldfish_10mb", "goldfish_100mb", "goldfish_1000mb"]
 
 
@@ -52,8 +61,9 @@ def reproduce_paper(name: str) -> PaperClaims:
     Parameters
     ----------
     name : str
-        Name of a data set: ``"byte_premium2024"``, ``"goldfish2024"``, ``"tokenization_lengths2023"`` or
-        ``"xmi2020"``. For the claims of Mielke et al. (2019) see `langdiff.reproduce`.
+        Name of a data set: ``"belebele2024"``, ``"byte_premium2024"``, ``"goldfish2024"``,
+        ``"tokenization_lengths2023"`` or ``"xmi2020"``. For the claims of Mielke et al. (2019) see
+        `langdiff.reproduce`.
 
     Returns
     -------
@@ -164,7 +174,31 @@ def _goldfish() -> list[Row]:
     ]  # fmt: skip
 
 
+def _belebele() -> list[Row]:
+    table = belebele2024().figures.drop(columns="goldfish_used")
+    p = pd.DataFrame(binom.sf(table - 1, QUESTIONS, CHANCE), table.index, table.columns)
+    q = pd.DataFrame(false_discovery_control(p.to_numpy().ravel()).reshape(p.shape), p.index, p.columns)
+    nowhere = sorted(q.index[(q >= LEVEL).all(axis=1)])
+    rows = [
+        _figure(f"median accuracy of {name}", median, float(table[name].median() / QUESTIONS), look="{:.4f}")
+        for name, median in zip(table, (".2828", ".2989", ".3000", ".3000", ".2972"), strict=True)
+    ]
+    rows += [
+        _figure(f"highest accuracy of {name}", most, float(table[name].max() / QUESTIONS), look="{:.4f}")
+        for name, most in zip(table, (".3256", ".4000", ".3733", ".4078", ".4033"), strict=True)
+    ]
+    return [
+        *rows,
+        _figure("scores above chance at p < .05, of 610", "486", float((p < LEVEL).sum().sum()),
+                f"by model {' '.join(map(str, (p < LEVEL).sum()))}"),
+        _figure("scores above chance at a false discovery rate of .05", "477", float((q < LEVEL).sum().sum()),
+                f"by model {' '.join(map(str, (q < LEVEL).sum()))}"),
+        _figure("languages in which no model is above chance", "9", float(len(nowhere)), " ".join(nowhere)),
+    ]  # fmt: skip
+
+
 PAPERS: dict[str, Callable[[], list[Row]]] = {
+    "belebele2024": _belebele,
     "byte_premium2024": _byte_premium,
     "goldfish2024": _goldfish,
     "tokenization_lengths2023": _tokenization,

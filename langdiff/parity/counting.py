@@ -1,14 +1,15 @@
 """Counts of texts by edition, and quotients of totals with errors from resampled intents."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.parity.means import MEAN, two_way_premiums
 from langdiff.parity.tokenizers import Tokenizer, efficiencies, encoder_of, tokenize_texts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
@@ -34,17 +35,70 @@ class Quotient:
         """Return the quotient of the totals by edition, shape (J,); NaN where no cell counts."""
         return _quotient(self.over.sum(axis=0), self.under.sum(axis=0))
 
+    def resampled(self, clusters: Integers, groups: int) -> Callable[[Floats], Floats]:
+        """Return the function from weights of clusters, shape (n, G), to the quotients of the samples, (n, J)."""
+        over, under = _by_cluster(self.over, clusters, groups), _by_cluster(self.under, clusters, groups)
+        return lambda weights: _quotient(weights @ over, weights @ under)
 
-def of_reference(counts: Floats, reference: int) -> Quotient:
-    """Return the totals divided by those of one edition, over the intents that both have.
+
+@dataclass(frozen=True, eq=False)
+class AgainstMean(Quotient):
+    """Totals relative to those of the mean edition; see `langdiff.parity.means`.
+
+    Attributes
+    ----------
+    over, under : ndarray, shape (I, J)
+        Counts, 0 where an edition lacks an intent; and whether it has it.
+    inverse : bool
+        Whether to divide the mean by the edition instead.
+    """
+
+    inverse: bool = False
+
+    def estimate(self) -> Floats:
+        """Return the premiums of the editions, shape (J,), whose logarithms average 0."""
+        return self._directed(two_way_premiums(self.over, self.under).logarithms)
+
+    def resampled(self, clusters: Integers, groups: int) -> Callable[[Floats], Floats]:
+        """Return the function from weights of clusters to premiums; see `Quotient.resampled`.
+
+        Of incomplete tables it takes one step from the estimate, by the influence of each cluster.
+        """
+        if self.under.all():
+            totals = _by_cluster(self.over, clusters, groups)
+
+            def of_totals(weights: Floats) -> Floats:
+                logarithms = np.log(weights @ totals)
+                return self._directed(logarithms - logarithms.mean(axis=1, keepdims=True))
+
+            return of_totals
+        found = two_way_premiums(self.over, self.under)
+        influence = _by_cluster(found.influence, clusters, groups)
+        return lambda weights: self._directed(found.logarithms + (weights - 1) @ influence)
+
+    def _directed(self, logarithms: Floats) -> Floats:
+        premiums: Floats = np.exp(-logarithms if self.inverse else logarithms)
+        return premiums
+
+
+def against_mean(counts: Floats) -> AgainstMean:
+    """Return the totals relative to those of the mean edition, of counts with NaN where an edition lacks an intent."""
+    known = ~np.isnan(counts)
+    return AgainstMean(np.where(known, counts, 0.0), known.astype(float))
+
+
+def of_reference(counts: Floats, reference: int | None) -> Quotient:
+    """Return the totals divided by those of one edition, over the intents that both have, or by those of the mean.
 
     Parameters
     ----------
     counts : ndarray, shape (I, J)
         Counts; NaN where an edition lacks an intent.
-    reference : int
-        Column of the edition that others are compared with.
+    reference : int or None
+        Column of the edition that others are compared with; None for the mean of all editions.
     """
+    if reference is None:
+        return against_mean(counts)
     shared = ~np.isnan(counts) & ~np.isnan(counts[:, [reference]])
     return Quotient(np.where(shared, counts, 0.0), np.where(shared, counts[:, [reference]], 0.0))
 
@@ -69,13 +123,13 @@ def intervals(quotients: list[Quotient], clusters: Integers, n: int, rng: np.ran
         Ends of the interval of each measure, over the samples in which some of the edition's intents were drawn.
     """
     groups = int(clusters.max()) + 1
-    totals = [(_by_cluster(one.over, clusters, groups), _by_cluster(one.under, clusters, groups)) for one in quotients]
+    measures = [one.resampled(clusters, groups) for one in quotients]
     samples: list[list[Floats]] = [[] for _ in quotients]
     for start in range(0, n, AT_ONCE):
         size = min(AT_ONCE, n - start)
         weights = rng.multinomial(groups, np.full(groups, 1 / groups), size=size).astype(float)
-        for kept, (over, under) in zip(samples, totals, strict=True):
-            kept.append(_quotient(weights @ over, weights @ under))
+        for kept, measure in zip(samples, measures, strict=True):
+            kept.append(measure(weights))
     return [_ends(np.vstack(kept)) for kept in samples]
 
 
@@ -129,7 +183,7 @@ class Measured:
     quotients: dict[str, Quotient] = field(default_factory=dict)
     others: dict[str, Floats] = field(default_factory=dict)
 
-    def add_sizes(self, characters: Floats, size: Floats, reference: int) -> None:
+    def add_sizes(self, characters: Floats, size: Floats, reference: int | None) -> None:
         """Add the premiums of characters and of bytes, and the bytes per character."""
         self.totals |= {"characters": np.nansum(characters, axis=0), "bytes": np.nansum(size, axis=0)}
         premiums = {name: of_reference(counts, reference) for name, counts in (("c", characters), ("b", size))}
@@ -139,9 +193,11 @@ class Measured:
             "character_premium": under,
             "bytes_per_character": Quotient(over.over, under.over),
         }
-        self.others["reference_bytes_per_character"] = Quotient(over.under, under.under).estimate()
+        # of the mean, what makes the product of the three factors hold
+        factors = self.quotients["bytes_per_character"].estimate() * under.estimate()
+        self.others["reference_bytes_per_character"] = factors / over.estimate()
 
-    def add_tokens(self, tokens: Floats, name: str, reference: int, words: Floats | None = None) -> None:
+    def add_tokens(self, tokens: Floats, name: str, reference: int | None, words: Floats | None = None) -> None:
         """Add the token premium and, if words are known, fertility."""
         self.totals[f"tokens{name}"] = np.nansum(tokens, axis=0)
         self.quotients[f"token_premium{name}"] = of_reference(tokens, reference)
@@ -164,7 +220,9 @@ def named_sources(tokenizers: TokenSource | Mapping[str, TokenSource] | None) ->
     return {"": tokenizers}
 
 
-def measure_texts(multitext: Multitext, reference: int, sources: Mapping[str, TokenSource], alpha: float) -> Measured:
+def measure_texts(
+    multitext: Multitext, reference: int | None, sources: Mapping[str, TokenSource], alpha: float
+) -> Measured:
     """Count the bytes, characters and tokens of every text."""
     shape = multitext.presence.shape
     measured = Measured(intents=multitext.intents, editions=multitext.editions, intent_info=multitext.intent_info)
@@ -227,15 +285,15 @@ def measure_counts(counts: pd.DataFrame, name: str, reference: str, intent_info:
     return measured
 
 
-def measure_bits(table: Surprisals, reference: int, texts: Multitext | None, name: str) -> Measured:
+def measure_bits(table: Surprisals, reference: int | None, texts: Multitext | None, name: str) -> Measured:
     """Measure the bits of every intent, and the tokens of the language model, relative to the reference.
 
     Parameters
     ----------
     table : Surprisals
         Bits, with numbers of tokens, characters and bytes as far as they are known.
-    reference : int
-        Column of the edition that others are compared with.
+    reference : int or None
+        Column of the edition that others are compared with; None for the mean of all.
     texts : Multitext or None
         Texts that are measured as well; if there are none, the sizes of the table are compared.
     name : str
@@ -253,16 +311,20 @@ def measure_bits(table: Surprisals, reference: int, texts: Multitext | None, nam
         tokens = table.tokens.where(table.bits.notna()).to_numpy(dtype=float)
         measured.add_tokens(tokens, name, reference, words)
     totals = of_reference(table.bits.to_numpy(), reference)
+    measured.totals["bits"] = np.nansum(table.bits.to_numpy(), axis=0)
+    if isinstance(totals, AgainstMean):  # the published quotients are of a named edition
+        measured.others["information_parity"] = np.full(len(measured.editions), np.nan)
+        measured.quotients["information_parity_totals"] = replace(totals, inverse=True)
+        return measured
     shared = totals.under > 0
     ratio = np.divide(totals.under, totals.over, out=np.zeros_like(totals.over), where=shared)
-    measured.totals["bits"] = np.nansum(table.bits.to_numpy(), axis=0)
     measured.quotients["information_parity"] = Quotient(ratio, shared.astype(float))
     measured.quotients["information_parity_totals"] = Quotient(totals.under, totals.over)
     return measured
 
 
-def place_of(editions: pd.Index, reference: str) -> int:
-    """Return the column of the reference.
+def place_of(editions: pd.Index, reference: str) -> int | None:
+    """Return the column of the reference; None for the mean, unless an edition has this name.
 
     Raises
     ------
@@ -270,5 +332,10 @@ def place_of(editions: pd.Index, reference: str) -> int:
         If there is no such edition.
     """
     if reference not in editions:
-        raise ConfigError(f"{option('reference', reference)}: there is no such edition; there are {listing(editions)}.")
+        if reference == MEAN:
+            return None
+        raise ConfigError(
+            f"{option('reference', reference)}: there is no such edition; there are {listing(editions)}. "
+            f"{MEAN!r} stands for the mean of all."
+        )
     return int(editions.get_indexer(pd.Index([reference]))[0])

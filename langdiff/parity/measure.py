@@ -22,6 +22,7 @@ from langdiff.parity.counting import (
     named_sources,
     place_of,
 )
+from langdiff.parity.means import MEAN
 from langdiff.parity.result import Parity
 from langdiff.parity.tokenizers import USUAL_ALPHA, check_alpha
 from langdiff.regression import DifficultyFit, fit
@@ -37,7 +38,7 @@ FEW_CLUSTERS = 20
 def measure_parity(
     source: Multitext | Surprisals | pd.DataFrame,
     *,
-    reference: str,
+    reference: str = MEAN,
     surprisals: Surprisals | None = None,
     tokenizers: TokenSource | Mapping[str, TokenSource] | None = None,
     clusters: AnyClusters | None = "auto",
@@ -46,10 +47,12 @@ def measure_parity(
     n_resamples: int = 1000,
     seed: int | np.random.Generator = 0,
 ) -> Parity:
-    r"""Measure the length of the same content in every edition relative to a reference edition.
+    r"""Measure the length of the same content in every edition, relative to the mean of all or to one of them.
 
-    Over the intents that an edition shares with the reference, the premium of bytes (characters, tokens) is the
-    quotient of their totals. That of bytes is a product of three factors,
+    The premium of bytes (characters, tokens) is the quotient of totals over the intents that an edition shares with the
+    reference; against the mean it is :math:`e^{b_j}` of counts :math:`a_i e^{b_j}`, :math:`\sum_j b_j = 0`, fitted by
+    the Poisson likelihood: of a complete table the total over the geometric mean of all totals. That of bytes is a
+    product of three factors,
 
     .. math:: \frac{B_j}{B_r} = \frac{B_j}{C_j} \cdot \frac{C_j}{C_r} \cdot \frac{C_r}{B_r}
 
@@ -64,7 +67,8 @@ def measure_parity(
     source : Multitext, Surprisals or DataFrame
         Texts; bits, with bytes and characters if they are known; or numbers of tokens, intents × editions.
     reference : str
-        Edition that the others are compared with.
+        ``"mean"``, or the edition that the others are compared with, such as one that publications use. Texts that
+        were translated from it are then compared with an original.
     surprisals : Surprisals, optional
         Bits beside texts; they may be of other intents, such as the test part. Where the tokens of the language model
         are known (``units``) and are not characters, they are compared, too, as those of a tokenizer; the name of the
@@ -264,6 +268,9 @@ def _intervals(
 def _of_model(fitted: DifficultyFit, reference: str, editions: pd.Index) -> list[Floats]:
     """Return exp(d_r − d_j) and the ends of its interval, each of shape (J,)."""
     rows = []
+    if reference == MEAN and MEAN not in editions:
+        shown = fitted.to_frame().reindex(editions)
+        return [np.exp(-shown[name].to_numpy()) for name in ("difficulty", "high", "low")]
     for edition in editions:
         if edition == reference or edition not in fitted.difficulty.index:
             rows.append([1.0] * 3 if edition == reference else [np.nan] * 3)

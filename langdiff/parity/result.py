@@ -19,7 +19,7 @@ class Parity(Result):
     Attributes
     ----------
     reference : str
-        Edition that the others are compared with.
+        Edition that the others are compared with, or ``"mean"``.
     totals : DataFrame
         Totals over all intents of each edition: ``characters`` (code points), ``bytes`` (UTF-8), ``bits`` and
         ``tokens``, as far as they are known.
@@ -100,11 +100,16 @@ class Parity(Result):
         usual = ("byte_premium", "information_parity_model")
         return next((name for name in usual if name in self.estimates), str(self.estimates.columns[0]))
 
+    @property
+    def compared_with(self) -> str:
+        """What the editions are compared with, in words."""
+        return self.reference if self.reference in self.estimates.index else "their mean"
+
     plot = Drawn("plot_parity")
 
     def __repr__(self) -> str:
         """Return the number of editions, the reference and the range of the first premium."""
-        values = self.estimates[self.sorting].drop(self.reference)
+        values = self.estimates[self.sorting].drop(self.reference, errors="ignore")
         ends = (
             ""
             if values.dropna().empty
@@ -113,4 +118,4 @@ class Parity(Result):
                 f"({values.idxmax()})"
             )
         )
-        return f"Parity of {len(self.estimates)} editions with {self.reference}{ends}"
+        return f"Parity of {len(self.estimates)} editions with {self.compared_with}{ends}"

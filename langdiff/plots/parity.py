@@ -23,7 +23,7 @@ LABELS = {
 }
 
 
-@takes("result", "reference estimates low high sorting", "the result of langdiff.measure_parity")
+@takes("result", "reference compared_with estimates low high sorting", "the result of langdiff.measure_parity")
 def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw one measure of parity by edition, with 95 % intervals, the highest on top.
 
@@ -87,6 +87,6 @@ def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = 
         ax.set_xscale("log")
         plain_log_ticks(ax.xaxis)
         ax.axvline(1, color=INK, linewidth=1, linestyle=DASHED, zorder=0)
-    of = f" ({result.reference} = 1)" if relative else ""
+    of = f" ({result.compared_with.removeprefix('their ')} = 1)" if relative else ""
     known = next((LABELS[key] for key in sorted(LABELS, key=len, reverse=True) if name == key), name.replace("_", " "))
     return finish(ax, f"{known}{of}", keep=("bottom",), legend=beside in result.estimates)

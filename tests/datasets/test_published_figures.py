@@ -3,14 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import langdiff as ld
-from langdiff.datasets import byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020
+from langdiff.datasets import belebele2024, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020
+from langdiff.experiments import reproduce_paper
 
 
 @pytest.mark.parametrize(
     ("function", "shape"),
     [
+        (belebele2024, (122, 6)),
         (byte_premium2024, (1318, 13)),
         (goldfish2024, (204, 13)),
         (tokenization_lengths2023, (204, 28)),
@@ -24,6 +27,19 @@ def test_tables_are_whole_and_say_where_they_come_from(function, shape):
     assert published.figures.index.notna().all()
     assert published.licence in published.summary()
     assert repr(published).startswith(function.__name__)
+
+
+def test_answers_to_belebele_against_chance():
+    table = belebele2024().figures.drop(columns="goldfish_used")
+    assert table.to_numpy().min() > 150
+    assert binom.sf(247, 900, 0.25) == pytest.approx(0.0427, abs=5e-5)  # the smallest below .05
+    claims = reproduce_paper("belebele2024").claims.set_index("claim")
+    assert (claims["agreement"] == "yes").all()
+    assert claims.loc["scores above chance at p < .05, of 610", "note"] == "by model 85 101 99 98 103"
+    by_rate = "scores above chance at a false discovery rate of .05"
+    assert claims.loc[by_rate, "note"] == "by model 79 101 98 96 103"
+    none = "arb_latn bod_tibt fuv_latn hau_latn nso_latn nya_latn shn_mymr som_latn yor_latn"
+    assert claims.loc["languages in which no model is above chance", "note"] == none
 
 
 @pytest.mark.real_data

@@ -7,6 +7,7 @@ import pytest
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from langdiff.datasets import (
+    belebele2024,
     bender2011,
     bothwell2023,
     byte_premium2024,
@@ -26,7 +27,7 @@ SHIPPED = {
     "morey2017_scores": (morey2017, "scores"),
     **{
         function.__name__: (function, "figures")
-        for function in (byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020)
+        for function in (belebele2024, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020)
     },
 }
 TEXT = {"bender2011_claims", "bender2011_facts", "mielke2019_claims"}

@@ -15,6 +15,7 @@ def claims(name):
 def test_agreement():
     found = {name: reproduce_paper(name).claims["agreement"].value_counts().to_dict() for name in PAPERS}
     assert found == {
+        "belebele2024": {"yes": 13},
         "byte_premium2024": {"yes": 6, "no": 1},  # the factors are of other samples
         "goldfish2024": {"yes": 1, "cannot be recomputed": 2},
         "tokenization_lengths2023": {"yes": 4},
@@ -41,6 +42,6 @@ def test_a_wrong_figure_is_seen(monkeypatch):
 
 
 def test_unknown_paper():
-    with pytest.raises(ConfigError, match="unknown paper 'x'; use one of byte_premium2024"):
+    with pytest.raises(ConfigError, match="unknown paper 'x'; use one of belebele2024, byte_premium2024"):
         reproduce_paper("x")
     assert "4 of 4 claims agree" in reproduce_paper("tokenization_lengths2023").summary()

@@ -7,6 +7,7 @@ from pydantic import Field
 
 import langdiff as ld
 from langdiff.errors import DataError, listing
+from langdiff.parity.means import MEAN
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
 from langdiff.run.section import Basis, Renamed, Section, by_model, section
@@ -24,22 +25,22 @@ OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_p
     title="Parity",
     heading="What does the same content take?",
     explains="Premiums are bytes and characters of all selected texts, as they were read, in units of those of the "
-    "reference. Bits are those of the measured intents. Information parity is above 1 where an edition takes fewer "
-    "bits than the reference: as published (a mean of quotients), of totals, and by the regression model, which is "
-    "recommended. Below the numbers: 95 % intervals.",
+    "reference, which is the mean of all editions unless one is named. Bits are those of the measured intents. "
+    "Information parity is above 1 where an edition takes fewer bits than the reference: as published (a mean of "
+    "quotients), of totals, and by the regression model, which is recommended. Below the numbers: 95 % intervals.",
 )
 class ParitySettings(Section):
-    """``[parity]``: bytes, characters and bits of all editions in units of one; see `langdiff.measure_parity`."""
+    """``[parity]``: bytes, characters and bits of the same content; see `langdiff.measure_parity`."""
 
     renamed: ClassVar[Renamed] = {"bootstrap": "n_resamples"}
 
-    reference: str
+    reference: str = MEAN
     model: Literal["1", "2"] = "2"
     n_resamples: int = Field(1000, ge=0)
 
     def needs(self, basis: Basis) -> None:
         """Check that the reference was selected."""
-        if self.reference not in basis.multitext.editions:
+        if self.reference != MEAN and self.reference not in basis.multitext.editions:
             known = listing(basis.multitext.editions, most=20)
             raise DataError(f"reference = {self.reference!r} in [parity] is not a selected edition; there are {known}.")
 
@@ -52,7 +53,7 @@ class ParitySettings(Section):
         tables, notes = {}, []
         figures: list[Figure] = []
         for lm, table in basis.surprisals.items():
-            scored = self.reference in table.editions
+            scored = self.reference == MEAN or self.reference in table.editions
             if not scored:
                 notes.append(f"{lm}: {self.reference} could not be scored, so that there are no bits to compare with.")
             result = ld.measure_parity(
@@ -67,10 +68,11 @@ class ParitySettings(Section):
             tables[lm] = result.to_frame().rename_axis("edition").reset_index()
             notes.append(f"{lm}: [{result.signature}]")
             if not figures:  # bytes are the same for all language models
-                caption = f"Bytes of the same content, in units of those of {self.reference}, with 95 % intervals."
+                unit = result.compared_with
+                caption = f"Bytes of the same content, in units of those of {unit}, with 95 % intervals."
                 name, rows = self.about.name, len(result.estimates)
                 premium = result.estimates["byte_premium"]
-                title = f"{premium.idxmax()} takes {premium.max():.2f} times the bytes of {self.reference}"
+                title = f"{premium.idxmax()} takes {premium.max():.2f} times the bytes of {unit}"
                 figures.append(
                     draw(name, caption, name, lambda ax, r=result: r.plot("byte_premium", ax), rows=rows, title=title)
                 )
