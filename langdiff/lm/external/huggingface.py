@@ -458,9 +458,9 @@ def start_charge(lm: HuggingFaceLM | str | Path) -> float:
 
     Examples
     --------
-    A folder of a model and of its tokenizer::
-
-        ld.start_charge("models/llama")
+    >>> start_charge("no-such-folder")
+    Traceback (most recent call last):
+    langdiff.errors.CheckpointError: no-such-folder: no such folder. Give a local folder of a model; nothing is ...
     """
     model = lm if isinstance(lm, HuggingFaceLM) else HuggingFaceLM(lm)
     return model.start_charge()

@@ -23,7 +23,7 @@ def read_log_likelihoods(
     intent_info: pd.DataFrame | str | Path | None = None,
     lm: str = "unknown",
 ) -> Surprisals:
-    """Read the log-probability of each text, one file per edition: an earlier name of `langdiff.read_logs`.
+    r"""Read the log-probability of each text, one file per edition: an earlier name of `langdiff.read_logs`.
 
     Parameters
     ----------
@@ -59,9 +59,17 @@ def read_log_likelihoods(
 
     Examples
     --------
-    What is written now::
+    What is written now:
 
-        ld.read_logs({"eng": "eng.scores", "deu": "deu.scores"}, unit="log10", system="mine").surprisals()
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     eng, deu = Path(folder, "eng.scores"), Path(folder, "deu.scores")
+    ...     _ = eng.write_text("-3.0\n-4.5\n"), deu.write_text("-3.5\n\n")
+    ...     read_logs({"eng": eng, "deu": deu}, unit="log10", system="mine").surprisals().bits.round(2)
+    edition    eng    deu
+    intent
+    1         9.97  11.63
+    2        14.95    NaN
     """
     warn("read_log_likelihoods is called read_logs now: ld.read_logs(files, unit=…, system=…).surprisals().")
     if not isinstance(files, Mapping):
@@ -122,9 +130,11 @@ def read_token_scores(
 
     Examples
     --------
-    What is written now::
+    What is written now:
 
-        ld.read_logs("tokens.csv", unit="nats").tokens()
+    >>> table = {"intent": ["1", "1"], "edition": ["eng", "eng"], "token": ["un", "do"], "bits": [-3.0, -1.0]}
+    >>> read_logs(table, unit="bits").tokens()
+    TokenScores: 2 tokens of 1 texts in 1 editions, boundaries of words not scored
     """
     warn("read_token_scores is called read_logs now: ld.read_logs(table, unit=…).tokens().")
     check_unit(unit)

@@ -276,7 +276,7 @@ def intercept(bits: Floats, sizes: Floats, language: Any, item: Any) -> tuple[fl
 
 
 def sensitivity(bits: pd.DataFrame, charge: float = KAPPA) -> float:
-    """Return the largest change of a difficulty (nats) if each text was charged so many bits too much.
+    """Return the largest change of a difficulty (nats) if each text had been charged some bits too many.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ NAMED = {**ROLES, "item": ("item", "intent", "custom_id")}  # the same, of recor
 
 
 class Asked(NamedTuple):
-    """What the user said of logs: unit of those that do not tell it, and the keys of items, languages and systems."""
+    """Settings of the user: unit of logs that do not tell it, and the keys of items, languages and systems."""
 
     unit: Unit | None = None
     item: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a file of logs beside its rows.
+    """Facts about a file of logs, apart from its rows.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Samples of lm-evaluation-harness: ``samples_TASK_DATE.jsonl``, and ``results_DATE.json`` beside them."""
+"""Samples of lm-evaluation-harness: ``samples_TASK_DATE.jsonl``, and ``results_DATE.json`` in the same folder."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -130,7 +130,7 @@ def _metrics(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _results(source: Source, date: str) -> dict[str, Any]:
-    """Return the results beside samples: those of the same date, or the only ones."""
+    """Return the results in the folder of samples: those of the same date, or the only ones."""
     files = source.beside(RESULTS)
     of_date = [file for file in files if date and date in file.name]
     chosen = of_date[0] if of_date else files[0] if len(files) == 1 else None

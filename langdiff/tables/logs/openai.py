@@ -72,7 +72,7 @@ def _row(record: Mapping[str, Any], line: int, where: str) -> Row:
 def _without_generated(
     tokens: Tokens, text: str | None, prompt: str | None, usage: object, where: str
 ) -> tuple[Tokens, str | None]:
-    """Return the tokens of the prompt; what a model generated after it is no text of ours."""
+    """Return the tokens of the prompt, without those that the model generated after it."""
     read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     n = len(tokens.names)
     echoed = np.isnan(tokens.bits[0]) or (isinstance(text, str) and prompt is not None and text.startswith(prompt))

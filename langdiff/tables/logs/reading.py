@@ -207,7 +207,7 @@ def _charge(
     tokenizer: Any,
     start: Start,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return texts, without a charged start token where asked, and what is known of such a charge."""
+    """Return texts, without a charged start token if asked to, and notes on such a charge."""
     systems = pd.Index(pd.unique(rows["system"]))
     notes: list[str] = []
     charges = {} if tokenizer is None or not len(systems) else charges_of(tokenizer, systems)

@@ -13,6 +13,7 @@ from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.pairing import Pairing
+from langdiff.tables.logs.record import METADATA, scoring_of
 from langdiff.tables.long_tables import write_table_file
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.provenance import Provenance
@@ -20,7 +21,6 @@ from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.token_tables import TokenScores
 
 Per = Literal["bits", "outcomes", "tokens"]
-METADATA = b"langdiff.logs"  # of a Parquet file
 SIZES = ("eos_bits", "characters", "bytes", "units")
 
 
@@ -71,7 +71,7 @@ class Logs(Result):
         return list(dict.fromkeys(name for table in tables if "system" in table for name in table["system"]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the long table of texts, or of answers where there are no texts."""
+        """Return the long table of texts; of logs without texts, that of answers."""
         return (self.texts if len(self.texts) else self.answers).copy()
 
     def surprisals(self, system: str | None = None) -> Surprisals:
@@ -264,11 +264,9 @@ class Logs(Result):
             raise ConfigError(f"no system {system!r}; there are {listing(there)}.")
         return there[0] if system is None else system
 
-    def _provenance(self, system: str) -> Provenance | None:
-        told = ",".join(f"{key}:{value}" for key, value in self.treatment.items())
-        kinds = "+".join(dict.fromkeys(self.sources["kind"])) if len(self.sources) else "table"
-        versions = "+".join(dict.fromkeys(v for v in self.sources.get("version", ()) if v))
-        return Provenance(recipe=system, scoring=f"{kinds},{told}" if told else kinds, versions=versions or None)
+    def _provenance(self, system: str) -> Provenance:
+        versions = "+".join(dict.fromkeys(version for version in self.sources.get("version", ()) if version))
+        return Provenance(recipe=system, scoring=scoring_of(self.record()), versions=versions or None)
 
     def _table(self) -> pd.DataFrame:
         counts: dict[tuple[str, str], dict[str, Any]] = {}

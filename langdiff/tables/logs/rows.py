@@ -153,7 +153,7 @@ def with_systems(rows: pd.DataFrame, system: str | Mapping[str, str] | None) -> 
 def with_languages(
     rows: pd.DataFrame, language: str | Mapping[str, str] | None, *, alone: bool, facts: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return rows with their languages, empty where there is no telling.
+    """Return rows with their languages, empty where these are not known.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def with_languages(
 
 
 def ended(rows: pd.DataFrame) -> list[bool | None]:
-    """Return whether the end of each text was scored; None where there is no telling."""
+    """Return whether the end of each text was scored; None where this is not known."""
     found: list[bool | None] = []
     for tokens, eos, kind in zip(rows["tokens"], rows["eos_bits"], rows["kind"], strict=True):
         if tokens is not None:

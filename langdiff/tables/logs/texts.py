@@ -129,7 +129,7 @@ def _refuse_twice(rows: pd.DataFrame, files: pd.Series) -> None:
 
 
 def _named_by(rows: pd.DataFrame, keys: tuple[str, ...], *, keep: bool) -> list[str]:
-    """Return names of items by keys of documents; `keep` those that rows have already."""
+    """Return names of items by keys of documents; if `keep` is true, names in the rows stay."""
     if keep and rows["item"].notna().any():
         unnamed = rows["item"].isna()
         names = rows["item"].copy()
