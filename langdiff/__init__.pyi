@@ -68,6 +68,7 @@ from .regression.outcomes.analyses import cross_validate_outcomes as cross_valid
 from .regression.outcomes.analyses import explain_abilities as explain_abilities
 from .regression.outcomes.fitting import fit_outcomes as fit_outcomes
 from .regression.outcomes.prediction import OutcomeSimulation as OutcomeSimulation
+from .regression.outcomes.prediction import simulate_crossed_outcomes as simulate_crossed_outcomes
 from .regression.outcomes.prediction import simulate_outcomes as simulate_outcomes
 from .regression.outcomes.result import OutcomeFit as OutcomeFit
 from .regression.outcomes.result import read_outcome_fit as read_outcome_fit

@@ -6,6 +6,7 @@ saves in another format to an archive of its own.
 
 import io
 import json
+import re
 import tarfile
 import tempfile
 from dataclasses import replace
@@ -102,7 +103,8 @@ def of_fit(path: Path) -> dict:
 def of_outcomes(path: Path) -> dict:
     """Return what a fit of outcomes holds."""
     fit = ld.read_outcome_fit(path)
-    again = {"repr": repr(fit), "summary": before_rank_sets(fit.summary()), "signature": fit.signature}
+    summary = re.sub(r", design effect \d+\.\d\d", "", before_rank_sets(fit.summary()))  # said since
+    again = {"repr": repr(fit), "summary": summary, "signature": fit.signature}
     again |= {"abilities": effects_table(fit.abilities.to_frame()), "covariance": fit.covariance.to_numpy().tolist()}
     return again | {"parameters": table(fit.parameters.reset_index()), "items": table(fit.items)}
 

@@ -19,9 +19,9 @@ langdiff:
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
     read_frame read_language_model read_log_likelihoods read_logs read_multitext read_outcome_fit read_outcomes
     read_surprisals read_token_scores read_treebank replicate reproduce run_balanced run_experiment
-    sample sample_outcomes score_multitext select short_form simulate simulate_outcomes split stack
-    split_by_origin split_into_folds standardized_residuals start_charge surprisals_of sweep_merges synthesize
-    tokenize train_language_model translationese write_multitext xmi
+    sample sample_outcomes score_multitext select short_form simulate simulate_crossed_outcomes simulate_outcomes
+    split stack split_by_origin split_into_folds standardized_residuals start_charge surprisals_of sweep_merges
+    synthesize tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
     constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns read_gold
@@ -44,6 +44,7 @@ langdiff.experiments:
     run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
     translationese_by_model write_origins
 langdiff.lm:
+    merge_shards score_shard
     Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring SurprisalModel
     TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
     read_kneser_ney read_language_model read_mixture read_model read_models read_training_logs score_multitext

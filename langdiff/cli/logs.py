@@ -37,8 +37,8 @@ def import_logs(
 ) -> None:
     """Read logs of language models of any kind into one long table, which all commands read.
 
-    Kinds are told by content: lm-evaluation-harness, OpenAI completions, llama-cpp-python, vLLM, minicons, Inspect, flat
-    JSON lines and tables.
+    Kinds are told by content: lm-evaluation-harness, OpenAI completions, llama-cpp-python, vLLM, minicons, Inspect,
+    flat JSON lines and tables.
 
     Example: langdiff import results/ --out logs.parquet
 

@@ -91,16 +91,25 @@ def signature_of(function: str) -> Signature:
     module, name = _locate(function)
     _, node = _module(module).find(name)
     if isinstance(node, ast.ClassDef):
-        return Signature({one.name: one for one in _fields(_module(module), node)})
+        made = next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None)
+        if made is None:
+            return Signature({one.name: one for one in _fields(_module(module), node)})
+        _, *others = _arguments(_module(module), made, ast.get_docstring(node) or "")
+        return Signature({one.name: one for one in others})
     if not isinstance(node, ast.FunctionDef):
         raise LookupError(f"{function}: no function or class in {module}.")
+    found = _arguments(_module(module), node, ast.get_docstring(node) or "")
+    return Signature({one.name: one for one in found}, _offers(_module(module), node.returns))
+
+
+def _arguments(module: "_Module", node: ast.FunctionDef, doc: str) -> list[Parameter]:
+    """Return the parameters of a function, described in a docstring, which of a method is that of its class."""
     given = node.args
     missing: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
     pairs = [*zip(given.args, [*missing, *given.defaults], strict=True)]
     pairs += zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    told = _described(ast.get_docstring(node) or "")
-    found = [_parameter(_module(module), one.arg, one.annotation, default, told) for one, default in pairs]
-    return Signature({one.name: one for one in found}, _offers(_module(module), node.returns))
+    told = _described(doc)
+    return [_parameter(module, one.arg, one.annotation, default, told) for one, default in pairs]
 
 
 @cache

@@ -1,7 +1,7 @@
 """From text to bits: training, scoring, numbers of merges, difficulties by size of the training data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -15,12 +15,13 @@ from langdiff.cli.output import (
     save_picture,
     write_frame,
 )
-from langdiff.errors import ConfigError, LangdiffError
+from langdiff.errors import ConfigError, LangdiffError, listing, option
 
 if TYPE_CHECKING:
     from langdiff.experiments.replicates import Replicates
-    from langdiff.lm import Compute
+    from langdiff.lm import Compute, HuggingFaceLM
     from langdiff.regression import DifficultyCurve
+    from langdiff.tables.multitext import Multitext
     from langdiff.tables.surprisals import Surprisals
     from langdiff.tables.token_tables import TokenScores
 
@@ -118,11 +119,16 @@ def _draw_learning(out: Path, recipe: str) -> None:
         typer.echo(f"Learning curves: {picture}", err=True)
 
 
+TRANSFORMER = ("dtype", "device_map", "batch_size", "max_length", "overlap", "start_token", "end_token")
+
+
 @Command(
     app,
     "langdiff.score_multitext",
-    kinds={"lm": str, "scoring": str},
+    kinds={"lm": str, "scoring": str, "device_map": str},
+    settings={"langdiff.HuggingFaceLM": TRANSFORMER},
     help=LM,
+    panels={"With --hf": (*TRANSFORMER, "cache", "shard")},
     without=("multitext", "models", "progress"),
 )
 def score(
@@ -137,11 +143,20 @@ def score(
     ],
     corpus: Corpus,
     call: Call,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")] = None,
     hf: Annotated[bool, typer.Option("--hf", help="MODELS is a folder of the Transformers library.")] = False,
-    dtype: Annotated[str | None, typer.Option(help="With --hf: float32 (by default), bfloat16 or float16.")] = None,
     cache: Annotated[
-        Path | None, typer.Option(help="With --hf: where scored editions are kept, to go on after an interruption.")
+        Path | None,
+        typer.Option(
+            help="Where scored editions are kept, to go on after an interruption.", rich_help_panel="With --hf"
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            help="Share of one machine, k/N: score it into --cache, without --out; then langdiff merge.",
+            rich_help_panel="With --hf",
+        ),
     ] = None,
     per: Annotated[
         Literal["text", "token", "word"],
@@ -162,6 +177,8 @@ def score(
     Example: langdiff score --hf models/gpt2 ntrex/ --out surprisals.csv --cache scored
 
     Example: langdiff score --hf models/gpt2 ntrex/ --per word --out words.parquet
+
+    Example: langdiff score --hf models/gpt2 ntrex/ --shard 2/8 --cache scored
     """
     import langdiff as ld
     from langdiff.corpora.tokenizer import prepare_text
@@ -170,31 +187,79 @@ def score(
     from langdiff.lm.texts import NOTE, read_preparation
     from langdiff.tables.long_tables import table_kind
 
-    table_kind(out)  # an error before any work is done
+    if not hf:
+        _refuse_transformer(context)
+    if (shard is None) == (out is None) or (shard is not None and cache is None):
+        raise ConfigError("give --out, the table to write, or --shard with --cache, the folder of all shares.")
+    if out is not None:
+        table_kind(out)  # an error before any work is done
     if hf:
         if any(is_given(context, name) for name in ("lm", "scoring", "max_replaced")):
             raise ConfigError("--lm, --scoring, --max-replaced are for models trained here: leave them out, or --hf.")
-        model = ld.HuggingFaceLM(models, device=call.given["device"], dtype=dtype or "float32")
-        if per != "text":
-            if cache is not None:
-                raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
-            _write_tokens(model.token_scores(corpus.open()), per, out, as_json)
-            return
-        _finish(ld.surprisals_of(model, corpus.open(), lm=model.name, cache=cache), out, as_json)
+        if per != "text" and cache is not None:
+            raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
+        model = ld.HuggingFaceLM(models, **{name: call.given[name] for name in ("device", *TRANSFORMER)})
+        _score_transformer(model, corpus.open(), per, out=out, cache=cache, shard=shard, as_json=as_json)
         return
-    if cache is not None or dtype is not None:
-        raise ConfigError("--cache and --dtype are for models of the Transformers library: add --hf.")
+    written = cast(Path, out)  # without --shard there is one
     if (models / "config.json").is_file() and not (models / NOTE).is_file():
         raise ConfigError(f"{models}: holds a model of the Transformers library: add --hf.")
     multitext = prepare_text(corpus.open(), read_preparation(models))
     if per == "text":
-        _finish(call(multitext=multitext, models=models), out, as_json)
+        _finish(ld.score_multitext(multitext, models, **call.arguments(*TRANSFORMER)), written, as_json)
         return
     given = call.given
     recipe, how = find_scored_lm(given["lm"], given["scoring"])
     trained = read_models(models, multitext.editions, lm=recipe, device=given["device"])
     scores = token_scores(trained, multitext, scoring=how, max_replaced=given["max_replaced"])
-    _write_tokens(scores, per, out, as_json)
+    _write_tokens(scores, per, written, as_json)
+
+
+def _refuse_transformer(context: typer.Context) -> None:
+    """Refuse options of models of the Transformers library."""
+    if alone := [name for name in (*TRANSFORMER, "cache", "shard") if is_given(context, name)]:
+        names = listing([option(name) for name in alone], most=20).replace("'", "")
+        raise ConfigError(f"{names}: for models of the Transformers library; add --hf.")
+
+
+def _score_transformer(
+    model: "HuggingFaceLM",
+    multitext: "Multitext",
+    per: Literal["text", "token", "word"],
+    *,
+    out: Path | None,
+    cache: Path | None,
+    shard: str | None,
+    as_json: bool,
+) -> None:
+    """Write the scores of a model of the Transformers library, or keep those of one share."""
+    import langdiff as ld
+
+    if out is None:
+        mine = ld.lm.score_shard(model, multitext, shard=shard or "", cache=cache or Path(), lm=model.name)
+        typer.echo(f"Share {shard}: {len(mine)} editions in {cache}; join all shares by langdiff merge.", err=True)
+    elif per == "text":
+        _finish(ld.surprisals_of(model, multitext, lm=model.name, cache=cache), out, as_json)
+    else:
+        _write_tokens(model.token_scores(multitext), per, out, as_json)
+
+
+@Command(app, name="merge")
+def merge(
+    cache: Annotated[Path, typer.Argument(help="Folder that langdiff score --shard wrote to.", callback=existing)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
+    as_json: Json = False,
+) -> None:
+    """Join the shares of a scored corpus to one table; of several language models, to a stack of their tables.
+
+    Example: langdiff merge scored --out surprisals.parquet
+    """
+    import langdiff as ld
+    from langdiff.tables.long_tables import table_kind
+
+    table_kind(out)
+    tables = ld.lm.merge_shards(cache)
+    _finish(next(iter(tables.values())) if len(tables) == 1 else ld.stack(tables), out, as_json)
 
 
 def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Path, as_json: bool) -> None:

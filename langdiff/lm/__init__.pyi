@@ -8,6 +8,8 @@ from .compute import Compute as Compute
 from .compute import compute_surprisals as compute_surprisals
 from .external.huggingface import HuggingFaceLM as HuggingFaceLM
 from .external.protocol import SurprisalModel as SurprisalModel
+from .external.protocol import merge_shards as merge_shards
+from .external.protocol import score_shard as score_shard
 from .external.protocol import surprisals_of as surprisals_of
 from .jobs.folder import read_training_logs as read_training_logs
 from .language_model import LanguageModelRecipe as LanguageModelRecipe

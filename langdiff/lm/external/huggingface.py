@@ -18,7 +18,7 @@ from torch import Tensor
 from langdiff.base.pretrained import load_local
 from langdiff.base.signature import full_hash
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, TrainingError, warn
+from langdiff.errors import ConfigError, TrainingError, option, warn
 from langdiff.lm.device import find_device, single_precision
 from langdiff.lm.external.windows import Batches, Window, cut_windows, padded
 from langdiff.lm.texts import check_texts, sizes_of
@@ -113,9 +113,9 @@ class HuggingFaceLM:
         end_token: str | None = None,
     ) -> None:
         if batch_size < 1:
-            raise ConfigError(f"batch_size must be at least 1, got {batch_size}.")
+            raise ConfigError(f"{option('batch_size')} must be at least 1, got {batch_size}.")
         if dtype not in DTYPES:
-            raise ConfigError(f"dtype is one of {', '.join(DTYPES)}; got {dtype!r}.")
+            raise ConfigError(f"{option('dtype', dtype)}: use one of {', '.join(DTYPES)}.")
         self.batch_size = batch_size
         if isinstance(path_or_model, str | os.PathLike):
             path = Path(path_or_model)
@@ -374,11 +374,11 @@ class HuggingFaceLM:
         if token is None:
             raise ConfigError(
                 f"the tokenizer has no {attribute}, and a text needs a {what} token to be scored whole. "
-                f"Name a token of its vocabulary: {what}_token=…"
+                f"Name a token of its vocabulary by {option(f'{what}_token')}."
             )
         number = self.tokenizer.get_vocab().get(str(token))
         if number is None or number >= self._vocabulary_size:
-            raise ConfigError(f"{what}_token {str(token)!r} is not in the vocabulary of {self.name}.")
+            raise ConfigError(f"{option(f'{what}_token', str(token))}: not in the vocabulary of {self.name}.")
         return int(number)
 
     def _window(self, max_length: int | None) -> int | None:
@@ -387,14 +387,17 @@ class HuggingFaceLM:
             return limit
         if max_length < 1 or (limit is not None and max_length > limit):
             upper = "" if limit is None else f" and at most {limit:,}, the positions of {self.name}"
-            raise ConfigError(f"max_length must be at least 1{upper}; got {max_length}.")
+            raise ConfigError(f"{option('max_length')} must be at least 1{upper}; got {max_length}.")
         return max_length
 
     def _checked_overlap(self, overlap: int | None) -> int:
         if overlap is None:
             return (self.max_length or 0) // 2
         if not 0 <= overlap < (self.max_length or float("inf")):
-            raise ConfigError(f"overlap must be from 0 to less than max_length ({self.max_length}), got {overlap}.")
+            raise ConfigError(
+                f"{option('overlap')} must be from 0 to less than {option('max_length')} ({self.max_length}), got "
+                f"{overlap}."
+            )
         return overlap
 
     @torch.no_grad()

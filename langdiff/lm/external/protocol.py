@@ -4,19 +4,30 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.checksums import is_whole, seal
-from langdiff.base.io import parse_json, remove, write_json
+from langdiff.base.checksums import seal
+from langdiff.base.io import remove, write_json
 from langdiff.base.progress import progress_bar
 from langdiff.base.signature import full_hash
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing, warn
-from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames
+from langdiff.lm.external.shards import (
+    Plan,
+    Submits,
+    collect,
+    file_of,
+    frames_of_plan,
+    read_plans,
+    read_scores,
+    share_of,
+)
+from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames, table_of_frames
 from langdiff.lm.texts import check_texts
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
 
 KIND = "surprisals of an edition"
@@ -61,6 +72,7 @@ def surprisals_of(
     *,
     lm: str | None = None,
     cache: str | Path | None = None,
+    executor: Submits | None = None,
     progress: bool | None = None,
 ) -> Surprisals:
     """Score every intent of a multitext with an external language model.
@@ -76,7 +88,11 @@ def surprisals_of(
     cache : str or Path, optional
         Folder where what is known of each edition is kept as soon as it is scored, so that the same call goes on after
         an interruption. Models need an attribute ``identity``, a string that tells them from others, as
-        `langdiff.HuggingFaceLM` has.
+        `langdiff.HuggingFaceLM` has. A cluster without an executor shares the editions out by `score_shard`.
+    executor : object with a method ``submit``, optional
+        Where editions are scored, instead of here one after the other: of the standard library, Dask or submitit. What
+        ``submit`` returns needs ``done()`` and ``result()``; model and texts are sent to it. With a cache, which must
+        be a folder that all workers see, each worker keeps what it has scored.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
 
@@ -103,40 +119,176 @@ def surprisals_of(
     >>> surprisals_of(EightBitsAByte(), multitext)
     Surprisals by EightBitsAByte: 2 intents × 2 editions, 1 of 4 cells missing
     """
+    models = _models_of(model, multitext, with_identity=cache is not None)
+    name = lm or _name_of(models)
+    folder = None if cache is None else Path(cache)
+    frames, scored = {}, {}
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task(name, total=len(multitext.editions), note="")
+        futures = {}
+        for edition in multitext.editions:
+            texts = multitext.text(edition)
+            scored[edition] = hash_texts(texts)
+            if executor is not None:
+                futures[edition] = executor.submit(_job, models[edition], texts, edition, folder)
+                continue
+            bar.update(task, note=edition)
+            frames[edition] = _job(models[edition], texts, edition, folder)
+            bar.update(task, advance=1)
+        frames |= collect(futures, lambda edition: bar.update(task, advance=1, note=edition))
+    return surprisals_of_frames(frames, multitext, name, _provenance(models, name, multitext, scored))
+
+
+def score_shard(
+    model: SurprisalModel | Mapping[str, SurprisalModel],
+    multitext: Multitext,
+    *,
+    shard: str,
+    cache: str | Path,
+    lm: str | None = None,
+    progress: bool | None = None,
+) -> list[str]:
+    """Score one machine's share of the editions, as an array of jobs on a cluster does, and keep it in the cache.
+
+    Run it with the same arguments and each of ``"1/N"`` to ``"N/N"``, at once or not, then `merge_shards`. Several
+    models may share a cache. Nothing is locked, since no two shares write the same file.
+
+    Parameters
+    ----------
+    model, multitext, lm, progress
+        As `langdiff.surprisals_of` takes them; models need an ``identity``.
+    shard : str
+        ``"k/N"``: share k, from 1, of N.
+    cache : str or Path
+        Folder that all machines see, of files; object stores cannot hold it.
+
+    Returns
+    -------
+    list of str
+        Editions of this share.
+
+    Raises
+    ------
+    ConfigError
+        If `shard` is not of this form, or as `langdiff.surprisals_of`.
+    DataError
+        As `langdiff.surprisals_of`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import langdiff as ld
+    >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"], "deu": ["ein Hund", "eine Katze"]}))
+    >>> class EightBitsAByte:
+    ...     identity = "8 bits a byte"
+    ...
+    ...     def surprisal(self, texts):
+    ...         return [8.0 * len(text.encode()) for text in texts]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     shares = [score_shard(EightBitsAByte(), multitext, shard=f"{k}/2", cache=folder) for k in (1, 2)]
+    ...     merge_shards(folder)["EightBitsAByte"]
+    Surprisals by EightBitsAByte: 2 intents × 2 editions, 0 of 4 cells missing
+    """
+    models = _models_of(model, multitext, with_identity=True)
+    name, folder = lm or _name_of(models), Path(cache)
+    texts = {edition: multitext.text(edition) for edition in multitext.editions}
+    keys = {edition: _key(models[edition], edition, texts[edition]) for edition in multitext.editions}
+    chosen = share_of(list(keys.values()), shard)
+    scored = {edition: hash_texts(texts[edition]) for edition in texts}
+    Plan(
+        lm=name,
+        keys=pd.Series(keys, name="key"),
+        presence=multitext.presence,
+        intent_info=multitext.intent_info,
+        provenance=_provenance(models, name, multitext, scored),
+    ).write(folder)
+    mine = [edition for edition, key in keys.items() if key in chosen]
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task(f"{name}, share {shard}", total=len(mine), note="")
+        for edition in mine:
+            bar.update(task, note=edition)
+            _job(models[edition], texts[edition], edition, folder)
+            bar.update(task, advance=1)
+    return mine
+
+
+def merge_shards(cache: str | Path) -> dict[str, Surprisals]:
+    """Join the shares of a cache to tables.
+
+    Parameters
+    ----------
+    cache : str or Path
+        Folder that `score_shard` wrote to.
+
+    Returns
+    -------
+    dict from str to Surprisals
+        Table of each language model, the same to the last bit as `langdiff.surprisals_of` gives; `langdiff.stack` takes
+        them.
+
+    Raises
+    ------
+    DataError
+        If nothing was scored, or shares are missing; the message names the editions.
+
+    Examples
+    --------
+    >>> merge_shards("no-such-folder")
+    Traceback (most recent call last):
+    ...
+    langdiff.errors.DataError: no-such-folder: no plan of scores. It is written by langdiff score --shard k/N --cache \
+no-such-folder.
+    """
+    folder = Path(cache)
+    tables: dict[str, Surprisals] = {}
+    for plan in read_plans(folder):
+        if plan.lm in tables:
+            raise DataError(f"{folder}: two tables of {plan.lm}, of other texts or settings. Use a folder for each.")
+        frames = frames_of_plan(plan, folder)
+        tables[plan.lm] = table_of_frames(
+            frames, list(plan.keys.index), plan.presence.index, plan.lm, plan.provenance, plan.intent_info
+        )
+    return tables
+
+
+def _models_of(model: object, multitext: Multitext, *, with_identity: bool) -> dict[str, Any]:
+    """Return the model of each edition, after checking that it can score and, for a cache, be told from others."""
     models = dict(model) if isinstance(model, Mapping) else dict.fromkeys(multitext.editions, model)
     without = [edition for edition in multitext.editions if edition not in models]
     if without:
         raise ConfigError(f"no language model for {len(without)} edition(s): {listing(without)}.")
-    unfit = [models[edition] for edition in multitext.editions if not isinstance(models[edition], SurprisalModel)]
+    models = {edition: models[edition] for edition in multitext.editions}
+    unfit = [each for each in models.values() if not isinstance(each, SurprisalModel)]
     if unfit:
         raise ConfigError(
             f"a language model needs a method surprisal(texts) that gives bits; {type(unfit[0]).__name__} has none."
         )
-    if cache is not None:
-        unknown = [each for each in models.values() if not isinstance(getattr(each, "identity", None), str)]
-        if unknown:
-            raise ConfigError(
-                "a cache needs models with an attribute identity, a string that tells them from others; "
-                f"{type(unknown[0]).__name__} has none."
-            )
-    name = lm or "+".join(dict.fromkeys(type(models[edition]).__name__ for edition in multitext.editions))
-    frames, scored = {}, {}
-    with progress_bar(progress=progress) as bar:
-        task = bar.add_task(name, total=len(multitext.editions), note="")
-        for edition in multitext.editions:
-            bar.update(task, note=edition)
-            texts = multitext.text(edition)
-            score = partial(_score, models[edition], texts, edition)
-            if cache is None:
-                frames[edition] = score()
-            else:
-                identity = cast(Identified, models[edition]).identity
-                frames[edition] = cached(Path(cache), identity, edition, texts, score)
-            scored[edition] = hash_texts(texts)
-            bar.update(task, advance=1)
+    unknown = [each for each in models.values() if not isinstance(getattr(each, "identity", None), str)]
+    if with_identity and unknown:
+        raise ConfigError(
+            "a cache needs models with an attribute identity, a string that tells them from others; "
+            f"{type(unknown[0]).__name__} has none."
+        )
+    return models
 
-    used = [models[edition] for edition in multitext.editions]
-    return surprisals_of_frames(frames, multitext, name, provenance_of_models(used, name, multitext, scored))
+
+def _name_of(models: Mapping[str, object]) -> str:
+    return "+".join(dict.fromkeys(type(each).__name__ for each in models.values()))
+
+
+def _provenance(models: Mapping[str, object], name: str, multitext: Multitext, scored: Mapping[str, str]) -> Provenance:
+    return provenance_of_models(models.values(), name, multitext, scored)
+
+
+def _key(model: Identified, edition: str, texts: pd.Series) -> str:
+    """Return the key of a job: a hash of the model and of the texts."""
+    return full_hash(model.identity, edition, texts)
+
+
+def _job(model: Any, texts: pd.Series, edition: str, folder: Path | None) -> pd.DataFrame:
+    """Score the texts of one edition, or read their scores from the cache; a worker needs nothing else."""
+    score = partial(_score, model, texts, edition)
+    return score() if folder is None else cached(folder, model.identity, edition, texts, score)
 
 
 def _score(model: SurprisalModel, texts: pd.Series, edition: str) -> pd.DataFrame:
@@ -183,11 +335,11 @@ def cached(
         As `score` does, also if what it gave was kept; or if a folder is where it would be kept.
     """
     key = full_hash(identity, edition, texts)
-    path = folder / f"{key[:32]}.json"
+    path = folder / file_of(key)
     if path.is_dir():
         warn(f"{path}: is a directory. The texts are scored again.")
         remove(path)
-    kept = _read(path, key)
+    kept = read_scores(path, key)
     if kept is not None:
         for message in kept.get("warnings", []):
             warn(message)
@@ -202,19 +354,3 @@ def cached(
     document = {"format": KIND, "format_version": FORMAT_VERSION, "edition": edition, "key": key, "columns": columns}
     write_json(path, seal(document | {"warnings": messages}))
     return frame.astype(float)
-
-
-def _read(path: Path, key: str) -> dict[str, Any] | None:
-    """Return the content of a file; None if it is missing, damaged or of another kind."""
-    try:
-        document = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    if (
-        not isinstance(document, dict)
-        or "sha256" not in document
-        or not is_whole(document)
-        or document.get("key") != key
-    ):
-        return None
-    return document

@@ -183,9 +183,22 @@ def surprisals_of_frames(
     frames: Mapping[str, pd.DataFrame], multitext: Multitext, lm: str, provenance: Provenance
 ) -> Surprisals:
     """Return the table of surprisals from the frames of the editions, with the columns that all of them have."""
+    return table_of_frames(frames, multitext.editions, multitext.intents, lm, provenance, multitext.intent_info)
+
+
+def table_of_frames(
+    frames: Mapping[str, pd.DataFrame],
+    editions: Iterable[str],
+    intents: pd.Index,
+    lm: str,
+    provenance: Provenance,
+    intent_info: pd.DataFrame,
+) -> Surprisals:
+    """Return the table of surprisals of some editions and intents; see `surprisals_of_frames`."""
+    names = list(editions)
     tables = {
-        column: pd.DataFrame({e: frames[e][column] for e in multitext.editions}, index=multitext.intents, dtype=float)
+        column: pd.DataFrame({name: frames[name][column] for name in names}, index=intents, dtype=float)
         for column in ("bits", *BESIDE)
         if all(column in frame for frame in frames.values())
     }
-    return Surprisals(lm=lm, provenance=provenance, intent_info=multitext.intent_info, **tables)
+    return Surprisals(lm=lm, provenance=provenance, intent_info=intent_info, **tables)

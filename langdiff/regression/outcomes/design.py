@@ -181,33 +181,30 @@ def _terms(items: pd.DataFrame, formula: str, known: pd.DataFrame | None) -> pd.
     return centred
 
 
-def constants_of(items: pd.DataFrame, systems: int, structure: Structure) -> Floats | None:
-    """Return the constants of cells that the likelihood of a model takes, shape (I, J); None if it takes none.
+def rows_of(
+    outcomes: Outcomes, design: ItemDesign, structure: Structure | None = None, chance: Floats | None = None
+) -> Rows:
+    """Return outcomes as arrays, with the constants that the likelihood of a model takes, or chance.
 
     Raises
     ------
     ConfigError
-        If items have no such attribute.
+        If items lack the attribute that holds constants.
     DataError
         If an item has no value.
     """
-    name = structure.likelihood.constant
-    if name is None:
-        return None
-    of_items = attribute_of(items, name, "constant").to_numpy(dtype=float)
-    return np.repeat(of_items[:, None], systems, axis=1)
-
-
-def rows_of(outcomes: Outcomes, design: ItemDesign, structure: Structure | None = None) -> Rows:
-    """Return outcomes as arrays, with the constants that the likelihood of a model takes."""
     structure = Structure() if structure is None else structure
+    own = structure.likelihood.constant
+    if own is not None:
+        of_items = attribute_of(outcomes.items, own, "constant").to_numpy(dtype=float)
+        chance = np.repeat(of_items[:, None], outcomes.successes.shape[1], axis=1)
     return Rows(
         s=np.nan_to_num(outcomes.successes.to_numpy(dtype=float)),
         t=np.nan_to_num(outcomes.trials.to_numpy(dtype=float)),
         x=design.x,
         block=design.block,
         weight=np.ones(len(outcomes.items)),
-        constant=constants_of(outcomes.items, outcomes.successes.shape[1], structure),
+        constant=chance,
     )
 
 
@@ -232,6 +229,9 @@ def check_estimates(
     if not conditional:
         _check_aliased(outcomes, design, rows)
     _check_linked(outcomes, allow_unlinked=allow_unlinked and not conditional)
+    if structure.additive:
+        _check_sums(outcomes, rows, structure)
+        return
     _check_separated(outcomes, design, rows)
     _check_beaten(outcomes, design, rows, conditional=conditional)
 
@@ -239,15 +239,16 @@ def check_estimates(
 def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
     """Check that the table is large enough and that no item or system lacks outcomes."""
     items, systems = rows.t.shape
+    column = "column" if structure.languages else "system"
     if items < 2 or systems < 2:
-        raise DataError(f"{items} item(s) × {systems} system(s): at least two of each are needed.")
+        raise DataError(f"{items} item(s) × {systems} {column}(s): at least two of each are needed.")
     for what, names, filled in (
         ("item", outcomes.items.index, rows.t.any(axis=1)),
-        ("system", outcomes.systems.index, rows.t.any(axis=0)),
+        (column, outcomes.systems.index, rows.t.any(axis=0)),
     ):
         if not filled.all():
             empty = names[np.flatnonzero(~filled)]
-            how = words(python=f" with sel({what}s=...)", command="")
+            how = words(python=f" with sel({'items' if what == 'item' else 'systems'}=...)", command="")
             raise DataError(f"{len(empty):,} {what}(s) without any outcome: {listing(empty)}. Leave them out{how}.")
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
     if structure.conditional and not ((total > 0) & (total < trials)).any():
@@ -300,6 +301,21 @@ def _check_linked(outcomes: Outcomes, *, allow_unlinked: bool) -> None:
     warn(f"{message} They are compared as if all items came from one population.")
 
 
+def _check_sums(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
+    """Check that no language and no system is all right or all wrong, where levels are sums of their effects."""
+    if outcomes.columns is None:
+        return
+    found = []
+    for what, codes in (("language", structure.languages), ("system", structure.additive)):
+        for one in sorted(set(codes)):
+            inside = np.array(codes) == one
+            s, t = rows.s[:, inside].sum(), rows.t[:, inside].sum()
+            if s in (0, t):
+                found.append(f"{what} {outcomes.columns[what].to_numpy()[inside][0]!r} {_extreme(s, t)}")
+    if found:
+        raise DataError(f"{len(found)} estimate(s) would be infinite: {', '.join(found[:5])}. {ADVICE}")
+
+
 def _check_separated(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
     """Check that no system, group or combination of terms has only successes or only failures."""
     found: list[str] = []
@@ -309,7 +325,7 @@ def _check_separated(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None
         s, t = rows.s[inside].sum(axis=0), rows.t[inside].sum(axis=0)
         at = "" if blocks == 1 or design.groups is None else f" in {design.groups[b]}"
         found += [
-            f"system {name!r}{at} {_extreme(s[j], t[j])}"
+            f"{'system' if outcomes.columns is None else 'column'} {name!r}{at} {_extreme(s[j], t[j])}"
             for j, name in enumerate(outcomes.systems.index)
             if s[j] in (0, t[j])
         ]

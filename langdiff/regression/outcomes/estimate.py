@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logit
 
 from langdiff.base.types import Floats
-from langdiff.regression.outcomes.evaluation import Point, Value, evaluate
+from langdiff.regression.outcomes.evaluation import Point, Value, evaluate, totals_suffice
 from langdiff.regression.outcomes.integrals import Rows, collapse
 from langdiff.regression.outcomes.likelihoods import Structure
 
@@ -24,6 +24,7 @@ LEAST_GAIN = 1e-4  # of what the gradient promises, for a step to be taken whole
 ROUNDING = 1e-13  # of a log-likelihood
 HALVINGS, EARLY_HALVINGS = 30, 4
 MAX_ITERATIONS = 100
+START_TRANSLATION = 0.5  # τ, log odds, from which it is searched
 ZERO_SPREAD = 1e-4  # a standard deviation, log odds, that is none
 
 
@@ -79,12 +80,15 @@ class Estimate:
         ∂ℓ/∂σ² at σ = 0; NaN of the conditional model.
     without_parameter : float
         Log-likelihood with d at its lower bound; NaN of likelihoods without a parameter.
+    without_translation : float
+        Log-likelihood at τ = 0; NaN where τ is not estimated.
     """
 
     optimum: Optimum
     without_spread: float = np.nan
     score_at_zero: float = np.nan
     without_parameter: float = np.nan
+    without_translation: float = np.nan
 
 
 def centring(count: int) -> Floats:
@@ -93,7 +97,7 @@ def centring(count: int) -> Floats:
     return basis[:, 1:]
 
 
-def free_directions(point: Point, structure: Structure, *, spread: bool) -> Floats:
+def free_directions(point: Point, structure: Structure, *, spread: bool, translation: bool = False) -> Floats:
     """Return the directions in which parameters are free, shape (P, F); d is free where the point has one."""
     blocks, systems = point.level.shape
     levels, slopes = blocks * systems, len(point.slope)
@@ -102,15 +106,28 @@ def free_directions(point: Point, structure: Structure, *, spread: bool) -> Floa
         free = np.zeros((size, blocks * (systems - 1)))
         free[:levels] = np.kron(np.eye(blocks), centring(systems))
         return free
-    plain = [*range(levels + slopes), *([levels + slopes] if spread else [])]
-    columns = [np.eye(size)[:, plain]]
+    of_tau = levels + slopes
+    plain = [*range(levels, of_tau), *([of_tau] if translation else []), *([of_tau + 1] if spread else [])]
+    of_levels = np.eye(size)[:, :levels]
+    if structure.additive:
+        of_levels = of_levels @ additive_levels(structure)
+    columns = [of_levels, np.eye(size)[:, plain]]
     if spread and structure.loadings == "free":
         of_loadings = np.zeros((size, systems - 1))
-        of_loadings[levels + slopes + 1 : size - 1] = centring(systems)
+        of_loadings[of_tau + 2 : size - 1] = centring(systems)
         columns.append(of_loadings)
     if point.d is not None:
         columns.append(np.eye(size)[:, -1:])
     return np.column_stack(columns)
+
+
+def additive_levels(structure: Structure) -> Floats:
+    """Return a basis of levels that are sums of effects of languages and systems, shape (J, F)."""
+    language, system = np.array(structure.languages), np.array(structure.additive)
+    basis: Floats = np.column_stack(
+        [language[:, None] == np.unique(language), system[:, None] == np.unique(system)[1:]]
+    ).astype(float)
+    return basis
 
 
 def maximize(
@@ -215,18 +232,19 @@ def estimate(rows: Rows, structure: Structure, *, start: Point | None = None) ->
     """
     if structure.conditional:
         return _estimate_conditional(rows, structure, start)
-    merged = collapse(rows) if structure.totals_suffice else rows
     if start is not None:
-        free = free_directions(start, structure, spread=start.spread > 0)
+        free = free_directions(start, structure, spread=start.spread > 0, translation=start.translation > 0)
+        merged = collapse(rows) if totals_suffice(rows, start, structure) else rows
         return Estimate(optimum=maximize(merged, start, structure, free, nodes=(NODES,)))
     equal = structure._replace(loadings="equal")
-    first, without_parameter = starting_point(rows), np.nan
+    first, without_parameter = starting_point(rows, structure), np.nan
     for parameter in structure.likelihood.parameters:
         plain = equal._replace(likelihood=structure.likelihood.without())
         without_parameter = estimate(rows, plain).optimum.value.log_likelihood
-        simple = collapse(rows) if plain.totals_suffice else rows
+        simple = collapse(rows) if totals_suffice(rows, first, plain) else rows
         first = _without_spread(simple, first, plain).point
         first = replace(first, d=parameter.start)
+    merged = collapse(rows) if totals_suffice(rows, first, equal) else rows
     null = _without_spread(merged, first, equal)
     sigma = len(null.point.to_vector()) - len(null.point.log_loading) - 2
     zero = {
@@ -237,8 +255,12 @@ def estimate(rows: Rows, structure: Structure, *, start: Point | None = None) ->
     full = replace(null.point, spread=1.0)
     found = maximize(merged, full, equal, free_directions(full, equal, spread=True))
     vanished = found.point.spread < ZERO_SPREAD or found.value.log_likelihood < null.value.log_likelihood
-    if vanished:
-        return Estimate(optimum=null, **zero)
+    found = null if vanished else found
+    if structure.translated:
+        zero["without_translation"] = found.value.log_likelihood
+        found = _with_translations(rows, found, structure)
+    if found.point.spread == 0:
+        return Estimate(optimum=found, **zero)
     if structure.loadings == "free":
         found = maximize(rows, found.point, structure, free_directions(found.point, structure, spread=True))
         steepest = found.point.spread * float(np.exp(found.point.log_loading.max()))
@@ -246,6 +268,19 @@ def estimate(rows: Rows, structure: Structure, *, start: Point | None = None) ->
             free = free_directions(found.point, structure, spread=True)
             found = maximize(rows, found.point, structure, free, nodes=(MOST,))
     return Estimate(optimum=found, **zero)
+
+
+def _with_translations(rows: Rows, without: Optimum, structure: Structure) -> Optimum:
+    """Return the fit with a spread of translations, or the one without if there is none."""
+    start = replace(without.point, spread=max(without.point.spread, START_TRANSLATION), translation=START_TRANSLATION)
+    free = free_directions(start, structure, spread=True, translation=True)
+    found = maximize(rows, start, structure, free, nodes=(NODES, LAST))
+    if found.point.spread < ZERO_SPREAD:
+        start = replace(found.point, spread=0.0)
+        free = free_directions(start, structure, spread=False, translation=True)
+        found = maximize(rows, start, structure, free, nodes=(LAST,))
+    some = found.point.translation >= ZERO_SPREAD and found.value.log_likelihood > without.value.log_likelihood
+    return found if some else without
 
 
 def _without_spread(rows: Rows, start: Point, structure: Structure) -> Optimum:
@@ -257,21 +292,29 @@ def _estimate_conditional(rows: Rows, structure: Structure, start: Point | None)
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
     mixed = collapse(replace(rows, x=rows.x[:, :0]).take((total > 0) & (total < trials)))
     if start is None:
-        start = starting_point(rows)
+        start = starting_point(rows, structure)
         start = replace(start, slope=np.zeros(0), level=start.level - start.level.mean(axis=1, keepdims=True))
     free = free_directions(start, structure, spread=False)
     return Estimate(optimum=maximize(mixed, start, structure, free, nodes=(NODES,)))
 
 
-def starting_point(rows: Rows) -> Point:
+def starting_point(rows: Rows, structure: Structure) -> Point:
     """Return the log odds of each system's successes, each block's by itself, and no variation between items."""
     blocks, systems = int(rows.block.max(initial=0)) + 1, rows.s.shape[1]
     s, t = (
         np.stack([rows.weight[rows.block == b] @ counts[rows.block == b] for b in range(blocks)])
         for counts in (rows.s, rows.t)
     )
+    share = (s + 0.5) / (t + 1)
+    if rows.constant is not None and structure.likelihood.constant is None:
+        chance = rows.constant.mean(axis=0)
+        share = np.clip((share - chance) / (1 - chance), 0.5 / (t + 1), 1 - 0.5 / (t + 1))
+    level = logit(share)
+    if structure.additive:
+        basis = additive_levels(structure)
+        level = level @ basis @ np.linalg.pinv(basis)
     return Point(
-        level=logit((s + 0.5) / (t + 1)),
+        level=level,
         slope=np.zeros(rows.x.shape[1]),
         spread=0.0,
         log_loading=np.zeros(systems),

@@ -1,8 +1,10 @@
 r"""Log-likelihood of a table of outcomes, marginal or conditional, with gradient, Hessian and scores of rows.
 
-.. math:: \eta_{ij} = m_{b(i)j} - x_i^\top\beta - \lambda_j \sigma v_i, \qquad v_i \sim \mathcal{N}(0, 1)
+.. math:: \eta_{ij} = m_{b(i)j} - x_i^\top\beta - \lambda_j \sigma v_i - \tau u_{il(j)},
+    \qquad v_i, u_{il} \sim \mathcal{N}(0, 1)
 
-Parameters are kept as one vector: levels m (block by block), β, σ, ln λ, and the parameter d of the likelihood.
+Parameters are kept as one vector: levels m (block by block), β, τ, σ, ln λ, and the parameter d of the likelihood.
+Without languages τ is 0.
 """
 
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from langdiff.base.types import Floats, Integers
+from langdiff.regression.outcomes import nested
 from langdiff.regression.outcomes.integrals import (
     FEWEST,
     Nodes,
@@ -41,11 +44,13 @@ class Point:
     slope : ndarray, shape (K,)
         β, log odds per unit of a covariate.
     spread : float
-        σ, log odds; not negative.
+        σ, the spread of items, log odds; not negative.
     log_loading : ndarray, shape (J,)
         ln λ.
     d : float or None
         The parameter of the likelihood; None if it has none.
+    translation : float
+        τ, the spread of an item in one language about the item, log odds; not negative.
     """
 
     level: Floats
@@ -53,23 +58,25 @@ class Point:
     spread: float
     log_loading: Floats
     d: float | None = None
+    translation: float = 0.0
 
     def to_vector(self) -> Floats:
         """Return all parameters."""
         d = 0.0 if self.d is None else self.d
-        return np.concatenate([self.level.ravel(), self.slope, [self.spread], self.log_loading, [d]])
+        return np.concatenate([self.level.ravel(), self.slope, [self.translation, self.spread], self.log_loading, [d]])
 
     def from_vector(self, vector: Floats) -> "Point":
         """Return the point of these parameters, of the same model."""
         blocks, systems = self.level.shape
-        level, slope, spread, log_loading, d = np.split(
-            vector, np.cumsum([blocks * systems, len(self.slope), 1, systems])
+        level, slope, translation, spread, log_loading, d = np.split(
+            vector, np.cumsum([blocks * systems, len(self.slope), 1, 1, systems])
         )
         return replace(
             self,
             level=level.reshape(blocks, systems),
             slope=slope,
-            spread=abs(float(spread[0])),  # the likelihood is even in it
+            translation=abs(float(translation[0])),  # the likelihood is even in both
+            spread=abs(float(spread[0])),
             log_loading=log_loading,
             d=None if self.d is None else float(d[0]),
         )
@@ -90,8 +97,8 @@ class Value:
 class _Moments:
     """Integrals of the rows of a block, as logarithms, (n,), and moments over the nodes of u, the derivatives by node.
 
-    u has the columns m (J), σ, ln λ (J) and d, as far as they are wanted. `cross` is the Hessian between a shift of all
-    m and u.
+    u has the columns m (J), τ, σ, ln λ (J) and d, as far as they are wanted. `cross` is the Hessian between a shift of
+    all m and u.
     """
 
     log_integral: Floats  # (n,)
@@ -129,12 +136,14 @@ def evaluate(
     systems, covariates = rows.s.shape[1], rows.x.shape[1]
     blocks = len(point.level)
     n_m = blocks * systems
-    size = n_m + covariates + systems + 2
-    wanted = np.array([], dtype=int)  # of σ, ln λ and d
+    size = n_m + covariates + systems + 3
+    of_tau = n_m + covariates
+    wanted = np.array([], dtype=int)  # of τ, σ, ln λ and d
+    within = nests(rows, point, structure)
     if not structure.conditional:
         of_d = [] if point.d is None else [size - 1]
-        of_loadings = range(n_m + covariates + 1, size - 1) if structure.loadings == "free" else []
-        wanted = np.array([n_m + covariates, *of_loadings, *of_d])
+        of_loadings = range(of_tau + 2, size - 1) if structure.loadings == "free" else []
+        wanted = np.array([*([of_tau] if within else []), of_tau + 1, *of_loadings, *of_d])
     slope = np.arange(n_m, n_m + covariates)
     gradient, hessian = np.zeros(size), np.zeros((size, size))
     log_integrals = np.zeros(len(rows.s))
@@ -143,7 +152,10 @@ def evaluate(
         some = rows.take(part)
         m = np.arange(systems) + systems * int(some.block[0])
         u = np.concatenate([m, wanted])
-        moments = _moments(some, point, structure, nodes) if shared is None else _shared(some, point, shared)
+        if within:
+            moments = _nested(some, point, structure, coarse=coarse)
+        else:
+            moments = _moments(some, point, structure, nodes) if shared is None else _shared(some, point, shared)
         w = some.weight
         log_integrals[part] = moments.log_integral
         gradient[u] += w @ moments.mean
@@ -167,11 +179,17 @@ def parts(
 ) -> Iterator[tuple[Integers, Nodes | None]]:
     """Yield places of rows of one block, and the nodes they share; None if each row has its own.
 
-    Those without common nodes are few enough for arrays of rows × nodes × systems.
+    Those without common nodes are few enough for arrays of rows × nodes × systems; nested integrals are of as many
+    rows as may share tables, and have nodes of their own.
     """
-    alike = structure.totals_suffice and not point.log_loading.any()
+    alike = totals_suffice(rows, point, structure)
+    within = nests(rows, point, structure)
     for block in np.unique(rows.block):
         places = np.flatnonzero(rows.block == block)
+        if within:
+            step = nested.items_at_once(len(places), structure.groups(rows.s.shape[1]))
+            yield from ((places[start : start + step], None) for start in range(0, len(places), step))
+            continue
         left = np.ones(len(places), dtype=bool)
         if alike and len(places) >= FEWEST:
             kind = kinds(rows.x[places])
@@ -194,6 +212,54 @@ def parts(
         step = max(1, AT_ONCE // (nodes * rows.s.shape[1]))
         for start in range(0, len(places), step):
             yield places[start : start + step], None
+
+
+def totals_suffice(rows: Rows, point: Point, structure: Structure) -> bool:
+    """Return whether rows of equal covariates and totals differ by a linear term only."""
+    return structure.totals_suffice and rows.constant is None and point.translation == 0 and not point.log_loading.any()
+
+
+def nests(rows: Rows, point: Point, structure: Structure) -> bool:
+    """Return whether integrals over translations are within those over items, or rows share patterns of guesses."""
+    if not structure.totals_suffice or structure.conditional:
+        return False
+    return point.translation > 0 or rows.constant is not None
+
+
+def make_nest(
+    some: Rows, point: Point, structure: Structure, *, coarse: bool = False, shifting: bool = False
+) -> nested.Nest:
+    """Return the nested integrals of rows of one block."""
+    return nested.make_nest(
+        some,
+        row_levels(some, point),
+        structure.groups(some.s.shape[1]),
+        point.spread,
+        point.translation,
+        coarse=coarse,
+        shifting=shifting,
+    )
+
+
+def _nested(some: Rows, point: Point, structure: Structure, *, coarse: bool) -> _Moments:
+    """Return the moments of rows of one block by nested integrals; u has the columns m, τ and σ."""
+    covariates, (count, systems), w = some.x.shape[1] > 0, some.s.shape, some.weight
+    nest = make_nest(some, point, structure, coarse=coarse, shifting=covariates)
+    mean, cross = (np.zeros((count, systems + 2)) for _ in range(2))
+    hessian = nested.inner_hessian(nest, w)
+    for places, start, width in nested.windows(nest):
+        share = nest.share[places[:, None], start[:, None] + np.arange(width)]
+        slopes = nested.gather(nest, places, start, width)
+        mean[places] = (share[:, None] @ slopes)[:, 0]
+        flat = (np.sqrt(share * w[places, None])[:, :, None] * slopes).reshape(-1, systems + 2)
+        hessian += flat.T @ flat
+        if covariates:
+            shift = slopes[:, :, :systems].sum(axis=2)
+            second = nested.gather(nest, places, start, width, along=True)
+            cross[places] = ((share * shift)[:, None] @ slopes + share[:, None] @ second)[:, 0]
+    hessian -= (w[:, None] * mean).T @ mean
+    cross -= mean[:, :systems].sum(axis=1)[:, None] * mean
+    return _Moments(nest.log_integral, mean, hessian, cross)
 
 
 def place_nodes(some: Rows, point: Point, structure: Structure, nodes: int) -> Nodes:

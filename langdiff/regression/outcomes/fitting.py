@@ -13,6 +13,8 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes import OutcomeModel
+from langdiff.regression.outcomes.chance import Chance, attribute_used
+from langdiff.regression.outcomes.columns import Kept, bounds_of_levels, clusters_named, prepare_columns
 from langdiff.regression.outcomes.design import check_estimates, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.inference import (
@@ -20,6 +22,7 @@ from langdiff.regression.outcomes.inference import (
     ErrorRecord,
     OutcomeErrors,
     bootstrap_covariance,
+    comparable,
     compare_likelihoods,
     interaction_test,
     publish,
@@ -54,7 +57,10 @@ def fit_outcomes(
     by: str | None = None,
     formula: str | None = None,
     interaction: str | None = None,
-    clusters: str | None = None,
+    chance: Chance = "auto",
+    additive: bool = False,
+    columns: Kept = "all",
+    clusters: str | None = "auto",
     errors: OutcomeErrors = "auto",
     n_resamples: int = 200,
     seed: int | np.random.Generator = 0,
@@ -67,10 +73,20 @@ def fit_outcomes(
     are random draws of their group, systems are fixed. One parameter per item beside one per system cannot be
     estimated consistently (Neyman and Scott 1948), which is why items have no dummies here.
 
+    Where outcomes have several languages (`Outcomes.columns`), a column is one system in one language, and an item the
+    same question in all of them:
+    :math:`\eta_{ilm} = -d_{lm} - x_i^\top\beta - \sigma v_i - \tau u_{il}` with levels d, the spread σ of questions and
+    τ of their translations, which is estimated where two systems or more answer in a language. The levels are free, and
+    `OutcomeFit.two_way` splits them into languages, systems and interaction. Estimates are those of the median
+    translation of the median question: what a system knows in all languages and others do not is no term of the model,
+    so that effects are averages over it, smaller by about :math:`1/\sqrt{1 + 0.346\,\omega^2}` for its standard
+    deviation ω; sandwich errors, the default with languages, bear it. Where answers may be guessed with a known chance
+    c, :math:`p = c + (1 - c)\,\mathrm{logistic}(\eta)`.
+
     Parameters
     ----------
     outcomes : Outcomes
-        Successes out of trials, items × systems.
+        Successes out of trials, items × systems, or items × columns of systems in languages.
     model : {"auto", "rasch", "beta-binomial", "slopes", "conditional"} or Likelihood
         Model to fit. ``"rasch"``: λ = 1, binomial trials. ``"beta-binomial"``: trials of a cell are correlated; chosen
         by ``"auto"`` if a cell has several trials. ``"slopes"``: a loading λ for each system, which says whether it
@@ -85,11 +101,24 @@ def fit_outcomes(
     interaction : str, optional
         Attribute of items in whose groups each system has a level of its own; their deviations from ability and
         difficulty are the profile, which is tested.
+    chance : "auto", None, float, str or mapping
+        Probability that a guess is right: a number from 0 to below 1; the name of an attribute of items (or of
+        columns) that holds it; or a number for each language, or each value of the attribute ``task`` of items.
+        ``"auto"`` takes the attribute ``chance``, which `read_outcomes` writes, or one over the attribute ``choices``,
+        and otherwise 0. Chance is known, never estimated.
+    additive : bool
+        Whether the level of a column is the sum of an effect of its language and one of its system. That is also so if
+        some columns are at chance, whose own levels have no upper end, unless `columns` leaves them out.
+    columns : {"all", "above chance"}
+        What to fit if answers of some columns are not told from guesses (exact binomial test, Benjamini and Hochberg
+        at 5 %): all, or only the others, which selects by what is measured. Of a table without languages always the
+        others.
     clusters : str, optional
-        Attribute of items that depend on one another, such as ``"document"``.
+        Attribute of items that depend on one another, such as ``"document"``; None for none. ``"auto"`` takes the first
+        attribute of ``passage``, ``document``, ``link``, ``testlet``, ``story`` and ``cluster`` that items have.
     errors : {"auto", "information", "sandwich", "bootstrap"}
         Source of standard errors: the information; scores of clusters or items (sandwich), chosen by ``"auto"`` if
-        clusters are named or a cell has several trials; or samples of whole clusters or items.
+        there are clusters, languages, or cells of several trials; or samples of whole clusters or items.
     n_resamples : int
         Number of samples of the bootstrap.
     seed : int or numpy.random.Generator, optional
@@ -106,7 +135,8 @@ def fit_outcomes(
     Raises
     ------
     DataError
-        If an estimate would be infinite or is not identified; the message names systems, groups or terms.
+        If an estimate would be infinite or is not identified, the message naming systems, groups or terms; or chance
+        is missing, or not from 0 to below 1.
     ConfigError
         If an argument is unknown or contradicts another.
     SolverError
@@ -115,8 +145,9 @@ def fit_outcomes(
     Warns
     -----
     LangdiffWarning
-        If estimates rest on the normal distribution of items, there are fewer than 30 clusters, or sandwich errors
-        are more than 1.5 times those of the information.
+        If estimates rest on the normal distribution of items, there are fewer than 30 clusters, sandwich errors are
+        more than 1.5 times those of the information, columns are left out, or rates of columns cluster at a reciprocal
+        such as 1/4 though no chance is known.
     ConvergenceWarning
         If the search did not converge.
 
@@ -133,12 +164,18 @@ def fit_outcomes(
     >>> fit.difficulties.to_frame()["rank"].to_dict()
     {'nested': 1, 'plain': 2}
     """
+    if isinstance(outcomes, Outcomes) and clusters == "auto":
+        clusters = None if errors == "information" else clusters_named(outcomes.items)
     options = _check_options(outcomes, model, by, formula, clusters, errors, n_resamples, seed)
-    structure = options.structure
+    found_columns = prepare_columns(
+        outcomes, options.structure, chance, additive=additive, columns=columns, interacting=interaction is not None
+    )
+    outcomes, structure = found_columns.outcomes, found_columns.structure
+    options = options._replace(structure=structure)
     design = design_items(outcomes.items, by, formula, interaction)
     used = {"by": by, "formula": formula, "interaction": interaction}
-    attributes = _attributes(outcomes, used, structure)  # an error before anything is fitted
-    rows = rows_of(outcomes, design, structure)
+    attributes = _attributes(outcomes, used, structure, chance)  # an error before anything is fitted
+    rows = rows_of(outcomes, design, structure, found_columns.known.values)
     check_estimates(outcomes, design, rows, structure, allow_unlinked=allow_unlinked)
     found = estimate(rows, structure)
     _check_found(found, structure)
@@ -147,6 +184,7 @@ def fit_outcomes(
     parameters, joint = publish(point, covariance, design, outcomes.systems.index, structure)
     coefficients = float(structure.likelihood.coefficients(rows.s, rows.t).sum())
     log_likelihood = found.optimum.value.log_likelihood
+    errors_of_levels = np.sqrt(np.diag(covariance)[: rows.s.shape[1]])
     return OutcomeFit(
         model=options.model,
         name=outcomes.name,
@@ -158,6 +196,7 @@ def fit_outcomes(
         **used,
         log_likelihood=log_likelihood + coefficients,
         variation=None if structure.conditional else variance_test(log_likelihood, found.without_spread),
+        translations=variance_test(log_likelihood, found.without_translation) if structure.translated else None,
         overdispersion=variance_test(log_likelihood, found.without_parameter)
         if structure.likelihood.parameters
         else None,
@@ -167,7 +206,7 @@ def fit_outcomes(
         compared=compare_likelihoods(
             rows, found, design, clusters_of(outcomes.items, clusters)[0], outcomes.systems.index
         )
-        if structure.totals_suffice and not structure.conditional
+        if comparable(rows, structure)
         else None,
         cells=int(outcomes.observed.sum()),
         trials=int(rows.t.sum()),
@@ -176,7 +215,13 @@ def fit_outcomes(
         step=found.optimum.step,
         point=point,
         settings=structure.likelihood.settings,
-        signature=_signature(outcomes, options, record, used, allow_unlinked),
+        signature=_signature(outcomes, options, record, used, allow_unlinked, found_columns.known.values),
+        columns=outcomes.columns,
+        additive=found_columns.additive,
+        chance=chance if found_columns.known.values is not None else None,
+        chance_words=found_columns.known.words,
+        guessing=bounds_of_levels(found_columns, rows, point, None if found_columns.additive else errors_of_levels),
+        outcomes=outcomes,
     )
 
 
@@ -204,7 +249,8 @@ def _check_options(
     if structure.loadings == "free" and outcomes.successes.shape[1] < 3:
         raise ConfigError("slopes need at least 3 systems: with two, items tell their order only.")
     if errors == "auto":
-        errors = "sandwich" if clusters is not None or several else "information"
+        robust = clusters is not None or several or outcomes.columns is not None
+        errors = "sandwich" if robust else "information"
     if errors == "information" and clusters is not None:
         raise ConfigError(
             f"{option('errors', 'information')} takes items to be independent; leave {option('clusters')} out, or use "
@@ -284,7 +330,7 @@ def _items(attributes: pd.DataFrame, rows: Rows, found: Estimate, structure: Str
     return columns.join(attributes)
 
 
-def _attributes(outcomes: Outcomes, used: dict[str, Any], structure: Structure) -> list[str]:
+def _attributes(outcomes: Outcomes, used: dict[str, Any], structure: Structure, chance: Chance) -> list[str]:
     """Return the attributes of items that a design and a likelihood need.
 
     Raises
@@ -292,7 +338,7 @@ def _attributes(outcomes: Outcomes, used: dict[str, Any], structure: Structure) 
     ConfigError
         If one has the name of a column of the result.
     """
-    wanted = {used["interaction"], used["by"], structure.likelihood.constant}
+    wanted = {used["interaction"], used["by"], structure.likelihood.constant, *attribute_used(outcomes.items, chance)}
     if used["formula"] is not None:
         wanted |= set(columns_named(used["formula"], outcomes.items.columns))
     names = [str(name) for name in outcomes.items if name in wanted]
@@ -303,7 +349,12 @@ def _attributes(outcomes: Outcomes, used: dict[str, Any], structure: Structure) 
 
 
 def _signature(
-    outcomes: Outcomes, options: _Options, record: ErrorRecord, used: dict[str, Any], allow_unlinked: bool
+    outcomes: Outcomes,
+    options: _Options,
+    record: ErrorRecord,
+    used: dict[str, Any],
+    allow_unlinked: bool,
+    chance: Floats | None,
 ) -> str:
     grouping = used["interaction"] or used["by"]
     constant = options.structure.likelihood.constant
@@ -315,6 +366,8 @@ def _signature(
         "by": used["by"],
         "formula": None if used["formula"] is None else f"#{short_hash(used['formula'], outcomes.items)}",
         "interaction": used["interaction"],
+        "chance": None if chance is None else short_hash(pd.DataFrame(chance)),
+        "additive": bool(options.structure.additive) or None,
         "errors": errors,
         "resamples": record.n_resamples or None,
         "seed": record.seed or None,

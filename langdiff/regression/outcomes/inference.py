@@ -30,6 +30,8 @@ ABILITY, DIFFICULTY, PROFILE, TERM, SPREAD, LOADING = (
     "loading",
 )
 
+ITEMS, TRANSLATIONS = "items", "translations"  # that spread
+
 OutcomeErrors = Literal["auto", "information", "sandwich", "bootstrap"]
 
 FEW_CLUSTERS = 30
@@ -63,7 +65,7 @@ class ErrorRecord:
     Examples
     --------
     >>> ErrorRecord(kind="sandwich", clusters="document", n_clusters=40, ratio=1.21).words
-    'scores of 40 clusters by document (1.21 × those of the information)'
+    'scores of 40 clusters by document (1.21 × those of the information, design effect 1.46)'
     """
 
     kind: str = "information"
@@ -84,7 +86,7 @@ class ErrorRecord:
             else f"{self.n_clusters:,} clusters by {self.clusters}"
         )
         found = f"scores of {of}" if self.kind == "sandwich" else f"{self.n_resamples:,} samples of {of}"
-        return f"{found} ({self.ratio:.2f} × those of the information)"
+        return f"{found} ({self.ratio:.2f} × those of the information, design effect {self.ratio**2:.2f})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,9 +223,13 @@ def publish(
     linear = np.vstack(rows)
     estimate = linear @ vector
     if not structure.conditional:
-        names.append((SPREAD, "items"))
+        names.append((SPREAD, ITEMS))
         linear = np.vstack([linear, np.eye(P)[-J - 2]])
         estimate = np.append(estimate, point.spread)
+        if structure.translated:
+            names.append((SPREAD, TRANSLATIONS))
+            linear = np.vstack([linear, np.eye(P)[-J - 3]])
+            estimate = np.append(estimate, point.translation)
         if structure.loadings == "free":
             names += [(LOADING, str(name)) for name in systems]
             loading = np.exp(point.log_loading)
@@ -358,6 +364,11 @@ def interaction_test(
 
 def _hotelling(statistic: float, freedom: int, units: int) -> float:
     return float(f_ratio.sf(statistic * (units - freedom) / (freedom * (units - 1)), freedom, units - freedom))
+
+
+def comparable(rows: Rows, structure: Structure) -> bool:
+    """Return whether the conditional likelihood is of the same model: without chance, and no translations."""
+    return structure.totals_suffice and not structure.conditional and rows.constant is None and not structure.languages
 
 
 def compare_likelihoods(

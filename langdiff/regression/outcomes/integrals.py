@@ -320,6 +320,10 @@ def shared_moments(some: Rows, level: Floats, loading: float, nodes: Nodes) -> S
 def _squares(weighted: Floats, t: Floats, p: Any) -> Floats:
     """Return Σ_i Σ_q weighted_iq t_ij p_qj t_ik p_qk, shape (J, J); the lower triangle by symmetry."""
     systems = t.shape[1]
+    if (t == t[0]).all():  # one product of matrices
+        total = weighted.sum(axis=0)
+        total = total[: len(p)] + 1j * total[len(p) :] if np.iscomplexobj(p) else total
+        return np.asarray(np.outer(t[0], t[0]) * ((total[:, None] * p).T @ p).real)
     found = np.zeros((systems, systems))
     step = -(-systems // 4)
     for start in range(0, systems, step):

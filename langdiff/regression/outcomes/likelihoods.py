@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import bernoulli, expit, gammaln
 
 from langdiff.base.signature import name_of_number
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel
 
@@ -52,6 +52,20 @@ def binomial(eta: Floats, s: Floats, t: Floats) -> CellTerms:
     return CellTerms(value.sum(axis=-1), s - t * np.where(eta >= 0, q, e * q), t * e * q**2)
 
 
+def guessed_binomial(eta: Floats, s: Floats, t: Floats, chance: Floats) -> CellTerms:
+    """Return the terms of binomial cells with p = c + (1 − c)·logistic(η)."""
+    q = expit(eta)
+    p = chance + (1 - chance) * q
+    right = (1 - chance) * q * expit(-eta) / p
+    log_rest = np.log1p(-chance) - np.maximum(eta, 0) - np.log1p(np.exp(-np.abs(eta)))
+    value = np.where(s > 0, s * np.log(np.where(s > 0, p, 1.0)), 0.0) + (t - s) * log_rest
+    return CellTerms(
+        value.sum(axis=-1),
+        s * right - (t - s) * q,
+        s * right * (right - 1 + 2 * q) + (t - s) * q * expit(-eta),
+    )
+
+
 def binomial_outer(level: Floats, along: Any, s: Floats, t: Floats) -> CellTerms:
     """Return the terms of binomial cells with log odds level + along, of moduli within `MODERATE`.
 
@@ -86,8 +100,10 @@ def binomial_outer(level: Floats, along: Any, s: Floats, t: Floats) -> CellTerms
     return CellTerms(value, s[:, None, :] - expected, curvature)
 
 
-def beta_binomial(eta: Floats, s: Floats, t: Floats, d: float) -> CellTerms:
+def beta_binomial(eta: Floats, s: Floats, t: Floats, d: float, chance: Floats | None = None) -> CellTerms:
     r"""Return the terms of beta-binomial cells with mean p = logistic(η) and correlation ρ = d/(1 + d) of trials.
+
+    With chance c the mean is p = c + (1 − c)·logistic(η).
 
     .. math:: \sum_{k<s} \ln(p + kd) + \sum_{k<t-s} \ln(1 - p + kd) - \sum_{k<t} \ln(1 + kd)
 
@@ -98,7 +114,9 @@ def beta_binomial(eta: Floats, s: Floats, t: Floats, d: float) -> CellTerms:
     e = np.exp(-np.abs(eta))
     small, large = e / (1 + e), 1 / (1 + e)
     p, q = np.where(eta >= 0, large, small), np.where(eta >= 0, small, large)
-    pq = p * q
+    pq, bend = p * q, q - p  # dp/dη, and its own derivative over it
+    if chance is not None:
+        p, q, pq = chance + (1 - chance) * p, (1 - chance) * q, (1 - chance) * pq
     value, of_p, of_p2, of_d, of_d2, of_pd = (np.zeros(np.broadcast_shapes(eta.shape, s.shape)) for _ in range(6))
     for count, share, sign in ((s, p, 1.0), (t - s, q, -1.0)):
         for k, weight in _terms(count, share, d):
@@ -114,7 +132,7 @@ def beta_binomial(eta: Floats, s: Floats, t: Floats, d: float) -> CellTerms:
         value -= weight * np.log1p(k * d)
         of_d -= weight * (k * inverse)
         of_d2 += weight * (k * inverse) ** 2
-    return CellTerms(value.sum(axis=-1), of_p, of_p2 - of_p * (q - p), of_d, of_d2, of_pd)
+    return CellTerms(value.sum(axis=-1), of_p, of_p2 - of_p * bend, of_d, of_d2, of_pd)
 
 
 def _terms(count: Floats, share: Any, d: float) -> Iterator[tuple[Any, Any]]:
@@ -200,6 +218,8 @@ class Likelihood(ABC):
     """Whether successes of items matter through their totals alone, systems being alike; binomial terms only."""
     trials_depend: ClassVar[bool] = False
     """Whether trials of a cell depend on each other, given its log odds."""
+    guessed: ClassVar[bool] = False
+    """Whether constants of cells are chances that a guess is right, as `langdiff.fit_outcomes` takes them."""
     constant: ClassVar[str | None] = None
     """Attribute of items that holds a constant of their cells, such as a chance level; None for none."""
     stan: ClassVar[StanLines | None] = None
@@ -248,10 +268,10 @@ class Likelihood(ABC):
         eta = level[:, None, :] - v[:, :, None] * loading
         return self.terms(eta, s[:, None, :], t[:, None, :], d, None if constant is None else constant[:, None, :])
 
-    def mean(self, eta: Floats, constant: Floats | None = None) -> Floats:  # noqa: ARG002
+    def mean(self, eta: Floats, constant: Floats | None = None) -> Floats:
         """Return the expected share of successes."""
         share: Floats = expit(eta)
-        return share
+        return share if constant is None or not self.guessed else constant + (1 - constant) * share
 
     def coefficients(self, s: Floats, t: Floats) -> Floats:
         """Return ln C(t, s), by which counts are more probable than one order of their trials."""
@@ -306,6 +326,7 @@ class Binomial(Likelihood):
 
     name = RASCH
     totals_suffice = True
+    guessed = True
     stan = StanLines("", "successes ~ binomial_logit(trials, eta);")
 
     def terms(
@@ -314,15 +335,17 @@ class Binomial(Likelihood):
         s: Floats,
         t: Floats,
         d: float | None = None,  # noqa: ARG002
-        constant: Floats | None = None,  # noqa: ARG002
+        constant: Floats | None = None,
     ) -> CellTerms:
-        """Return the terms of binomial cells."""
-        return binomial(eta, s, t)
+        """Return the terms of binomial cells, with constants those of which a share is right by chance."""
+        return binomial(eta, s, t) if constant is None else guessed_binomial(eta, s, t, constant)
 
     def at_nodes(
         self, level: Floats, loading: Floats, v: Any, s: Floats, t: Floats, d: float | None, constant: Floats | None
     ) -> CellTerms:
         """Return the terms of rows at nodes, which may be complex: these are at moderate log odds, loadings equal."""
+        if constant is not None:
+            return super().at_nodes(level, loading, v, s, t, d, constant)
         common = bool((loading == loading[0]).all())
         if common and np.abs(level).max(initial=0) + np.abs(loading[0] * v.real).max(initial=0) < MODERATE:
             return binomial_outer(level, -loading[0] * v, s, t)
@@ -341,6 +364,7 @@ class BetaBinomial(Likelihood):
     name = BETA_BINOMIAL
     parameters = (CellParameter("correlation", "trials", "correlation of trials in a cell", "rho", start=0.1),)
     trials_depend = True
+    guessed = True
     stan = StanLines(
         "array[1] real<lower=0, upper=1> correlation;",
         "{ real precision = (1 - correlation[1]) / correlation[1];"
@@ -353,10 +377,10 @@ class BetaBinomial(Likelihood):
         s: Floats,
         t: Floats,
         d: float | None = None,
-        constant: Floats | None = None,  # noqa: ARG002
+        constant: Floats | None = None,
     ) -> CellTerms:
         """Return the terms of beta-binomial cells."""
-        return beta_binomial(eta, s, t, d or 0.0)
+        return beta_binomial(eta, s, t, d or 0.0, constant)
 
     def draw(self, rng: np.random.Generator, eta: Floats, trials: int, published: float | None = None) -> Floats:
         """Draw successes of cells whose trials have a correlation."""
@@ -381,6 +405,19 @@ class Structure(NamedTuple):
     likelihood: Likelihood = Binomial()
     loadings: Literal["equal", "free"] = "equal"
     levels: Literal["marginal", "conditional"] = "marginal"
+    languages: tuple[int, ...] = ()
+    """Language of each column, whose answers to an item share a translation; empty without languages."""
+    additive: tuple[int, ...] = ()
+    """System of each column, where its level is a sum of effects of language and system; empty if levels are free."""
+
+    @property
+    def translated(self) -> bool:
+        """Whether an item may be easier or harder in one language than in others, which needs two columns of one."""
+        return self.totals_suffice and not self.conditional and len(set(self.languages)) < len(self.languages)
+
+    def groups(self, columns: int) -> Integers:
+        """Return the language of each column, each its own by default, shape (J,)."""
+        return np.array(self.languages) if self.languages else np.arange(columns)
 
     @property
     def conditional(self) -> bool:

@@ -6,22 +6,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option, words
-from langdiff.regression.outcomes.design import constants_of, rows_of
-from langdiff.regression.outcomes.evaluation import Point, cells_at, evaluate, parts, place_nodes, row_levels
-from langdiff.regression.outcomes.inference import DIFFICULTY, part_of
+from langdiff.regression.outcomes import nested
+from langdiff.regression.outcomes.design import rows_of
+from langdiff.regression.outcomes.evaluation import (
+    Point,
+    cells_at,
+    evaluate,
+    make_nest,
+    nests,
+    parts,
+    place_nodes,
+    row_levels,
+    totals_suffice,
+)
 from langdiff.regression.outcomes.integrals import Rows, patterns, shared_posterior
 from langdiff.regression.outcomes.likelihoods import BetaBinomial, Structure
+from langdiff.tables.crossing import make_columns
 from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from langdiff.regression.outcomes.result import OutcomeFit
 
-NODES, ITEM_NODES, RATE_NODES = 30, 15, 60
+NODES, ITEM_NODES = 30, 15
 AT_ONCE = 100_000  # numbers of an array
 
 
@@ -34,6 +45,9 @@ def _check(fit: "OutcomeFit", outcomes: Outcomes) -> Outcomes:
         )
     if not isinstance(outcomes, Outcomes):
         raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}.")
+    if fit.guessing is not None:  # columns that were not fitted, since they are at chance
+        others = fit.guessing.index.difference(fit.systems.index)
+        outcomes = outcomes.sel(systems=outcomes.systems.index[~outcomes.systems.index.isin(others)])
     differ = fit.systems.index.symmetric_difference(outcomes.systems.index, sort=False)
     if len(differ):
         raise DataError(
@@ -52,7 +66,7 @@ def posterior(rows: Rows, point: Point, structure: Structure, nodes: int = NODES
 
 def item_difficulties(rows: Rows, point: Point, structure: Structure) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the difficulty of each item for the average system, log odds, (I,)."""
-    if structure.totals_suffice:  # it depends on the total only
+    if totals_suffice(rows, point, structure):  # it depends on the total only
         merged, place = patterns(rows)
         found = _difficulties(merged, point, structure)
         return found[0][place], found[1][place]
@@ -63,7 +77,10 @@ def _difficulties(rows: Rows, point: Point, structure: Structure) -> tuple[Float
     mean, deviation = np.empty(len(rows.s)), np.empty(len(rows.s))
     for part, shared in parts(rows, point, structure, ITEM_NODES):
         some = rows.take(part)
-        if shared is None:
+        if nests(rows, point, structure):
+            nest = make_nest(some, point, structure)
+            v, share = nest.v, nest.share
+        elif shared is None:
             v, share = posterior(some, point, structure, ITEM_NODES)
         else:
             level = row_levels(some.take(slice(1)), point)[0]
@@ -77,7 +94,12 @@ def _difficulties(rows: Rows, point: Point, structure: Structure) -> tuple[Float
 def predict(fit: "OutcomeFit", outcomes: Outcomes) -> pd.DataFrame:
     """Predict every cell given the outcomes of its row; see `OutcomeFit.predict`."""
     outcomes = _check(fit, outcomes)
-    rows = rows_of(outcomes, fit.design(outcomes.items), fit.structure)
+    rows = rows_of(outcomes, fit.design(outcomes.items), fit.structure, fit.chance_of(outcomes))
+    if nests(rows, fit.point, fit.structure):
+        rates = np.empty(rows.s.shape)
+        for part, _ in parts(rows, fit.point, fit.structure, NODES):
+            rates[part] = nested.rates(make_nest(rows.take(part), fit.point, fit.structure))
+        return pd.DataFrame(rates, index=outcomes.items.index, columns=outcomes.systems.index)
     loading = fit.point.spread * np.exp(fit.point.log_loading)
     found = np.empty(rows.s.shape)
     step = max(1, AT_ONCE // (NODES * rows.s.shape[1]))
@@ -94,7 +116,7 @@ def held_out_log_likelihood(fit: "OutcomeFit", held_out: Outcomes, given: Outcom
     """Return the log-probability of new outcomes by item; see `OutcomeFit.held_out_log_likelihood`."""
     held_out = _check(fit, held_out)
     structure = fit.structure
-    new = rows_of(held_out, fit.design(held_out.items), structure)
+    new = rows_of(held_out, fit.design(held_out.items), structure, fit.chance_of(held_out))
     coefficients = structure.likelihood.coefficients(new.s, new.t).sum(axis=1)
     index = held_out.items.index
     if given is None:
@@ -105,7 +127,7 @@ def held_out_log_likelihood(fit: "OutcomeFit", held_out: Outcomes, given: Outcom
         raise DataError(
             f"{option('held_out')} and given must have the same items, in the same order; use sel(items=...)."
         )
-    old = rows_of(given, fit.design(given.items), structure)
+    old = rows_of(given, fit.design(given.items), structure, fit.chance_of(given))
     both = replace(old, s=new.s + old.s, t=new.t + old.t)
     if structure.likelihood.trials_depend and ((new.t > 0) & (old.t > 0)).any():
         raise DataError(f"trials of a cell are dependent: {option('held_out')} and given must have no cell in common.")
@@ -114,29 +136,6 @@ def held_out_log_likelihood(fit: "OutcomeFit", held_out: Outcomes, given: Outcom
         - evaluate(old, fit.point, structure, nodes=NODES).row_log_likelihoods
     )
     return pd.Series(values + coefficients, index, name="log_likelihood")
-
-
-def expected_rates(fit: "OutcomeFit") -> pd.DataFrame:
-    """Return success rates over all items of each group; see `OutcomeFit.expected_rates`."""
-    if fit.structure.conditional:
-        raise ConfigError(
-            f"the conditional model knows no distribution of items; fit {option('model', 'rasch')} for that."
-        )
-    design = fit.design(fit.items)
-    nothing = np.zeros((len(fit.items), len(fit.systems)))
-    constant = constants_of(fit.items, len(fit.systems), fit.structure)
-    rows = Rows(s=nothing, t=nothing, x=design.x, block=design.block, weight=np.ones(len(nothing)), constant=constant)
-    merged, place = patterns(rows)  # without a formula, as many as there are groups
-    level = row_levels(merged, fit.point)
-    loading = fit.point.spread * np.exp(fit.point.log_loading)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(RATE_NODES)
-    mean = fit.structure.likelihood.mean
-    shares = weights / weights.sum()
-    found = sum(w * mean(level - loading * v, merged.constant) for v, w in zip(nodes, shares, strict=True))
-    rates = pd.DataFrame(np.asarray(found)[place], columns=fit.systems.index)
-    groups = part_of(fit.parameters, DIFFICULTY).index
-    group = np.zeros(len(rates), dtype=int) if design.group is None else design.group
-    return rates.groupby(group).mean().set_axis(groups.rename(fit.interaction or fit.by or "items"))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -249,5 +248,96 @@ def simulate_outcomes(
     return OutcomeSimulation(
         outcomes=Outcomes(successes=successes, trials=counts, items=items, name="simulation"),
         ability=pd.Series(ability, systems, name="ability"),
+        difficulty=pd.Series(difficulty, items.index, name="difficulty"),
+    )
+
+
+def simulate_crossed_outcomes(
+    n_items: int,
+    languages: int | Mapping[str, float],
+    systems: int | Mapping[str, float],
+    *,
+    spread: float = 1.5,
+    translation_spread: float = 0.5,
+    system_spread: float = 0.0,
+    chance: float = 0.0,
+    passages: int = 0,
+    passage_spread: float = 0.0,
+    missing: float = 0.0,
+    seed: int | np.random.Generator = 0,
+) -> OutcomeSimulation:
+    """Draw right and wrong answers of systems to the same questions in several languages.
+
+    Parameters
+    ----------
+    n_items : int
+        Number of questions, which are called i1, i2, ….
+    languages : int or mapping from str to float
+        Difficulty of each language, log odds; a number for so many, l1, l2, …, evenly spaced from −.5 to .5.
+    systems : int or mapping from str to float
+        Ability of each system, log odds; a number for so many, s1, s2, …, evenly spaced from −1 to 1.
+    spread, translation_spread, system_spread : float
+        Standard deviations, in log odds, of questions, of their translations, and of what a system knows of a question
+        in all languages.
+    chance : float
+        Probability that a guess is right.
+    passages : int
+        Number of passages, the attribute ``passage``, which have equal numbers of questions; 0 for none.
+    passage_spread : float
+        Standard deviation of what a passage adds to the difficulty of its questions.
+    missing : float
+        Share of cells that are missing at random.
+    seed : int or numpy.random.Generator
+        Seed of all draws.
+
+    Returns
+    -------
+    OutcomeSimulation
+        The table, with the attribute ``chance`` of items if it is not 0; `ability` is that of columns.
+
+    Raises
+    ------
+    ConfigError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> drawn = simulate_crossed_outcomes(50, {"eng": -0.5, "yor": 0.5}, 3, seed=1)
+    >>> drawn
+    OutcomeSimulation: Outcomes of simulation: 50 items × 6 systems, 300 trials, 0 of 300 cells missing
+    >>> drawn.outcomes.columns["language"].unique().tolist()
+    ['eng', 'yor']
+    """
+    rng = generator(seed)
+    if isinstance(languages, int):
+        languages = {f"l{i + 1}": float(d) for i, d in enumerate(np.linspace(-0.5, 0.5, languages))}
+    if isinstance(systems, int):
+        systems = {f"s{j + 1}": float(a) for j, a in enumerate(np.linspace(-1, 1, systems))}
+    spreads = (spread, translation_spread, system_spread, passage_spread)
+    if n_items < 1 or not languages or not systems or min(spreads) < 0 or not (0 <= chance < 1 and 0 <= missing < 1):
+        raise ConfigError(
+            f"{option('n_items')}, languages and systems must be at least 1, spreads from 0, chance and missing from 0 "
+            "and below 1."
+        )
+    columns = make_columns((language, system) for language in languages for system in systems)
+    language, system = (pd.factorize(columns[level])[0] for level in ("language", "system"))
+    items = pd.DataFrame(index=pd.Index([f"i{i + 1}" for i in range(n_items)], name="item"))
+    difficulty = spread * rng.normal(size=n_items)
+    if passages:
+        passage = np.arange(n_items) * passages // n_items
+        items["passage"] = [f"p{p + 1}" for p in passage]
+        difficulty = difficulty + (passage_spread * rng.normal(size=passages))[passage]
+    if chance:
+        items["chance"] = chance
+    ability = np.array(list(systems.values()))[system] - np.array(list(languages.values()))[language]
+    of_translation = translation_spread * rng.normal(size=(n_items, len(languages)))
+    of_system = system_spread * rng.normal(size=(n_items, len(systems)))
+    eta = ability - difficulty[:, None] - of_translation[:, language] - of_system[:, system]
+    p = chance + (1 - chance) * expit(eta)
+    successes = pd.DataFrame((rng.random(p.shape) < p).astype(float), items.index, columns.index)
+    successes = successes.mask(rng.random(p.shape) < missing)
+    return OutcomeSimulation(
+        outcomes=Outcomes(successes=successes, items=items, columns=columns, name="simulation"),
+        ability=pd.Series(ability, columns.index, name="ability"),
         difficulty=pd.Series(difficulty, items.index, name="difficulty"),
     )

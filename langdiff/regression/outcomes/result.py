@@ -15,6 +15,8 @@ from langdiff.base.result import Result, drawing, rounded
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
+from langdiff.regression.outcomes.columns import words_of_chance
+from langdiff.regression.outcomes.crossed import ABILITIES, DIFFICULTIES, Crossed
 from langdiff.regression.outcomes.design import ItemDesign, design_items
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.inference import (
@@ -22,6 +24,7 @@ from langdiff.regression.outcomes.inference import (
     DIFFICULTY,
     PROFILE,
     SPREAD,
+    TRANSLATIONS,
     ErrorRecord,
     LikelihoodRatio,
     LikelihoodsCompared,
@@ -29,6 +32,7 @@ from langdiff.regression.outcomes.inference import (
     part_of,
 )
 from langdiff.regression.outcomes.likelihoods import Structure, saved_model
+from langdiff.regression.outcomes.rates import expected_rates
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
@@ -37,15 +41,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NORMAL = float(norm.ppf(0.975))
-ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
-DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", centre="mean")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class OutcomeFit(Result):
+class OutcomeFit(Crossed, Result):
     r"""Abilities of systems and difficulties of items, from successes out of trials.
 
     .. math:: \eta_{ij} = \theta_j - x_i^\top\beta - \lambda_j \sigma v_i
+
+    Of a table of several languages, systems are columns, ``language@system``, and `two_way` has languages, systems and
+    their interaction.
 
     Attributes
     ----------
@@ -72,6 +77,9 @@ class OutcomeFit(Result):
         Log-likelihood at the estimates, binomial coefficients included.
     variation : LikelihoodRatio or None
         Test that items do not differ beyond chance, σ = 0; None in the conditional model.
+    translations : LikelihoodRatio or None
+        Test that an item is as hard in all languages, τ = 0; None where no language has two columns, or the model is
+        another than ``"rasch"``.
     overdispersion : LikelihoodRatio or None
         Test that trials of a cell are independent, ρ = 0; None but in the beta-binomial model. In general, that the
         parameter of the likelihood is at its lower bound.
@@ -92,6 +100,19 @@ class OutcomeFit(Result):
         The estimates as the search has them.
     settings : mapping from str to float
         Settings of the likelihood; empty for those of langdiff.
+    columns : DataFrame or None
+        ``language`` and ``system`` of the columns of a crossed table.
+    additive : bool
+        Whether levels of columns are sums of effects of languages and systems.
+    chance, chance_words : "auto", None, float, str or mapping; str
+        Chance of a right answer, as given (None if it is 0), and where it is from.
+    guessing : DataFrame or None
+        Test of each column, also of those that were left out, that all its answers are guesses: ``rate``, ``chance``,
+        ``p``, ``q`` (Benjamini and Hochberg) and ``at_chance``; and of columns at or near chance ``level``,
+        ``level_low`` and ``level_high``, log odds of failing, with the interval of the likelihood ratio (95 %), whose
+        upper end is infinite where the answers set none. None without chance.
+    outcomes : Outcomes or None
+        Outcomes of the fit; None of a fit that an earlier version saved.
     signature : str
         Everything the numbers depend on, to be quoted with them.
 
@@ -117,6 +138,7 @@ class OutcomeFit(Result):
     interaction: str | None
     log_likelihood: float
     variation: LikelihoodRatio | None
+    translations: LikelihoodRatio | None = None
     overdispersion: LikelihoodRatio | None
     interacts: ProfileTest | None
     compared: LikelihoodsCompared | None
@@ -128,6 +150,12 @@ class OutcomeFit(Result):
     point: Point
     signature: str
     settings: Mapping[str, float] = field(default_factory=dict)
+    columns: pd.DataFrame | None = None
+    additive: bool = False
+    chance: Mapping[str, float] | float | str | None = None
+    chance_words: str = ""
+    guessing: pd.DataFrame | None = None
+    outcomes: Outcomes | None = None
 
     format_version: ClassVar[int] = 2
     earlier_versions: ClassVar[tuple[int, ...]] = (1,)
@@ -135,7 +163,11 @@ class OutcomeFit(Result):
     @property
     def structure(self) -> Structure:
         """Likelihood of cells, and the effects of items on systems."""
-        return saved_model(self.model, self.settings)
+        found = saved_model(self.model, self.settings)
+        if self.columns is None:
+            return found
+        languages, systems = (tuple(pd.factorize(self.columns[name])[0].tolist()) for name in ("language", "system"))
+        return found._replace(languages=languages, additive=systems if self.additive else ())
 
     @property
     def abilities(self) -> Effects:
@@ -186,6 +218,12 @@ class OutcomeFit(Result):
         return self._one(SPREAD)
 
     @property
+    def translation_spread(self) -> float:
+        """τ, the standard deviation of difficulties of an item in different languages, log odds; NaN without them."""
+        found = part_of(self.parameters, SPREAD)["estimate"]
+        return float(found.get(TRANSLATIONS, np.nan))
+
+    @property
     def correlation(self) -> float:
         """ρ, the correlation of trials in a cell; NaN but in the beta-binomial model."""
         return self._one("correlation")
@@ -224,10 +262,17 @@ class OutcomeFit(Result):
         )
         yield (
             f"{self.trials:,} trials in {self.cells:,} of {len(self.items) * len(self.systems):,} cells, "
-            f"{len(self.items):,} items × {len(self.systems):,} systems"
+            f"{len(self.items):,} items × {self._width()}"
         )
         yield from self._tests()
+        yield from words_of_chance(self.guessing, self.chance_words, additive=self.additive)
         yield f"standard errors from {self.errors.words}"
+
+    def _width(self) -> str:
+        if self.columns is None:
+            return f"{len(self.systems):,} systems"
+        languages, systems = (self.columns[level].nunique() for level in ("language", "system"))
+        return f"{len(self.systems):,} columns ({languages:,} languages, {systems:,} systems)"
 
     def _tests(self) -> Iterator[str]:
         if self.variation is not None:
@@ -236,6 +281,7 @@ class OutcomeFit(Result):
                 if self.spread
                 else "no variation between items beyond chance: sigma 0, p = 1"
             )
+        yield from self._of_translations()
         if self.overdispersion is not None:
             (parameter,) = self.structure.likelihood.parameters
             value = self._one(parameter.name)
@@ -255,7 +301,22 @@ class OutcomeFit(Result):
             why = "it has no maximum, or the table is too large"
             if not self.structure.totals_suffice or self.interaction is not None:
                 why = f"model {self.model}" if self.interaction is None else "there is an interaction"
+            elif self.columns is not None or self.chance is not None:
+                why = "it knows neither translations nor chance"
             yield f"cells are missing; not compared with the conditional likelihood ({why})"
+
+    def _of_translations(self) -> Iterator[str]:
+        tau = self.translation_spread
+        if self.translations is not None:
+            yield (
+                f"variation between translations of an item: tau {tau:.4f}, p = {self.translations.p_value:.2g}"
+                if tau
+                else "no variation between translations of an item beyond chance: tau 0, p = 1"
+            )
+        elif self.columns is not None and not self.columns["language"].duplicated().any():
+            yield "one column in each language: translations cannot be told from chance, tau 0"
+        elif self.columns is not None:
+            yield f"model {self.model}: translations are taken to be as hard as their item, tau 0"
 
     def _table(self) -> pd.DataFrame:
         frame = self.to_frame().set_index(["parameter", "name"])
@@ -276,7 +337,7 @@ class OutcomeFit(Result):
         >>> print(ld.fit_outcomes(ld.simulate_outcomes(100, 3, seed=1).outcomes).summary().splitlines()[1])
         300 trials in 300 of 300 cells, 100 items × 3 systems
         """
-        tables = [self.abilities.to_frame().round(4).to_string()]
+        tables = list(self._tables())
         if self.difficulties is not None:
             tables.append(self.difficulties.to_frame().round(4).to_string())
         rest = self.to_frame()
@@ -284,6 +345,21 @@ class OutcomeFit(Result):
         if len(rest):
             tables.append(rest.round(4).to_string(index=False))
         return "\n\n".join(["\n".join(self._lines()), *tables, f"[{self.signature}]"])
+
+    def _tables(self) -> Iterator[str]:
+        """Yield the tables of systems, and of languages where there are several."""
+        if self.columns is None:
+            yield self.abilities.to_frame().round(4).to_string()
+            return
+        tests = self.two_way.test()
+        yield "\n".join(
+            f"{name}: Wald {row['statistic']:.2f}, {row['df']:.0f} df, p = {row['p']:.2g}"
+            for name, row in tests.iterrows()
+            if np.isfinite(row["p"])
+        )
+        for of in ("systems", "languages"):
+            if self.columns[of.removesuffix("s")].nunique() > 1:
+                yield self.two_way.leaderboard(of).round(4).to_string()
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw abilities and difficulties of items on one scale; see `langdiff.plots.plot_wright_map`.
@@ -394,14 +470,21 @@ class OutcomeFit(Result):
         """
         return prediction.held_out_log_likelihood(self, held_out, given)
 
-    def expected_rates(self) -> pd.DataFrame:
+    def expected_rates(self, *, errors: bool = False) -> pd.DataFrame:
         r"""Return the success rate of each system if it had met every item of each group.
+
+        Parameters
+        ----------
+        errors : bool
+            Whether to return standard errors (by the delta method) and 95 % intervals, too.
 
         Returns
         -------
         DataFrame
-            :math:`\int \mathrm{logistic}(\theta_j - x_i^\top\beta - \lambda_j\sigma v)\, \varphi(v)\, dv`, averaged
-            over the items of the fit; one row per group (``"all"`` without groups), one column per system.
+            :math:`c + (1 - c)\int \mathrm{logistic}(\theta_j - x_i^\top\beta - z)\, dz` over normal z with the standard
+            deviation :math:`\sqrt{\lambda_j^2\sigma^2 + \tau^2}`, averaged over the items of the fit; one row per group
+            (``"all"`` without groups), one column per system. With errors one row per group and system: ``rate``,
+            ``std_error``, ``low`` and ``high``.
 
         Raises
         ------
@@ -414,14 +497,17 @@ class OutcomeFit(Result):
         >>> fit = ld.fit_outcomes(ld.simulate_outcomes(100, 3, seed=1).outcomes)
         >>> fit.expected_rates().loc["all"].is_monotonic_increasing
         True
+        >>> fit.expected_rates(errors=True).columns.tolist()
+        ['rate', 'std_error', 'low', 'high']
         """
-        return prediction.expected_rates(self)
+        return expected_rates(self, errors=errors)
 
     def __repr__(self) -> str:
         """Return a one-line description with the model and whether the search converged."""
         sigma = "" if np.isnan(self.spread) else f", sigma {self.spread:.4g}"
+        tau = "" if np.isnan(self.translation_spread) else f", tau {self.translation_spread:.4g}"
         state = "converged" if self.converged else "NOT CONVERGED"
-        return f"OutcomeFit: {self.model}, {len(self.items):,} items × {len(self.systems):,} systems{sigma}, {state}"
+        return f"OutcomeFit: {self.model}, {len(self.items):,} items × {self._width()}{sigma}{tau}, {state}"
 
     @classmethod
     def _read(cls, path: Path) -> Self:

@@ -358,8 +358,8 @@ class Variant(ABC):
         iterations = optimizer.max_iterations
         with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
             if start is None:
-                near, _ = maximize_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", iterations, None)
-                start = near.mu, near.c
+                normal, _ = maximize_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", iterations, None)
+                start = normal.mu, normal.c
             optimum = self.maximize(two_way, restricted, start, rough=not with_covariance, max_iterations=iterations)
             if restricted and with_covariance:  # of both kinds of fit the same likelihood is given, at its maximum
                 near = optimum.mu, optimum.c

@@ -262,7 +262,7 @@ def _check_tokens(values: Floats, token: Any, starts: Any, frame: pd.DataFrame, 
 
 
 def _more(frame: pd.DataFrame, source: Source, asked: Asked, starts: Any) -> dict[str, Any]:
-    """Return further columns of tokens: bits of boundaries, beginnings of words, and the characters that tokens cover."""
+    """Return further columns of tokens: bits of boundaries, beginnings of words, characters that they cover."""
     found: dict[str, Any] = {}
     boundary = next((name for name in BOUNDARIES if name in frame), None)
     if boundary is not None:

@@ -134,9 +134,9 @@ def test_the_warning_of_a_tokenizer_is_repeated_from_the_cache(gpt, tokenizer, t
 
 def test_no_start_or_end_token(gpt, tokenizer):
     bare = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
-    with pytest.raises(ConfigError, match=r"no bos_token.*start_token=…"):
+    with pytest.raises(ConfigError, match=r"no bos_token.*by start_token\."):
         HuggingFaceLM(gpt, bare)
-    with pytest.raises(ConfigError, match=r"no eos_token.*end_token=…"):
+    with pytest.raises(ConfigError, match=r"no eos_token.*by end_token\."):
         HuggingFaceLM(gpt, bare, start_token="<s>")
     with pytest.raises(ConfigError, match="end_token '<eos>' is not in the vocabulary"):
         HuggingFaceLM(gpt, bare, start_token="<s>", end_token="<eos>")
@@ -154,7 +154,7 @@ def test_no_start_or_end_token(gpt, tokenizer):
         ({"overlap": -1}, "overlap must be from 0"),
         ({"tokenizer": None}, "give the tokenizer"),
         ({"device": "warp9"}, "'warp9' cannot be used"),
-        ({"dtype": "int8"}, "dtype is one of float32, bfloat16, float16; got 'int8'"),
+        ({"dtype": "int8"}, "dtype='int8': use one of float32, bfloat16, float16"),
     ],
 )
 def test_bad_settings(gpt, tokenizer, settings, message):
@@ -326,6 +326,42 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     usual = (["--lm", "char-small"], ["--max-replaced", "0.05"])  # also where they are what is usual
     for ours in (["--lm", "bpe-small"], ["--scoring", "unpriced"], ["--max-replaced", "0.2"], *usual):
         assert "are for models trained here: leave them out, or --hf" in langdiff(*arguments, *ours).err
+
+
+def test_shares_of_the_command_are_merged(langdiff, folder, multitext, tmp_path):
+    texts = {edition: multitext.text(edition) for edition in multitext.editions}
+    numbered = ld.read_frame(pd.DataFrame(texts).set_axis([f"4000100{i}" for i in range(1, 7)]))
+    ld.write_multitext(numbered, tmp_path / "corpus")
+    arguments = ["score", "--hf", folder, tmp_path / "corpus", "--device", "cpu"]
+    one, other, cache = tmp_path / "one.csv", tmp_path / "merged.csv", tmp_path / "cache"
+    windows = ["--max-length", "7", "--overlap", "2", "--batch-size", "2"]
+    assert langdiff(*arguments, *windows, "--out", one).code == 0
+    for share in ("1/2", "2/2"):
+        unfinished = langdiff("merge", cache, "--out", other) if share == "2/2" else None
+        assert unfinished is None or (unfinished.code == 1 and "have no scores yet" in unfinished.err)
+        done = langdiff(*arguments, *windows, "--shard", share, "--cache", cache)
+        assert done.code == 0, done.err
+    assert langdiff("merge", cache, "--out", other).code == 0
+    pd.testing.assert_frame_equal(ld.read_surprisals(one).bits, ld.read_surprisals(other).bits, check_exact=True)
+    model = HuggingFaceLM(folder, device="cpu", max_length=7, overlap=2, batch_size=2)
+    expected = ld.surprisals_of(model, numbered, progress=False)
+    np.testing.assert_array_equal(ld.read_surprisals(one).bits[list(expected.editions)], expected.bits)
+
+
+def test_the_command_names_its_options(langdiff, folder, multitext, tmp_path):
+    ld.write_multitext(multitext, tmp_path / "corpus", format="moses")
+    arguments = ["score", "--hf", folder, tmp_path / "corpus", "--device", "cpu", "--format", "moses"]
+    refused = {
+        ("--out", tmp_path / "t.csv", "--start-token", "<none>"): "--start-token <none>: not in the vocabulary",
+        ("--out", tmp_path / "t.csv", "--dtype", "float8"): "--dtype float8: use one of float32, bfloat16, float16",
+        ("--out", tmp_path / "t.csv", "--batch-size", "0"): "--batch-size must be at least 1",
+        ("--shard", "3/2", "--cache", tmp_path): "--shard 3/2: give k/N, with k from 1 to N",
+        ("--shard", "1/2"): "give --out, the table to write, or --shard with --cache",
+    }
+    for options, message in refused.items():
+        done = langdiff(*arguments, *options)
+        assert done.code == 1
+        assert message in done.err
 
 
 def test_models_of_one_name_have_other_signatures(gpt, tokenizer, multitext):

@@ -245,7 +245,7 @@ def test_a_profile_of_clusters_is_tested_by_their_errors(settings):
     truth = ld.simulate_outcomes(300, 3, documents=60, document_spread=0.7, document_noise=0.5, seed=7).outcomes
     half = truth.items["document"].str[1:].astype(int) % 3
     truth = truth.with_items(pd.DataFrame({"part": half.map({0: "a", 1: "b", 2: "c"})}))
-    plain = ld.fit_outcomes(truth, interaction="part").interacts
+    plain = ld.fit_outcomes(truth, interaction="part", clusters=None).interacts
     assert plain.kind == "likelihood ratio"
     fit = ld.fit_outcomes(truth, interaction="part", clusters="document", **settings)
     profile = fit.profile
@@ -273,7 +273,7 @@ def test_a_formula_with_groups_is_by():
 
 def test_errors_of_clusters():
     truth = ld.simulate_outcomes(400, 3, documents=40, document_spread=0.7, document_noise=1.5, seed=4).outcomes
-    plain = ld.fit_outcomes(truth)
+    plain = ld.fit_outcomes(truth, clusters=None)
     with pytest.warns(LangdiffWarning, match=r"standard errors of abilities are .* times those of the information"):
         robust = ld.fit_outcomes(truth, clusters="document")
     pd.testing.assert_series_equal(plain.abilities.estimate, robust.abilities.estimate)

@@ -1,0 +1,215 @@
+"""What a fit of outcomes says of languages and systems: its split of levels, differences in points, items at fault."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pandas as pd
+
+from langdiff.base.types import Floats
+from langdiff.errors import DataError, words
+from langdiff.regression.outcomes.chance import chance_of
+from langdiff.regression.outcomes.rates import Rates, rates_of, std_errors
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.crossing import LEVELS
+from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.pairs import Adjustment, Pairs
+from langdiff.tables.two_way import TwoWay, factor_of
+
+if TYPE_CHECKING:
+    from langdiff.regression.outcomes.result import OutcomeFit
+
+ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
+DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", centre="mean")
+
+
+class Crossed:
+    """Languages and systems of a fit of outcomes; see `langdiff.OutcomeFit`, which inherits it."""
+
+    @property
+    def _fit(self) -> "OutcomeFit":
+        return cast("OutcomeFit", self)
+
+    @cached_property
+    def two_way(self) -> TwoWay:
+        """Levels of the columns split into languages, systems and interaction, where there are several languages.
+
+        Languages and interaction are difficulties, systems abilities, all in log odds. If a column is at chance, the
+        levels are sums of languages and systems, and there is no interaction.
+
+        Raises
+        ------
+        DataError
+            If the outcomes have one language.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> outcomes = ld.simulate_crossed_outcomes(100, 2, 3, seed=1).outcomes
+        >>> ld.fit_outcomes(outcomes).two_way
+        TwoWay: 2 languages × 3 systems, 6 columns (log odds)
+        """
+        if self._fit.columns is None:
+            raise DataError("the outcomes have one level: give languages when they are read, to compare languages.")
+        abilities = self._fit.abilities
+        clustered = self._fit.errors.kind != "information"
+        low = () if self._fit.guessing is None else self._fit.guessing.index[self._fit.guessing["at_chance"]]
+        return TwoWay(
+            levels=-abilities.estimate,
+            columns=self._fit.columns,
+            factor=factor_of(abilities.covariance.to_numpy(dtype=float)),
+            degrees_of_freedom=float(self._fit.errors.n_clusters - 1) if clustered else np.inf,
+            scale=DIFFICULTIES,
+            system_scale=ABILITIES,
+            additive=self._fit.additive,
+            at_chance=tuple(name for name in low if name in self._fit.columns.index),
+            converged=self._fit.converged,
+            title=f"{self._fit.name}, {self._fit.model}",
+            signature=self._fit.signature,
+        )
+
+    def leaderboard(
+        self,
+        of: str = "systems",
+        *,
+        over: Iterable[str] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> pd.DataFrame:
+        """Rank systems, or languages, with sets of ranks that hold together; see `langdiff.TwoWay.leaderboard`.
+
+        Parameters
+        ----------
+        of, over, weights
+            What is ranked, and what means are over; see `langdiff.TwoWay.effects`.
+
+        Returns
+        -------
+        DataFrame
+            The best first.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> fit = ld.fit_outcomes(ld.simulate_crossed_outcomes(200, 2, 3, seed=1).outcomes)
+        >>> fit.leaderboard().index[0]
+        's3'
+        """
+        return self.two_way.leaderboard(of, over=over, weights=weights)
+
+    def pairs(
+        self,
+        of: str = "languages",
+        *,
+        adjust: Adjustment | None = "max-t",
+        baseline: str | None = None,
+        level: float = 0.95,
+        over: Iterable[str] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> Pairs:
+        """Compare all pairs of languages, of systems, or of the languages of one system, also in percentage points.
+
+        Parameters
+        ----------
+        of : str
+            What is compared; see `langdiff.TwoWay.pairs`. Of outcomes in one language always systems.
+        adjust, baseline, level
+            See `langdiff.Effects.pairs`.
+        over, weights
+            What means are over; see `langdiff.TwoWay.effects`.
+
+        Returns
+        -------
+        Pairs
+            Differences in log odds with simultaneous intervals; ``points`` and ``points_std_error``: the difference of
+            expected success rates in percentage points, averaged over the columns that both have, with its standard
+            error by the delta method. None of these with a conditional fit.
+
+        Raises
+        ------
+        ConfigError
+            If an argument cannot be used.
+        DataError
+            If the errors are not known.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> fit = ld.fit_outcomes(ld.simulate_crossed_outcomes(200, 2, 3, seed=1).outcomes)
+        >>> fit.pairs("systems").frame[["points", "points_std_error"]].shape
+        (3, 2)
+        """
+        one_level = self._fit.columns is None
+        effects = self._fit.abilities if one_level else self.two_way.effects(of, over=over, weights=weights)
+        found = effects.pairs(adjust=adjust, baseline=baseline, level=level)
+        if self._fit.structure.conditional or baseline in ("hardest", "easiest", "ablest", "weakest"):
+            return found
+        rates = rates_of(self._fit)
+        of_columns = np.stack([self._compared(one, other, of, over, weights) for one, other in found.frame.index])
+        points = 100 * of_columns @ rates.values.mean(axis=0)
+        error = 100 * _errors_of(self._fit, rates, of_columns)
+        return replace(found, frame=found.frame.assign(points=points, points_std_error=error))
+
+    def _compared(
+        self,
+        one: str,
+        other: str,
+        of: str,
+        over: Iterable[str] | None,
+        weights: Mapping[str, float] | None,
+    ) -> Floats:
+        """Return the weights of columns in the difference of two languages or systems, shape (J,)."""
+        columns = self._fit.columns
+        if columns is None:
+            alone = self._fit.systems.index
+            return np.array([float(name == one) - float(name == other) for name in alone])
+        shown = "language" if of == "languages" else "system"
+        if of not in ("languages", "systems"):
+            shown = "language" if (columns["system"] == of).any() else "system"
+            over = [of]
+        averaged = LEVELS[shown == "language"]
+        names, shared = columns[shown], columns[averaged]
+        first, second = ((names == name).to_numpy(dtype=bool) for name in (one, other))
+        common = set(shared[first]) & set(shared[second])
+        common &= set(common if over is None else [over] if isinstance(over, str) else over)
+        weight: Floats = np.array(shared.isin(common), dtype=float)
+        if weights is not None:
+            weight = weight * shared.map(dict(weights)).fillna(0.0).to_numpy(dtype=float)
+        signed = weight * (first.astype(float) - second.astype(float))
+        total = weight[first].sum()
+        return np.asarray(signed / total if total else signed * np.nan)
+
+    def chance_of(self, outcomes: Outcomes) -> Floats | None:
+        """Return the chance of a right answer in the cells of a table, as the fit takes it.
+
+        Parameters
+        ----------
+        outcomes : Outcomes
+            Outcomes of the columns of the fit.
+
+        Returns
+        -------
+        ndarray, shape (I, J), or None
+            None if it is 0.
+
+        Raises
+        ------
+        DataError
+            If the table lacks the attribute that the fit has it from.
+        """
+        if self._fit.chance is None:
+            return None
+        languages = None if outcomes.columns is None else outcomes.columns["language"]
+        found = chance_of(outcomes.items, outcomes.systems, languages, self._fit.chance).values
+        if found is None:
+            adding = words(python="by with_items", command="as a column of the table of items")
+            raise DataError(
+                f"the fit has {self._fit.chance_words}, and these outcomes have no such attribute. Add it {adding}."
+            )
+        return found
+
+
+def _errors_of(fit: "OutcomeFit", rates: Rates, of_columns: Floats) -> Floats:
+    slopes: Floats = np.einsum("mj,jp->mp", of_columns, rates.slopes.mean(axis=0))
+    return std_errors(fit, slopes)
