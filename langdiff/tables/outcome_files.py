@@ -159,11 +159,12 @@ def read_outcomes(
     name: str | None = None,
     format: OutcomeFormat | None = None,
 ) -> Outcomes:
-    r"""Read outcomes of systems on items, from a table or from logs of evaluations.
+    r"""Read outcomes of systems on items.
 
-    The format is told by content. A *long* table has columns ``item``, ``system``, ``successes`` and perhaps ``trials``
-    (1 by default) and ``language``; columns ``system_NAME`` are attributes of systems, all others of items. A *wide*
-    one has the items in its first column, and in each other one the outcomes of a system, as ``1``, ``0`` or ``3/4``.
+    They are in a table, or in logs of evaluations; the format is told by content. A *long* table has columns ``item``,
+    ``system``, ``successes`` and perhaps ``trials`` (1 by default) and ``language``; columns ``system_NAME`` are
+    attributes of systems, all others of items. A *wide* one has the items in its first column, and in each other one
+    the outcomes of a system, as ``1``, ``0`` or ``3/4``.
     Anything else is read by `langdiff.read_logs`. Where several languages have the same items, the table is crossed:
     one column per language and system.
 

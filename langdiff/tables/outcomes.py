@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,10 +12,8 @@ from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.tables.crossing import PREFIX, check_columns, long_columns
+from langdiff.tables.logs.pairing import Pairing
 from langdiff.tables.long_tables import write_table_file
-
-if TYPE_CHECKING:
-    from langdiff.tables.logs.pairing import Pairing
 
 SYSTEM = "system_"  # prefix of attributes of systems in a long table; those of items have none
 CELL = ("item", "system", "successes", "trials")
@@ -71,7 +68,7 @@ class Outcomes:
     items: pd.DataFrame = field(default_factory=_no_attributes)
     systems: pd.DataFrame = field(default_factory=_no_attributes)
     columns: pd.DataFrame | None = None
-    pairing: "Pairing | None" = None
+    pairing: Pairing | None = None
     name: str = "outcomes"
 
     def __post_init__(self) -> None:

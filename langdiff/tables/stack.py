@@ -1,6 +1,7 @@
 """Tables of several language models in one: intents × (language, system)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -231,5 +232,5 @@ def unstack(table: Surprisals) -> dict[str, Surprisals]:
         there = bits.notna().any(axis=1)
         info = None if table.intent_info is None else table.intent_info[there]
         kept = {name: frame[there] for name, frame in frames.items()}
-        found[str(system)] = Surprisals(bits=bits[there], intent_info=info, lm=str(system), **kept)
+        found[str(system)] = replace(Surprisals(bits=bits[there], intent_info=info, lm=str(system)), **kept)
     return found

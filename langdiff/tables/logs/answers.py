@@ -110,7 +110,7 @@ def _of_metric(rows: pd.DataFrame, metric: str | None, facts: Mapping[str, str])
 def _success(value: Any, name: str, trials: float, where: str) -> float:
     if value is None:
         return float("nan")  # this sample was not scored
-    number = INSPECT_VALUES.get(value, value) if isinstance(value, str) else value
+    number: Any = INSPECT_VALUES.get(value, value) if isinstance(value, str) else value
     is_number = isinstance(number, bool | int | float)
     if is_number and (np.isnan(number) or (number == np.floor(number) and 0 <= number <= trials)):
         return float(number)
@@ -123,17 +123,16 @@ def _success(value: Any, name: str, trials: float, where: str) -> float:
 def _by_task(rows: pd.DataFrame, item: tuple[str, ...]) -> list[str]:
     """Return names of items in one language: TASK/id, or what the logs call them."""
     names = []
-    for row in rows[["item", "task", "document", "where"]].itertuples(index=False):
+    for name, task, document, where in zip(rows["item"], rows["task"], rows["document"], rows["where"], strict=True):
         if item:
-            absent = [key for key in item if key not in row.document]
-            if absent and row.item is None:
-                raise DataError(f"{row.where}: no key {listing(absent)}; there are {listing(row.document, 20)}.")
-            names.append(row.item if absent else "/".join(str(row.document[key]) for key in item))
-        elif row.item is not None:
-            names.append(row.item)
+            absent = [key for key in item if key not in document]
+            if absent and name is None:
+                raise DataError(f"{where}: no key {listing(absent)}; there are {listing(document, 20)}.")
+            names.append(str(name) if absent else "/".join(str(document[key]) for key in item))
+        elif name is not None:
+            names.append(str(name))
         else:
-            number = row.document.get("doc_id", row.document.get("id"))
-            names.append(f"{row.task}/{number}")
+            names.append(f"{task}/{document.get('doc_id', document.get('id'))}")
     return names
 
 
@@ -161,7 +160,7 @@ def outcomes_of(
 ) -> Outcomes:
     """Return the table of outcomes of a long table of answers; see `Logs.outcomes`."""
     rows = answers.assign(chance=_chance(answers, chance))
-    crossed = rows["language"].notna().all() and rows["language"].nunique() > 1
+    crossed = bool(rows["language"].notna().all()) and rows["language"].nunique() > 1
     if crossed:
         names = [column_name(str(one), str(other)) for one, other in zip(rows["language"], rows["system"], strict=True)]
         columns = make_columns(dict.fromkeys(zip(rows["language"], rows["system"], strict=True)))
@@ -247,4 +246,4 @@ def _item_table(rows: pd.DataFrame, items: Any, *, crossed: bool) -> pd.DataFram
             table[str(column).removeprefix(PREFIX)] = first[column]
     if not table:
         return pd.DataFrame(index=pd.Index(items, name="item"))
-    return pd.DataFrame(table).loc[items]
+    return pd.DataFrame(table).reindex(items)

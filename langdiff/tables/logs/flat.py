@@ -170,7 +170,7 @@ def _documents(frame: pd.DataFrame, asked: Asked) -> list[dict[str, Any]]:
     if not keys:
         return [{}] * len(frame)
     return [
-        {key.removeprefix(PREFIX): value for key, value in record.items() if value is not None}
+        {str(key).removeprefix(PREFIX): value for key, value in record.items() if value is not None}
         for record in frame[keys].astype(object).where(frame[keys].notna(), None).to_dict("records")
     ]
 
@@ -207,15 +207,8 @@ def _read_tokens(frame: pd.DataFrame, source: Source, asked: Asked) -> tuple[lis
             more={name: list(column[part]) for name, column in more.items()} or None,
         )
         document = documents[number] if "item" in names else {**documents[number], ROW: str(number + 1)}
-        rows.append(
-            Row(
-                lines[begin],
-                document,
-                text=None if text is None else str(frame[text].iloc[begin]),
-                tokens=tokens,
-                **told,
-            )
-        )
+        own = None if text is None else str(frame[text].iloc[begin])
+        rows.append(Row(lines[begin], document, text=own, tokens=tokens)._replace(**told))
     return rows, About(unit=about.unit, below=about.below, rows=None if "item" in names else len(rows))
 
 

@@ -48,9 +48,9 @@ class Tokens(NamedTuple):
 
     def without(self, places: slice) -> "Tokens":
         """Return the tokens of a slice."""
-        cut = {name: None if part is None else part[places] for name, part in self._asdict().items() if name != "more"}
+        ids, starts = (None if part is None else part[places] for part in (self.ids, self.starts))
         more = None if self.more is None else {name: part[places] for name, part in self.more.items()}
-        return Tokens(**cut, more=more)
+        return Tokens(self.names[places], self.bits[places], ids, starts, more)
 
 
 class Row(NamedTuple):

@@ -46,7 +46,7 @@ def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
 def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
     """Return a sample; one scored text has bits, an answer has the values of its metrics."""
     inner = sample.get("doc")
-    document = (inner if isinstance(inner, Mapping) else {}) | {"doc_id": sample["doc_id"]}
+    document = {**(inner if isinstance(inner, Mapping) else {}), "doc_id": sample["doc_id"]}
     requests = _requests(sample)
     options = [request[1] for request in requests if len(request) > 1 and isinstance(request[1], str)]
     scores = sample.get("filtered_resps", sample.get("resps"))

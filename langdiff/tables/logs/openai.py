@@ -66,13 +66,14 @@ def _row(record: Mapping[str, Any], line: int, where: str) -> Row:
     tokens, text = _without_generated(tokens, text, prompt, body.get("usage"), where)
     names_there = names_of([record, *bodies(record)])
     document = {key: value for key, value in record.items() if key not in OURS}
-    return Row(line, document, text=text if isinstance(text, str) else prompt, tokens=tokens, **names_there)
+    row = Row(line, document, text=text if isinstance(text, str) else prompt, tokens=tokens)
+    return row._replace(**names_there)
 
 
 def _without_generated(
     tokens: Tokens, text: str | None, prompt: str | None, usage: object, where: str
 ) -> tuple[Tokens, str | None]:
-    """Return the tokens of the prompt, without those that the model generated after it."""
+    """Return the tokens of the prompt, without generated ones."""
     read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     n = len(tokens.names)
     echoed = np.isnan(tokens.bits[0]) or (isinstance(text, str) and prompt is not None and text.startswith(prompt))

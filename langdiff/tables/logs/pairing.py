@@ -182,7 +182,7 @@ def _texts(rows: pd.DataFrame, languages: Any) -> tuple[pd.Series, pd.Series]:
     empty = pd.Series(np.nan, index=languages)
     if rows.empty:
         return empty, empty
-    lengths = _wide(rows, np.log(rows["text"].str.len().clip(lower=1)), languages)
+    lengths = _wide(rows, rows["text"].map(lambda text: float(np.log(max(len(text), 1)))), languages)
     digits = rows["text"].str.findall(r"\d").map(lambda found: "".join(sorted(found)))
     sorted_digits = _wide(rows, digits, languages, "first")
     r, same = empty.copy(), empty.copy()

@@ -97,12 +97,13 @@ class Logs(Result):
         texts = self._of_texts()
         rows = texts[texts["system"] == self._system(system, texts)]
         name = str(rows["system"].iloc[0])
-        items, languages = pd.unique(rows["item"]), pd.unique(rows["language"])
+        items, languages = list(pd.unique(rows["item"])), list(pd.unique(rows["language"]))
 
         def wide(column: str) -> pd.DataFrame | None:
             if column not in rows or rows[column].isna().all():
                 return None
-            return rows.pivot(index="item", columns="language", values=column).loc[items, languages]
+            table: pd.DataFrame = rows.pivot(index="item", columns="language", values=column)
+            return table.reindex(index=items, columns=languages)
 
         attributes = [column for column in rows if str(column).startswith(PREFIX)]
         info = rows.drop_duplicates("item").set_index("item")[attributes].loc[items]

@@ -47,7 +47,7 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
     found: list[tuple[Source, Kind, str | None]] = []
     for language, path in given.items():
         found += [(source, kind, str(language)) for source, kind in sources_of([path])]
-    if not given:
+    if not isinstance(paths, Mapping):
         found = [(source, kind, None) for source, kind in sources_of(paths)]
     from langdiff.tables.logs.registry import kind_of, unknown
 
@@ -59,14 +59,14 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
         found.append((source, kind, None))
     parts, about, notes = [], [], []
     for number, (source, kind, language) in enumerate(found):
-        rows, told = kind.read(source, asked)
-        if not rows and len(found) > 1:
+        read, told = kind.read(source, asked)
+        if not read and len(found) > 1:
             if kind.name != "inspect":
                 raise DataError(f"{source}: no sample and no text. Leave the file out.")
             notes.append(f"{source}: no sample")
         notes += [f"{source}: {note}" for note in told.notes]
-        about.append(_described(source, kind, told, rows))
-        frame = _framed(rows)
+        about.append(_described(source, kind, told, read))
+        frame = _framed(read)
         frame["source"], frame["kind"] = number, kind.name
         if language is not None:
             frame["language"] = language

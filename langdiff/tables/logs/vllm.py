@@ -47,7 +47,7 @@ def _row(record: Mapping[str, Any], line: int, where: str) -> Row:
     text = next((one["prompt"] for one in chain if isinstance(one.get("prompt"), str)), None)
     tokens = Tokens([name for name, _, _ in found], bits, ids=[number for _, number, _ in found])
     document = {key: value for key, value in record.items() if key not in {*OURS, SCORES, IDS, "prompt"}}
-    return Row(line, document, text=text, tokens=tokens, **names_of([record, *bodies(record)]))
+    return Row(line, document, text=text, tokens=tokens)._replace(**names_of([record, *bodies(record)]))
 
 
 def _token(each: Any, wanted: int | None, where: str) -> tuple[str | None, int | None, float | None]:
