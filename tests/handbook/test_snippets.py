@@ -35,6 +35,8 @@ NOT_RUN = {  # (page, a line of the block, or the beginning of the command): rea
     ("docs/clusters.md", 'client = Client("tcp://node01:8786")'): DASK,
     ("docs/clusters.md", "from dask_jobqueue import SLURMCluster"): "needs Slurm",
     ("docs/clusters.md", "langdiff run study.toml"): DASK,
+    ("docs/clusters.md", "langdiff score --hf models/llama"): "an array of jobs; tests/lm/external runs its shares",
+    ("docs/clusters.md", "langdiff merge /shared/scored"): "joins what those jobs wrote",
     ("docs/constructions.md", "langdiff constructions check candidates.tsv"): "a person vets the candidates first",
     ("docs/costep.md", "langdiff corpora fetch"): NETWORK,
     ("docs/language-models.md", 'lm="char-ptb", device="cuda"'): "needs a GPU",
