@@ -263,10 +263,15 @@ class Tables:
     verify: Verify = True
 
     def open(self) -> dict[str, Any]:
-        """Read the tables, by the names of their files."""
+        """Read the tables, by the names of their files; one of several systems, by their names."""
         import langdiff as ld
+        from langdiff.tables.stack import unstack
 
-        return {path.stem: ld.read_surprisals(path, verify=self.verify) for path in self.surprisals}
+        found: dict[str, Any] = {}
+        for path in self.surprisals:
+            table = ld.read_surprisals(path, verify=self.verify)
+            found |= {path.stem: table} if table.columns is None else unstack(table)
+        return found
 
 
 Command(

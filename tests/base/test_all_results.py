@@ -119,6 +119,9 @@ MADE_HERE = {
         notes=("One note.",),
         figures=(Figure("one", "A picture.", b"<svg/>", "ranks"),),
     ),
+    "Logs": lambda: ld.read_logs(
+        {"item": ["1", "1"], "language": ["a_b & <i>", "fin"], "system": ["m", "m"], "bits": [3.0, 4.0]}
+    ),
     "Pairs": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).pairs(),
     "LmComparison": lambda: ld.compare_lms({f"lm {seed}": ld.simulate(60, 3, seed=seed).surprisals for seed in (1, 2)}),
     "Effects": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).effects,
