@@ -34,6 +34,7 @@ from .experiments.replicates import replicate as replicate
 from .experiments.reproduction import reproduce as reproduce
 from .lm.compute import compute_surprisals as compute_surprisals
 from .lm.external.huggingface import HuggingFaceLM as HuggingFaceLM
+from .lm.external.huggingface import start_charge as start_charge
 from .lm.external.protocol import surprisals_of as surprisals_of
 from .lm.lstm.model import read_language_model as read_language_model
 from .lm.lstm.recipe import Recipe as Recipe
@@ -56,6 +57,8 @@ from .regression.components.reliability import generalizability as generalizabil
 from .regression.components.short_forms import short_form as short_form
 from .regression.curves.curve import DifficultyCurve as DifficultyCurve
 from .regression.curves.curve import read_curve as read_curve
+from .regression.explanation import Explanation as Explanation
+from .regression.explanation import explain as explain
 from .regression.fitting.errors import Bootstrap as Bootstrap
 from .regression.fitting.errors import Jackknife as Jackknife
 from .regression.fitting.errors import Sandwich as Sandwich
@@ -92,7 +95,10 @@ from .tables.divisions import Parts as Parts
 from .tables.effect_sources import as_effects as as_effects
 from .tables.effect_sources import rank_probabilities as rank_probabilities
 from .tables.effects import Effects as Effects
-from .tables.log_likelihoods import read_log_likelihoods as read_log_likelihoods
+from .tables.logs.earlier import read_log_likelihoods as read_log_likelihoods
+from .tables.logs.earlier import read_token_scores as read_token_scores
+from .tables.logs.reading import read_logs as read_logs
+from .tables.logs.result import Logs as Logs
 from .tables.multitext import Multitext as Multitext
 from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
@@ -102,7 +108,6 @@ from .tables.stack import stack as stack
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals
 from .tables.token_tables import TokenScores as TokenScores
-from .tables.token_tables import read_token_scores as read_token_scores
 from .tables.two_way import TwoWay as TwoWay
 from .treebanks.measures import measure_treebanks as measure_treebanks
 from .treebanks.pairwise import compare_treebanks as compare_treebanks

@@ -270,7 +270,7 @@ def _read_model(folder: Path, package: Any) -> Any:
 def _read_table(path: Path, package: Any) -> Any:
     """Read a long table of surprisals or outcomes, identified by its columns."""
     columns = _columns(path)
-    if {"intent", "edition", "bits"} <= columns:
+    if {"intent", "edition", "bits"} <= columns or {"item", "language", "bits"} <= columns:
         return package.read_surprisals(path)
     if {"item", "system", "successes"} <= columns:
         return package.read_outcomes(path)

@@ -18,6 +18,7 @@ from langdiff.cli.corpora import app as texts
 from langdiff.cli.corpora import corpora
 from langdiff.cli.difficulties import app as difficulties
 from langdiff.cli.languages import app as languages
+from langdiff.cli.logs import app as logs
 from langdiff.cli.outcomes import outcomes
 from langdiff.cli.parallelism import parallelism
 from langdiff.cli.runs import app as runs
@@ -64,7 +65,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (runs, texts, training, difficulties, languages):
+for part in (runs, texts, training, logs, difficulties, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
 parallelism.add_typer(taggers)
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):

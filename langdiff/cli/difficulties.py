@@ -59,10 +59,12 @@ Command(
     app,
     "langdiff.fit",
     reads={**SURPRISALS, **MODEL, "edition_info": _editions},
-    renamed={**LONG, "intents.formula": "size_formula"},
+    kinds={"surprisals": list[Path]},
+    renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula"},
     needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
     examples=(
         "langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg",
+        "langdiff fit llama.csv gpt2.csv --out both.json",
         "langdiff fit scores.csv --intent-column doc_id --edition-column lang --bits-column logprob --unit nats",
     ),
 )(show)
@@ -261,10 +263,15 @@ class Tables:
     verify: Verify = True
 
     def open(self) -> dict[str, Any]:
-        """Read the tables, by the names of their files."""
+        """Read the tables, by the names of their files; one of several systems, by their names."""
         import langdiff as ld
+        from langdiff.tables.stack import unstack
 
-        return {path.stem: ld.read_surprisals(path, verify=self.verify) for path in self.surprisals}
+        found: dict[str, Any] = {}
+        for path in self.surprisals:
+            table = ld.read_surprisals(path, verify=self.verify)
+            found |= {path.stem: table} if table.columns is None else unstack(table)
+        return found
 
 
 Command(

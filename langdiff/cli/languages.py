@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 TABLES = (".csv", ".tsv", ".parquet")
+LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 RESAMPLES = "n_resamples"
 FAMILIES = ("language", "family")  # columns whose numbers are names
 
@@ -215,8 +216,8 @@ def parity(
 ) -> None:
     """Compare bytes, characters, tokens and bits of the same content with those of one edition.
 
-    CORPUS is texts, counted as they are, or one table of surprisals or log-probabilities (.csv, .tsv, .parquet). A
-    table of texts is read with --format table.
+    CORPUS is texts, counted as they are, or one table of surprisals or log-probabilities (.csv, .tsv, .parquet), or
+    logs of one language model (.jsonl). A table of texts is read with --format table.
 
     Example: langdiff parity flores200/ --reference eng_Latn --tokenizer gpt2=tokenizers/gpt2 --plot premiums.svg
 
@@ -264,6 +265,11 @@ def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisa
                 "or for a table of texts give --format table."
             )
         table = ld.read_surprisals(given[0], **reading)
+        return table, table
+    if all(path.name.endswith(LOGS) for path in given) and corpus.format == "auto":
+        if options := [*(["--surprisals"] if surprisals is not None else []), *corpus.options()]:
+            raise ConfigError(f"{', '.join(options)}: for texts, and {given[0]} is a log. Leave it out.")
+        table = ld.read_logs(given, unit=reading["unit"]).surprisals()
         return table, table
     bits = None if surprisals is None else ld.read_surprisals(surprisals, **reading)
     return corpus.open(nfc=False), bits

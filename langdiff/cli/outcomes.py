@@ -34,9 +34,27 @@ class Tables:
         ),
     ]
     format: Annotated[
-        Literal["long", "wide", "lm-eval", "inspect"],
-        typer.Option(help="long: item, system, successes, trials; wide: one column per system; or logs."),
-    ] = "long"
+        Literal["long", "wide", "lm-eval", "inspect"] | None,
+        typer.Option(help="Not needed any more: the format is told by content."),
+    ] = None
+    item: Annotated[
+        list[str] | None,
+        typer.Option(help="Column, or key of documents in logs, that names the item (repeat for several)."),
+    ] = None
+    language: Annotated[
+        str | None, typer.Option(help="Column or key of the language; by default from the names of tasks.")
+    ] = None
+    system: Annotated[str | None, typer.Option(help="Column or key of the system, or its name.")] = None
+    chance: Annotated[
+        str | None,
+        typer.Option(
+            help="Probability of a right guess: a number, an attribute of items, or none; auto: one over the choices."
+        ),
+    ] = "auto"
+    pairing: Annotated[
+        Literal["checked", "unchecked"],
+        typer.Option(help="Items of languages that do not go together: an error or a warning."),
+    ] = "checked"
     metric: Annotated[
         str | None, typer.Option(help="Metric (lm-eval) or scorer (Inspect) that tells right from wrong.")
     ] = None
@@ -54,9 +72,28 @@ class Tables:
         import langdiff as ld
 
         found = ld.read_outcomes(
-            self.table, format=self.format, metric=self.metric, filter=self.filter, repeats=self.repeats
+            self.table,
+            item=self.item or None,
+            language=self.language,
+            system=self.system,
+            chance=_chance(self.chance),
+            metric=self.metric,
+            filter=self.filter,
+            repeats=self.repeats,
+            pairing=self.pairing,
+            format=self.format,
         )
         return found if self.items is None else found.with_items(read_attributes(self.items, distinct=True))
+
+
+def _chance(given: str | None) -> str | float | None:
+    """Return a probability as Python has it."""
+    if given in (None, "none"):
+        return None
+    try:
+        return float(given)
+    except ValueError:
+        return given
 
 
 @Command(outcomes, "langdiff.check_outcomes", without=("outcomes",))
@@ -67,7 +104,7 @@ def check(
 ) -> None:
     """Count a table's outcomes and check that marginal or conditional estimates are finite; exit code 1 if neither is.
 
-    Example: langdiff outcomes check samples/ --format lm-eval --metric acc
+    Example: langdiff outcomes check samples/ --metric acc
     """
     table = tables.open()
     checked = call(outcomes=table)
@@ -121,7 +158,7 @@ def fit(
     if explain is None:
         output.show(result, draw=draw)
         return
-    explained = ld.explain_abilities(result, explain)
+    explained = ld.explain(result.abilities, explain, result.systems)
     output.write(result, draw=draw)
     if output.as_json:
         import pandas as pd

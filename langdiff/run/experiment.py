@@ -212,7 +212,7 @@ class Core(Settings):
     @classmethod
     def _a_given_model_reads_texts_as_they_are(cls, keys: Any) -> Any:
         match keys:
-            case {"lm": {"hf": str()}, "corpus": {"path": _}}:
+            case {"lm": {"hf": str() | list()}, "corpus": {"path": _}}:
                 return keys | {"corpus": {"tokenization": "as-is"} | keys["corpus"]}
         return keys
 

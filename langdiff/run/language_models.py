@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from langdiff.errors import ConfigError, OutputError, UnknownColumnError
+from langdiff.errors import CheckpointError, ConfigError, OutputError, UnknownColumnError
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
 from langdiff.lm.external.huggingface import HuggingFaceLM
@@ -128,8 +128,8 @@ class TrainedModels(LanguageModels):
         return table
 
 
-class GivenModel(LanguageModels):
-    """A model that scores without being trained: ``hf`` of ``[lm]``.
+class GivenModels(LanguageModels):
+    """Models that score without being trained, one in memory at a time: ``hf`` of ``[lm]``.
 
     Raises
     ------
@@ -141,9 +141,16 @@ class GivenModel(LanguageModels):
         If the device cannot be used, or the model cannot score texts.
     """
 
-    def __init__(self, experiment: Core, directory: Path, new: Path, progress: bool | None, hf: str) -> None:
+    def __init__(self, experiment: Core, directory: Path, new: Path, progress: bool | None) -> None:
         super().__init__(experiment, directory, new, progress)
-        self.model = HuggingFaceLM(hf, device=experiment.lm.device)
+        folders = experiment.lm.folders
+        if missing := [folder for folder in folders if not Path(folder).is_dir()]:
+            raise CheckpointError(f"{missing[0]}: no such folder of a language model.")
+        self.model: HuggingFaceLM | None = self._load(folders[0])  # before the corpus is read
+        self.described: dict[str, str] = {}
+
+    def _load(self, folder: str) -> HuggingFaceLM:
+        return HuggingFaceLM(folder, device=self.experiment.lm.device)
 
     def divide(self, multitext: Multitext) -> Parts:
         """Return the division in which every intent is in the test part."""
@@ -151,16 +158,21 @@ class GivenModel(LanguageModels):
         return Parts(train=nothing, dev=nothing, test=multitext)
 
     def score(self, parts: Parts | Folds, stage: Stage) -> list[Surprisals]:
-        """Score every edition."""
-        name, texts = self.model.name, parts.measured
-        with stage(name):
-            table = surprisals_of(self.model, texts, lm=name, cache=self.directory / SCORED, progress=self.progress)
-        self._save(table)
-        return [table]
+        """Score every edition with every model."""
+        tables = []
+        for folder in self.experiment.lm.folders:
+            model, self.model = self.model or self._load(folder), None
+            name, texts = model.name, parts.measured
+            with stage(name):
+                table = surprisals_of(model, texts, lm=name, cache=self.directory / SCORED, progress=self.progress)
+            self._save(table)
+            self.described[repr(model)] = model.identity
+            tables.append(table)
+        return tables
 
     def describe(self) -> dict[str, str]:
-        """Describe the model, and return the hash of everything that its bits depend on."""
-        return {"description": repr(self.model), "identity": self.model.identity}
+        """Describe the models, and return the hashes of everything that their bits depend on."""
+        return {"description": "; ".join(self.described), "identity": ", ".join(self.described.values())}
 
 
 def open_models(
@@ -168,7 +180,7 @@ def open_models(
 ) -> LanguageModels:
     """Return the language models of an experiment."""
     if experiment.lm.hf is not None:
-        return GivenModel(experiment, directory, new, progress, experiment.lm.hf)
+        return GivenModels(experiment, directory, new, progress)
     return TrainedModels(experiment, directory, new, progress, executor)
 
 

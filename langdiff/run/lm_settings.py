@@ -31,8 +31,9 @@ class LmSettings(Settings):
     ``recipes`` are recipes of one's own, by name: each a table with ``base``, a recipe of ours, and what differs
     from it (attributes of `langdiff.lm.Recipe` or `langdiff.lm.KneserNeyRecipe`).
 
-    With ``hf``, the folder of a causal language model of the Transformers library, nothing is trained: that model
-    scores all selected intents (`langdiff.HuggingFaceLM`), on ``device``. No other key is then given.
+    With ``hf``, the folder of a causal language model of the Transformers library or a list of several, nothing is
+    trained: the models score all selected intents (`langdiff.HuggingFaceLM`), on ``device``. No other key is then
+    given.
     """
 
     paths: ClassVar[tuple[str, ...]] = ("hf",)
@@ -40,7 +41,7 @@ class LmSettings(Settings):
 
     models: list[str] = Field(["char-residual", "bpe-residual"])
     recipes: dict[str, dict[str, Any]] = Field({})
-    hf: str | None = None
+    hf: str | list[str] | None = None
     scoring: str | None = None
     max_replaced: float = Field(0.05, ge=0, le=1)
     device: str = "auto"
@@ -69,8 +70,10 @@ class LmSettings(Settings):
             if not self.models:
                 raise ValueError("models is empty: name a language model, or give the folder of one as hf")
             return self
-        if not Path(self.hf).name:
-            raise ValueError(f"hf is the folder of a language model, not {self.hf!r}")
+        if nameless := [folder for folder in self.folders if not Path(folder).name]:
+            raise ValueError(f"hf is the folder of a language model, not {nameless[0]!r}")
+        if not self.folders:
+            raise ValueError("hf is empty: give the folder of a language model, or leave it out")
         usual: dict[str, Any] = {
             "models": [],
             "recipes": {},
@@ -85,10 +88,15 @@ class LmSettings(Settings):
         return self
 
     @property
+    def folders(self) -> list[str]:
+        """Folders of the models that are not trained; none without ``hf``."""
+        return [] if self.hf is None else [self.hf] if isinstance(self.hf, str) else self.hf
+
+    @property
     def names(self) -> list[str]:
         """Names of the models in tables, in order."""
         if self.hf is not None:
-            return [Path(self.hf).name]
+            return [Path(folder).name for folder in self.folders]
         return [self.find(model, self.scoring).name for model in self.models]
 
     @property

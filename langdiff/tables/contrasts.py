@@ -141,7 +141,7 @@ class Contrast:
         return float(2 * student.sf(abs(self.estimate) / self.std_error, self.degrees_of_freedom))
 
     def __str__(self) -> str:
-        """Return the difference, its interval, its p-value and what it is of, in one line."""
+        """Return the difference, its interval and its p-value in one line."""
         return (
             f"{self.name}: {self.estimate:.4f} ± {self.std_error:.4f} {self.scale.unit} "
             f"({self.scale.read(self.estimate)}), 95 % interval {self.low:.4f} to {self.high:.4f}, "

@@ -83,8 +83,21 @@ def table_kind(path: Path) -> str:
     return kinds[path.suffix]
 
 
-def write_table_file(frame: pd.DataFrame, path: Path, record: str | None = None) -> None:
+def write_table_file(
+    frame: pd.DataFrame, path: Path, record: str | None = None, *, metadata: bytes = _METADATA
+) -> None:
     """Write a long table in the format given by its file name, with the record of its provenance.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    path : Path
+        File to write.
+    record : str or None
+        JSON text, which becomes metadata of a Parquet file under the name `metadata`, and a file beside others.
+    metadata : bytes
+        Name of the record.
 
     Raises
     ------
@@ -96,11 +109,11 @@ def write_table_file(frame: pd.DataFrame, path: Path, record: str | None = None)
     with atomic_path(path) as temporary:
         match table_kind(path):
             case "parquet":
-                _write_parquet(frame, temporary, record)
+                _write_parquet(frame, temporary, record, metadata)
             case separator:
                 guarded(frame).to_csv(temporary, index=False, sep=separator, quoting=_quoting(frame))
     if path.suffix != ".parquet":
-        _write_beside(path, record)
+        _write_beside(path, record if metadata == _METADATA else None)
 
 
 def read_table_file(path: Path) -> pd.DataFrame:
@@ -214,7 +227,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     return frame.drop(columns=[name for name in frame if _INDEX.fullmatch(str(name))])
 
 
-def _write_parquet(frame: pd.DataFrame, path: Path, record: str | None) -> None:
+def _write_parquet(frame: pd.DataFrame, path: Path, record: str | None, metadata: bytes) -> None:
     import pyarrow as pa  # slow to import
     from pyarrow import parquet
 
@@ -223,7 +236,7 @@ def _write_parquet(frame: pd.DataFrame, path: Path, record: str | None) -> None:
             frame[name] = frame[name].map(str, na_action="ignore")
     table = pa.Table.from_pandas(frame, preserve_index=False)
     if record is not None:
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _METADATA: record.encode()})
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), metadata: record.encode()})
     parquet.write_table(table, path, write_page_checksum=True)  # a flipped bit is an error, not another number
 
 

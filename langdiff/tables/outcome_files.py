@@ -1,6 +1,7 @@
-"""Reading of outcomes from tables, and from the logs of two evaluation programs."""
+"""Reading of outcomes from tables, and from logs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from glob import has_magic
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -9,10 +10,14 @@ import pandas as pd
 
 from langdiff.base.io import as_paths
 from langdiff.base.numbers import exact_numbers
-from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.tables.crossing import PREFIX, columns_of_long
-from langdiff.tables.evaluation_logs import read_inspect_logs, read_lm_eval_samples
+from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
 from langdiff.tables.intent_info import attributes_of
+from langdiff.tables.logs.flat import chances
+from langdiff.tables.logs.kind import Source
+from langdiff.tables.logs.pairing import Strictness
+from langdiff.tables.logs.reading import LogPaths, read_logs
+from langdiff.tables.logs.registry import kind_of
 from langdiff.tables.long_tables import read_table_file, table_kind
 from langdiff.tables.outcomes import CELL, SYSTEM, Outcomes
 
@@ -23,7 +28,10 @@ NOT_WHOLE = (
 TOO_MANY = "are more successes than trials. Give both, or leave the cell empty if it is missing."
 
 
-def read_long_or_wide(path: Path, *, wide: bool) -> pd.DataFrame:
+Roles = tuple[str | Sequence[str] | None, str | Mapping[str, str] | None, str | Mapping[str, str] | None]
+
+
+def read_long_or_wide(path: Path, *, wide: bool, roles: Roles = (None, None, None)) -> pd.DataFrame:
     """Read a long or wide table of outcomes and return it in long form, with successes and trials as numbers.
 
     Parameters
@@ -32,6 +40,8 @@ def read_long_or_wide(path: Path, *, wide: bool) -> pd.DataFrame:
         CSV, TSV or Parquet.
     wide : bool
         Whether the file has one column per system, in place of columns ``item``, ``system``, ``successes``.
+    roles : tuple
+        Columns of items, languages and systems in a long table that has other names for them.
 
     Raises
     ------
@@ -41,7 +51,21 @@ def read_long_or_wide(path: Path, *, wide: bool) -> pd.DataFrame:
     frame = read_table_file(path)
     if frame.empty:
         raise DataError(f"{path}: no rows below the header. Give one per {'item' if wide else 'item and system'}.")
-    return _melted(frame, path) if wide else _checked_long(frame, path)
+    return _melted(frame, path) if wide else _checked_long(_with_roles(frame, roles, path), path)
+
+
+def _with_roles(frame: pd.DataFrame, roles: Roles, path: Path) -> pd.DataFrame:
+    """Return a long table whose columns of items, languages and systems have their usual names."""
+    for usual, named in zip(("item", "language", "system"), roles, strict=True):
+        if named is None or named == usual:
+            continue
+        keys = [named] if isinstance(named, str) else list(named)
+        absent = [key for key in keys if key not in frame]
+        if absent or isinstance(named, Mapping):
+            raise DataError(f"{path}: no column {listing(absent)}; there are {listing(frame.columns, 20)}.")
+        names = frame[keys].astype(str).agg("/".join, axis=1)
+        frame = frame.drop(columns=[*keys, *([usual] if usual in frame else [])]).assign(**{usual: names})
+    return frame
 
 
 def _melted(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -118,51 +142,81 @@ def typed(values: pd.Series) -> pd.Series:
 
 
 OutcomeFormat = Literal["long", "wide", "lm-eval", "inspect"]
+OF_CELLS = ("answer", "target")  # columns of logs about a system's answer, no attributes of items
 
 
 def read_outcomes(
-    path: str | Path | Sequence[str | Path],
+    path: LogPaths,
+    item: str | Sequence[str] | None = None,
+    language: str | Mapping[str, str] | None = None,
+    system: str | Mapping[str, str] | None = None,
     *,
-    format: OutcomeFormat = "long",
+    chance: float | str | Mapping[str, float] | None = "auto",
     metric: str | None = None,
     filter: str | None = None,
     repeats: Literal["error", "sum"] = "error",
+    pairing: Strictness = "checked",
     name: str | None = None,
+    format: OutcomeFormat | None = None,
 ) -> Outcomes:
     r"""Read outcomes of systems on items.
 
+    They are in a table, or in logs of evaluations; the format is told by content. A *long* table has columns ``item``,
+    ``system``, ``successes`` and perhaps ``trials`` (1 by default) and ``language``; columns ``system_NAME`` are
+    attributes of systems, all others of items. A *wide* one has the items in its first column, and in each other one
+    the outcomes of a system, as ``1``, ``0`` or ``3/4``.
+    Anything else is read by `langdiff.read_logs`. Where several languages have the same items, the table is crossed:
+    one column per language and system.
+
     Parameters
     ----------
-    path : str, Path, or sequence of them
-        For ``"long"`` and ``"wide"`` one CSV, TSV or Parquet file; otherwise files, folders or glob patterns.
-    format : {"long", "wide", "lm-eval", "inspect"}
-        Format of the files. ``"long"``: columns ``item``, ``system``, ``successes`` and perhaps ``trials`` (1 by
-        default); columns ``system_NAME`` are attributes of systems, all others of items. ``"wide"``: the first column
-        has the items, each other one the outcomes of a system, as ``1``, ``0`` or ``3/4``. ``"lm-eval"``: files
-        ``samples_TASK_DATE.jsonl`` of lm-evaluation-harness, each in the folder of its model; items are called
-        TASK/doc_id. ``"inspect"``: JSON logs of Inspect; items are called TASK/id, and epochs are trials.
+    path : str, Path, sequence of these, or mapping from language to path
+        One table, or files, folders, archives or patterns of logs.
+    item : str or sequence of str, optional
+        Column, or key of documents, that names the item, or several. By default, in logs of several languages, the
+        fewest keys that are unique in each file and the same in all languages; of one language, TASK/doc_id or TASK/id.
+    language : str or mapping, optional
+        Column or key of the language, or the language of each task; by default what differs between names of tasks.
+    system : str or mapping, optional
+        Column or key of the system, or its name; by default what the logs say.
+    chance : "auto", float, str, mapping or None
+        Probability of a right guess, which becomes the attribute ``chance`` of items: one over the number of choices
+        that logs tell, or a column ``chance`` or ``choices`` of a table; a number; an attribute of items; or numbers by
+        language or task. None for 0.
     metric : str, optional
-        Metric (lm-eval) or scorer (Inspect) that tells right from wrong; required if there are several.
+        Metric (lm-evaluation-harness) or scorer (Inspect) that tells right from wrong; needed if there are several.
+        Tasks without it are left out, and named in a warning.
     filter : str, optional
-        Filter of lm-eval whose answers are counted; required if there are several.
+        Filter of lm-evaluation-harness whose answers count; needed if there are several.
     repeats : {"error", "sum"}
-        What becomes of several outcomes of one system on one item: an error, or trials that are added up.
+        What becomes of several outcomes of one system on one item: an error, or trials that are added up. Epochs of
+        Inspect are trials.
+    pairing : {"checked", "unchecked"}
+        Whether items of languages that certainly do not go together are an error or a warning.
     name : str, optional
         Name of the table; by default that of the file or folder.
+    format : {"long", "wide", "lm-eval", "inspect"}, optional
+        Not needed any more; it will go.
 
     Returns
     -------
     Outcomes
-        Items and systems in order of appearance; a cell that is not there or whose run failed is missing.
+        Items and systems in order of appearance; a cell that is not there or whose run failed is missing. `pairing`
+        says how items of several languages were paired.
 
     Raises
     ------
     DataError
         If a file cannot be read or a number is not one; a cell has more successes than trials; a pair is given twice;
-        an item has several values of an attribute; an item is not the same document for all systems; or a metric or
-        filter has to be chosen.
+        an item has several values of an attribute; an item is not the same document for all systems; items of languages
+        do not go together; or a metric, filter or family of tasks has to be chosen.
     ConfigError
-        If format, ending or `repeats` is unknown.
+        If an option has an unknown value.
+
+    Warns
+    -----
+    LangdiffWarning
+        If tasks are left out, or pairing is doubtful.
 
     Examples
     --------
@@ -170,34 +224,94 @@ def read_outcomes(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "agreement.csv")
     ...     _ = path.write_text("item,small,large\na,1,1\nb,0,1\nc,2/3,\n")
-    ...     read_outcomes(path, format="wide")
+    ...     read_outcomes(path)
     Outcomes of agreement: 3 items × 2 systems, 7 trials, 1 of 6 cells missing
     """
-    if format not in get_args(OutcomeFormat):
-        raise ConfigError(f"unknown format {format!r}; use one of {', '.join(get_args(OutcomeFormat))}.")
+    if format is not None:
+        if format not in get_args(OutcomeFormat):
+            raise ConfigError(f"unknown format {format!r}; use one of {', '.join(get_args(OutcomeFormat))}.")
+        warn(f"{option('format')} is not needed any more, since files are told by content; it will go.")
     if repeats not in ("error", "sum"):
         raise ConfigError(f"unknown repeats {repeats!r}; use 'error' or 'sum'.")
-    paths = as_paths(path)
-    if not paths:
-        raise ConfigError("no file was given.")
+    table = _table_of(path, format)
+    if table is None:
+        logs = read_logs(
+            path, language=language, system=system, item=item, metric=metric, filter=filter, pairing=pairing
+        )
+        usual = Path(str(logs.sources["file"].iloc[0])) if not isinstance(path, str | Path) else Path(path)
+        return logs.outcomes(chance=chance, repeats=repeats, name=name or usual.stem)
+    if metric is not None or filter is not None:
+        raise ConfigError("metric and filter are for logs of evaluations; a table has one outcome.")
+    frame = read_long_or_wide(table, wide=not _is_long(table), roles=(item, language, system))
+    return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
+
+
+def _table_of(path: object, format: str | None) -> Path | None:
+    """Return the file of outcomes in a table; None for logs."""
+    if not isinstance(path, str | Path):
+        paths = as_paths(path) if isinstance(path, Sequence) else []
+        if len(paths) != 1:
+            if format in ("long", "wide") and paths:
+                raise ConfigError(f"a {format} table is one file; got {len(paths)}.")
+            return None
+        path = paths[0]
+    file = Path(path)
     if format in ("long", "wide"):
-        if len(paths) > 1:
-            raise ConfigError(f"a {format} table is one file; got {len(paths)}.")
-        if metric is not None or filter is not None:
-            raise ConfigError(f"metric and filter are for lm-eval and inspect; a {format} table has one outcome.")
-        table_kind(paths[0])  # an error before the file is looked for
-        frame = read_long_or_wide(paths[0], wide=format == "wide")
-    elif format == "lm-eval":
-        frame = read_lm_eval_samples(paths, metric=metric, filter=filter)
+        table_kind(file)  # an error before the file is looked for
+    source = Source(file)
+    if not source.is_table or file.is_dir() or not (file.exists() or format):
+        return (
+            None if file.exists() or file.suffix not in (".csv", ".tsv", ".parquet") or has_magic(str(file)) else file
+        )
+    kind = kind_of(source)
+    return file if kind is None or kind.name == "outcomes" else None
+
+
+def _is_long(file: Path) -> bool:
+    header = Source(file).header
+    return "successes" in header or {"item", "system"} <= set(header)
+
+
+def _with_chance(frame: pd.DataFrame, chance: object, where: object) -> pd.DataFrame:
+    """Return a long table whose column ``chance`` has the probability of a right guess, if there is one."""
+    if chance == "auto":
+        if "chance" in frame or "choices" not in frame or exact_numbers(frame["choices"]).isna().any():
+            return frame
+        return frame.drop(columns="choices").assign(chance=chances(frame, where))
+    if chance is None:
+        return frame.drop(columns="chance", errors="ignore")
+    if isinstance(chance, Mapping):
+        known = frame.get("language", pd.Series(index=frame.index, dtype=object))
+        values = known.map(chance)
+        if values.isna().any():
+            raise ConfigError(f"{option('chance')}: no number for language {listing(pd.unique(known[values.isna()]))}.")
+    elif isinstance(chance, str):
+        if chance not in frame:
+            raise ConfigError(f"{option('chance', chance)}: no such column; there are {listing(frame.columns, 20)}.")
+        values = exact_numbers(frame[chance]).astype(float)
     else:
-        if filter is not None:
-            raise ConfigError("filter is for lm-eval; of Inspect's scorers choose one by metric.")
-        frame = read_inspect_logs(paths, scorer=metric)
-    summed = repeats == "sum" or format == "inspect"  # epochs are trials
-    return _from_long(frame, str(paths[0]), name or paths[0].stem, summed=summed)
+        values = pd.Series(float(chance), frame.index)  # type: ignore[arg-type]  # a number
+    if not ((values >= 0) & (values < 1)).all():
+        raise ConfigError(f"{option('chance')} is from 0 to less than 1.")
+    return frame.assign(chance=values)
+
+
+def _crossed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a long table with a column per language and system, if items have several languages."""
+    if "language" not in frame or f"{PREFIX}language" in frame:
+        return frame
+    if frame["language"].isna().any() or (frame.groupby("item")["language"].nunique() < 2).all():
+        return frame  # an attribute of items
+    names = [column_name(str(one), str(other)) for one, other in zip(frame["language"], frame["system"], strict=True)]
+    crossed = frame.assign(
+        **{f"{PREFIX}language": frame["language"].map(str), f"{PREFIX}system": frame["system"].map(str)}, system=names
+    )
+    return crossed.drop(columns="language")
 
 
 def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> Outcomes:
+    frame = _crossed(frame)
+    frame = frame.drop(columns=[column for column in OF_CELLS if column in frame and _varies(frame, column)])
     items, systems = pd.unique(frame["item"]), pd.unique(frame["system"])
     known = frame[frame["successes"].notna() & (frame["trials"] > 0)]
     twice = known.duplicated(["item", "system"])
@@ -224,6 +338,10 @@ def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> O
         columns=columns_of_long(frame, "system", systems),
         name=name,
     )
+
+
+def _varies(frame: pd.DataFrame, column: str) -> bool:
+    return bool((frame.groupby("item")[column].nunique(dropna=False) > 1).any())
 
 
 def _attributes(frame: pd.DataFrame, what: str, columns: list[str], where: str) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.tables.crossing import PREFIX, check_columns, long_columns
+from langdiff.tables.logs.pairing import Pairing
 from langdiff.tables.long_tables import write_table_file
 
 SYSTEM = "system_"  # prefix of attributes of systems in a long table; those of items have none
@@ -43,6 +44,8 @@ class Outcomes:
     columns : DataFrame, J rows, or None
         ``language`` and ``system`` of each column of a crossed table, whose columns are called ``language@system``.
         None for a table with one level.
+    pairing : Pairing or None
+        How items of several languages were paired, where they were read from logs; files do not keep it.
     name : str
         Name of the table, such as that of the benchmark or of what counts as a success.
 
@@ -65,6 +68,7 @@ class Outcomes:
     items: pd.DataFrame = field(default_factory=_no_attributes)
     systems: pd.DataFrame = field(default_factory=_no_attributes)
     columns: pd.DataFrame | None = None
+    pairing: Pairing | None = None
     name: str = "outcomes"
 
     def __post_init__(self) -> None:

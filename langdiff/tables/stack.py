@@ -1,6 +1,7 @@
 """Tables of several language models in one: intents × (language, system)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -205,3 +206,31 @@ def _joined_info(tables: Mapping[str, Surprisals], intents: pd.Index) -> pd.Data
                 values = joined[attribute].where(joined[attribute].notna(), values)
             joined = joined.assign(**{str(attribute): values})
     return joined
+
+
+def unstack(table: Surprisals) -> dict[str, Surprisals]:
+    """Return the table of each system of a stack, by the name of the system.
+
+    Parameters
+    ----------
+    table : Surprisals
+        Table that `stack` returned.
+
+    Examples
+    --------
+    >>> llama = Surprisals(bits=pd.DataFrame({"eng": [10.0, 20.0], "fin": [12.0, 25.0]}, index=["1", "2"]))
+    >>> unstack(stack({"llama": llama, "gpt2": llama}))["gpt2"].bits.equals(llama.bits)
+    True
+    """
+    if table.columns is None:
+        return {table.lm: table}
+    found = {}
+    for system, part in table.columns.groupby("system", sort=False):
+        names = dict(zip(part.index, part["language"], strict=True))
+        frames = {name: frame[list(names)].rename(columns=names) for name, frame in table.beside().items()}
+        bits = table.bits[list(names)].rename(columns=names)
+        there = bits.notna().any(axis=1)
+        info = None if table.intent_info is None else table.intent_info[there]
+        kept = {name: frame[there] for name, frame in frames.items()}
+        found[str(system)] = replace(Surprisals(bits=bits[there], intent_info=info, lm=str(system)), **kept)
+    return found

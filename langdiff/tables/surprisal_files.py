@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff.base.io import as_path
+from langdiff.base.io import as_path, parse_json
 from langdiff.errors import DataError, listing, option, warn, words
+from langdiff.tables.crossing import PREFIX as LEVEL
+from langdiff.tables.crossing import SIGN
+from langdiff.tables.logs.record import METADATA, scoring_of
 from langdiff.tables.long_tables import (
     CELL,
     Unit,
@@ -21,6 +24,7 @@ from langdiff.tables.long_tables import (
     table_kind,
     with_usual_names,
 )
+from langdiff.tables.provenance import MOST_NAMES, Provenance
 from langdiff.tables.surprisals import Surprisals
 
 
@@ -91,7 +95,9 @@ def read_surprisals(
         check_unit(unit)
     frame = read_table_file(path)
     named = {ours: name for ours, name in zip(CELL, (intent, edition, bits), strict=True) if name is not None}
-    if named or is_long(frame):
+    if not named and is_of_logs(frame):
+        table = _of_logs(frame, unit, path)
+    elif named or is_long(frame):
         frame = with_usual_names(frame, dict(zip(CELL, CELL, strict=True)) | named, path)
         table = Surprisals(**parts_of_long(frame, unit, path, path.stem))
         if verify:
@@ -99,6 +105,46 @@ def read_surprisals(
     else:
         table = _from_wide(frame, unit, path)
     return table if intent_info is None else table.with_intent_info(intent_info)
+
+
+def is_of_logs(frame: pd.DataFrame) -> bool:
+    """Return whether a long table has the columns that `langdiff.Logs.write` gives it."""
+    return {"item", "language", "bits"} <= set(frame.columns) and not is_long(frame)
+
+
+def _of_logs(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals:
+    """Return surprisals by one system, or crossed, from a long table that was imported from logs."""
+    if "token" in frame:
+        from langdiff.tables.logs.reading import read_logs
+
+        return read_logs(path, unit=unit).stack()
+    systems = frame["system"].map(str) if "system" in frame else pd.Series(path.stem, frame.index)
+    long = frame.rename(columns={"item": "intent", "language": "edition"}).drop(columns="system", errors="ignore")
+    told = _told_of_logs(path)
+    names = list(pd.unique(systems))
+    if len(names) > 1:
+        language = long["edition"].map(str)
+        long["edition"] = language + SIGN + systems
+        long = long.assign(**{f"{LEVEL}language": language, f"{LEVEL}system": systems})
+    lm = "+".join(names) if len(names) <= MOST_NAMES else path.stem
+    record = None if told is None else Provenance(recipe=lm, scoring=told)
+    return Surprisals(**parts_of_long(long, unit, path, lm), provenance=record)
+
+
+def _told_of_logs(path: Path) -> str | None:
+    """Return the kinds of the logs, and how first tokens and ends were treated; None if the file does not tell."""
+    try:
+        if path.suffix == ".parquet":
+            from pyarrow import parquet  # slow to import
+
+            text = (parquet.read_schema(path).metadata or {}).get(METADATA)
+        else:
+            beside = path.with_name(f"{path.name}.logs.json")
+            text = beside.read_bytes() if beside.is_file() else None
+        return None if text is None else scoring_of(parse_json(text))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        warn(f"the record of logs of {path} is damaged ({error}), and left out.")
+        return None
 
 
 def _unverified() -> str:

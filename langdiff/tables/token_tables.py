@@ -1,21 +1,17 @@
 """Surprisals of single tokens, and their sums over texts and over words."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Booleans
-from langdiff.errors import ConfigError, DataError, listing, warn
-from langdiff.tables.long_tables import LongTable, Unit, as_bits, as_pandas, check_unit, numbers_of, read_table_file
+from langdiff.errors import warn
 from langdiff.tables.surprisals import Surprisals
 
 SPACES = (" ", "▁", "Ġ")  # with which tokens begin that begin a word
 END = ""  # stands for the end of a text
-COLUMNS = ("intent", "edition", "token", "bits")
-BOUNDARIES = ("boundary", "boundary_bits")  # of what may be read, the second of what is written
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -151,125 +147,3 @@ editions{known}"
 def _begins_word(tokens: pd.Series) -> Booleans:
     found: Booleans = (tokens.str.startswith(SPACES) | (tokens == END)).to_numpy(dtype=bool)
     return found
-
-
-def read_token_scores(
-    source: str | Path | LongTable, *, unit: Unit, bits: str = "bits", boundary: str | None = None
-) -> TokenScores:
-    r"""Read the surprisals of single tokens.
-
-    Parameters
-    ----------
-    source : str, Path, DataFrame, mapping of lists, or table of Polars or PyArrow
-        Table with columns ``intent``, ``edition`` and ``token``, in the order of the text; a token that begins a word
-        starts with a space, ``▁`` or ``Ġ``. An empty token at the end of a text stands for its end. A column
-        ``begins_word`` (true or false), as `langdiff score --per token` writes it, tells instead where words begin, and
-        a column ``text`` beside it what tokens cover.
-    unit : {"bits", "nats", "log10"}
-        Base of the logarithms.
-    bits : str
-        Column of the surprisals of tokens, or of their log-probabilities.
-    boundary : str, optional
-        Column of the log-probability (or its negative, as in `bits`) that after this token a word begins or the text
-        ends: the sum over all tokens that start with a space, and the end. By default ``boundary`` or, as
-        `langdiff score --per token` writes it, ``boundary_bits``, if there is one. It is not used after the last token
-        of a text, and may be missing there.
-
-    Returns
-    -------
-    TokenScores
-        The table in bits.
-
-    Raises
-    ------
-    DataError
-        If there is no token, a column, a name or a number is missing or has the wrong sign, the rows of a text are not
-        together, or something follows an end.
-    ConfigError
-        If the unit is unknown.
-
-    Examples
-    --------
-    >>> table = {
-    ...     "intent": ["1"] * 3,
-    ...     "edition": ["eng"] * 3,
-    ...     "token": ["un", "do", " it"],
-    ...     "bits": [-3.0, -1.0, -2.0],
-    ...     "boundary": [-4.0, -0.5, -1.0],
-    ... }
-    >>> read_token_scores(table, unit="bits").words()[["word", "tokens", "bits", "corrected_bits"]]
-       word  tokens  bits  corrected_bits
-    0  undo       2   4.0             4.5
-    1    it       1   2.0             1.5
-    """
-    check_unit(unit)
-    is_file = isinstance(source, str | Path)
-    where = str(source) if is_file else "the table"
-    frame = read_table_file(Path(str(source))) if is_file else as_pandas(source)
-    if frame is None:
-        raise DataError(f"scores of tokens are a file or a table, not {type(source).__name__}.")
-    boundary = boundary or next((name for name in BOUNDARIES if name in frame), BOUNDARIES[0])
-    absent = [name for name in ("intent", "edition", "token", bits) if name not in frame]
-    if absent:
-        raise DataError(f"{where}: no column {listing(absent)}; there are {listing(frame.columns, 20)}.")
-    if bits == boundary:
-        raise ConfigError(f"bits and boundary are different columns; got {bits!r} for both.")
-    if frame.empty:
-        raise DataError(f"{where}: no token.")
-    unnamed = np.flatnonzero(frame[["intent", "edition"]].isna().any(axis=1))
-    if len(unnamed):
-        raise DataError(
-            f"{where}: {len(unnamed):,} token(s) without intent or edition, the first in row {unnamed[0] + 1}."
-        )
-    columns = [bits, boundary] if boundary in frame else [bits]
-    numbers = pd.DataFrame({name: numbers_of(frame[name], Path(where)) for name in columns})
-    unknown = numbers.isna()
-    if boundary in frame:
-        unknown[boundary] &= ~_is_last(frame)
-    missing = np.flatnonzero(unknown.any(axis=1))
-    if len(missing):
-        raise DataError(f"{where}: {len(missing):,} token(s) without a number, the first in row {missing[0] + 1}.")
-    numbers = as_bits(numbers, unit, where)
-    if np.isinf(numbers.to_numpy()).any():
-        raise DataError(f"{where}: infinite numbers; a token that occurs has a probability above 0.")
-    table = frame[["intent", "edition"]].assign(token=frame["token"].fillna(END).astype(str), bits=numbers[bits])
-    if boundary in frame:
-        table["boundary_bits"] = numbers[boundary]
-    table = table.assign(**_words_told(frame, where))
-    _check_texts(table, where)
-    return TokenScores(tokens=table.reset_index(drop=True))
-
-
-def _words_told(frame: pd.DataFrame, where: str) -> dict[str, pd.Series]:
-    """Return the columns ``begins_word`` and ``text`` of a table that marks word beginnings."""
-    if "begins_word" not in frame:
-        return {}  # a column named text may then be anything
-    told = frame["begins_word"]
-    truths = told.astype(str).str.lower().map({"true": True, "false": False})
-    wrong = np.flatnonzero(truths.isna())
-    if len(wrong):
-        raise DataError(
-            f"{where}: the column 'begins_word' is true or false, but {told.iloc[wrong[0]]!r} in row {wrong[0] + 1}."
-        )
-    columns = {"begins_word": truths.astype(bool)}
-    return columns | ({"text": frame["text"].fillna("").astype(str)} if "text" in frame else {})
-
-
-def _is_last(table: pd.DataFrame) -> Booleans:
-    """Return an indicator of the last token of each text."""
-    text = table.groupby(["intent", "edition"], sort=False).ngroup().to_numpy()
-    return np.append(np.diff(text) != 0, True)
-
-
-def _check_texts(table: pd.DataFrame, where: str) -> None:
-    text = table.groupby(["intent", "edition"], sort=False).ngroup().to_numpy()
-    starts = np.flatnonzero(np.diff(text, prepend=-1) != 0)
-    if len(starts) > (text.max(initial=-1) + 1):
-        row = table.iloc[starts[np.flatnonzero(pd.Series(text[starts]).duplicated())[0]]]
-        raise DataError(
-            f"{where}: the tokens of intent {row['intent']!r} in edition {row['edition']!r} are not together. Give the "
-            "rows of each text in its order, without others between."
-        )
-    early = np.flatnonzero((table["token"] == END).to_numpy() & ~_is_last(table))
-    if len(early):
-        raise DataError(f"{where}, row {early[0] + 1}: an empty token stands for the end of a text, but more follows.")

@@ -173,7 +173,6 @@ CASES = {
     "editions": (["corpora", "describe", "logs.csv"], "name the editions to read (--edition)"),
     "unit": (["fit", "logs.csv"], "pass --unit nats"),
     "trials": (["outcomes", "fit", "twice.csv"], "say so (--repeats sum)"),
-    "wide": (["outcomes", "fit", "wide.csv", "--format", "long"], "say so (--format wide)"),
     "dispersion": (["fit", "two.csv", "--dispersion", "edition"], "normal prior (--intents random)"),
 }
 

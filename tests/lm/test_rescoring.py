@@ -24,7 +24,7 @@ from langdiff.lm.lstm.scoring import _bits_of
 from langdiff.lm.mixture import _mix
 from langdiff.lm.units.alphabet import Alphabet, identity_bits
 from langdiff.tables.long_tables import write_table_file
-from langdiff.tables.token_tables import TokenScores, read_token_scores
+from langdiff.tables.token_tables import TokenScores
 from tests.cli.conftest import langdiff as langdiff
 
 SUMS = 1e-9  # bits: the same numbers added in another order
@@ -190,15 +190,15 @@ def test_how_units_are_written():
 def test_a_table_is_read_back_with_its_words(kind, ending, tmp_path):
     scores = scored(model_of(kind), multitext_of([TEXT, '\t"猫" \r\n,Ġ ', "Ġ NA"]))
     write_table_file(scores.to_frame(), tmp_path / f"tokens{ending}")
-    read = read_token_scores(tmp_path / f"tokens{ending}", unit="bits")
+    read = ld.read_logs(tmp_path / f"tokens{ending}", unit="bits").tokens()
     pd.testing.assert_frame_equal(read.words(), scores.words(), check_dtype=False)
 
 
 def test_a_table_that_tells_words_badly():
     table = pd.DataFrame({"intent": ["1"] * 2, "edition": "x", "token": ["a", ""], "bits": 1.0})
-    with pytest.raises(DataError, match="'begins_word' is true or false, but 'perhaps' in row 2"):
-        read_token_scores(table.assign(begins_word=["True", "perhaps"]), unit="bits")
-    words = read_token_scores(table.assign(text="something else"), unit="bits").words()
+    with pytest.raises(DataError, match="'begins_word' is true or false, not 'perhaps'"):
+        ld.read_logs(table.assign(begins_word=["True", "perhaps"]), unit="bits").tokens()
+    words = ld.read_logs(table.assign(text="something else"), unit="bits").tokens().words()
     assert words["word"].tolist() == ["a", ""]  # only beside begins_word is it what tokens cover
 
 

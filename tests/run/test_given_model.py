@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import torch
 
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError
@@ -79,3 +80,38 @@ def test_a_run_scores_every_intent_with_the_model_and_names_it(tmp_path, monkeyp
     monkeypatch.setattr(ld.HuggingFaceLM, "surprisal", None)  # all is kept
     again = run_experiment(experiment, tmp_path / "run", progress=False)
     assert again.surprisals["tiny-gpt"].bits.equals(expected.bits)
+
+
+def test_several_models_are_compared_over_languages(tmp_path):
+    from tests.lm.external.tiny_gpt import make_gpt, make_tokenizer
+
+    pytest.importorskip("transformers", reason="needs the extra hf")
+    tokenizer = make_tokenizer()
+    for name, factor in (("one", 1.0), ("other", 1.5)):
+        model = make_gpt(tokenizer)
+        with torch.no_grad():
+            model.transformer.wte.weight *= factor
+        model.save_pretrained(tmp_path / name)
+        tokenizer.save_pretrained(tmp_path / name)
+    text = SYNTHETIC.replace('hf = "tiny-gpt"', 'hf = ["one", "other"]') + 'device = "cpu"'
+    experiment = _read(tmp_path, text)
+    assert experiment.lm.names == ["one", "other"]
+    run = run_experiment(experiment, tmp_path / "run", progress=False)
+    two_way = ld.fit(dict(run.surprisals)).two_way
+    table = run.analyses["systems"].table
+    systems = table[table["of"] == "systems"].set_index("name")
+    board = two_way.leaderboard()
+    assert systems["percent"].to_numpy() == pytest.approx(board["percent"].to_numpy())
+    assert systems["ranks"].tolist() == board["ranks"].tolist()
+    assert (table["of"] == "languages").sum() == 3
+    page = run.report.read_text()
+    assert "Are the language models equally good, and in all languages?" in page
+    assert "Independent units:" in page
+    single = _read(tmp_path, SYNTHETIC.replace("tiny-gpt", "one"))
+    assert "systems" not in single.sections()
+    with pytest.raises(ConfigError, match=r"\[systems\] compares language models: name two or more"):
+        _read(tmp_path, SYNTHETIC.replace("tiny-gpt", "one") + "[systems]\n")
+    with pytest.raises(ConfigError, match="a language model is named twice"):
+        _read(tmp_path, text.replace('"other"', '"elsewhere/one"'))
+    with pytest.raises(CheckpointError, match="none: no such folder"):
+        run_experiment(_read(tmp_path, text.replace('"other"', '"none"')), tmp_path / "new", progress=False)

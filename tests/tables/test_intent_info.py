@@ -158,7 +158,7 @@ def test_attributes_that_do_not_fit(table, tmp_path):
 def test_log_likelihoods_may_have_them(tmp_path):
     (tmp_path / "eng").write_text("-1\n-2\n")
     info = pd.DataFrame({"document": ["x", "y"]}, index=["1", "2"])
-    table = ld.read_log_likelihoods({"eng": tmp_path / "eng"}, unit="bits", intent_info=info)
+    table = ld.read_logs({"eng": tmp_path / "eng"}, unit="bits").surprisals().with_intent_info(info)
     assert table.intent_info["document"].to_dict() == {"1": "x", "2": "y"}
 
 

@@ -24,14 +24,14 @@ def test_units_and_signs(tmp_path, unit, base, sign):
         tmp_path,
         **{name: "\n".join(str(-sign * np.log(p) / np.log(base)) for p in ps) for name, ps in probabilities.items()},
     )
-    bits = ld.read_log_likelihoods(files, unit=unit, intent_names=["a", "b"], lm="mine").bits
+    bits = ld.read_logs(files, unit=unit, system="mine").surprisals().bits
     for name, ps in probabilities.items():
         assert_allclose(bits[name], -np.log2(ps), rtol=ROUNDING)
-    assert list(bits.index) == ["a", "b"]
+    assert list(bits.index) == ["1", "2"]
 
 
 def test_missing_translations(tmp_path):
-    table = ld.read_log_likelihoods(write(tmp_path, eng="-1\n\n-3\n", deu="-2\r\n-4\r\nNA"), unit="bits")
+    table = ld.read_logs(write(tmp_path, eng="-1\n\n-3\n", deu="-2\r\n-4\r\nNA"), unit="bits").surprisals()
     assert table.bits.isna().to_numpy().tolist() == [[False, False], [True, False], [False, True]]
     assert list(table.intents) == ["1", "2", "3"]
 
@@ -40,9 +40,9 @@ def test_missing_translations(tmp_path):
     ("texts", "message"),
     [
         ({"eng": "-1\nx\n"}, r"eng\.txt, line 2: 'x' is not a number"),
-        ({"eng": "-1\n-2\n", "deu": "-1\n"}, "differ in length: 'eng: 2 lines', 'deu: 1 lines'"),
-        ({"eng": "-1\n", "deu": "\n1\n"}, "differ in length"),
-        ({"eng": "-1\n-2\n", "deu": "\n7\n"}, r"both -1 \(.*eng\.txt, line 1\) and 7 \(.*deu\.txt, line 2\)"),
+        ({"eng": "-1\n-2\n", "deu": "-1\n"}, "differ in length: 'eng.txt: 2 rows', 'deu.txt: 1 rows'"),
+        ({"eng": "-1\n", "deu": "\n-1\n"}, "differ in length"),
+        ({"eng": "-1\n-2\n", "deu": "\n7\n"}, r"eng\.txt has log-probabilities, and .*deu\.txt their negatives"),
         ({"eng": "-1\n-nan\n"}, "line 2: '-nan' is not a number"),
         ({"eng": "-1_0\n-1\n"}, "line 1: '-1_0' is not a number"),
         ({"eng": "-1\n-2\x0b-3\n"}, r"line 2: '-2\\x0b-3' is not a number"),
@@ -54,16 +54,14 @@ def test_missing_translations(tmp_path):
 )
 def test_bad_files(tmp_path, texts, message):
     with pytest.raises(DataError, match=message):
-        ld.read_log_likelihoods(write(tmp_path, **texts), unit="bits")
+        ld.read_logs(write(tmp_path, **texts), unit="bits").surprisals()
 
 
 def test_bad_requests(tmp_path):
     files = write(tmp_path, eng="-1\n")
     with pytest.raises(ConfigError, match="unknown unit 'log2'"):
-        ld.read_log_likelihoods(files, unit="log2")
-    with pytest.raises(ConfigError, match="no file"):
-        ld.read_log_likelihoods({}, unit="bits")
-    with pytest.raises(DataError, match="cannot be read: No such file"):
-        ld.read_log_likelihoods({"eng": tmp_path / "none"}, unit="bits")
-    with pytest.raises(DataError, match="'intents: 2 lines', 'eng: 1 lines'"):
-        ld.read_log_likelihoods(files, unit="bits", intent_names=["a", "b"])
+        ld.read_logs(files, unit="log2").surprisals()
+    with pytest.raises(ConfigError, match="no log was given"):
+        ld.read_logs({}, unit="bits").surprisals()
+    with pytest.raises(DataError, match="No such file"):
+        ld.read_logs({"eng": tmp_path / "none"}, unit="bits").surprisals()

@@ -118,20 +118,19 @@ def test_attributes_come_from_columns(tmp_path):
         ("item,system,successes\na,x,1\na,x,0\n", {}, r"given twice, the first item 'a', system 'x'.*repeats='sum'"),
         ("item,system,successes\na,x,0.5\n", {}, r"t.csv, line 2, column 'successes': '0.5' is not a whole number"),
         ("item,system,successes\n,x,1\n", {}, "line 2: an item or a system without a name"),
-        ("item,x,y\na,1,0\n", {}, r"no column 'system', 'successes'.*format='wide'"),
-        ("item,x,y\na,1,2/\n", {"format": "wide"}, "line 2, column 'y': '2/' is not a whole number"),
-        ("item,x,y\na,1,/2\n", {"format": "wide"}, "line 2, column 'y': '/2' is not a whole number"),
-        ("item,x,y\na,1,0\nb,1/x,1\n", {"format": "wide"}, "line 3, column 'x': '1/x' is not a whole number"),
-        ("item,x,y\na,1,4/3\n", {"format": "wide"}, "line 2, column 'y': '4/3' are more successes than trials"),
-        ("item,x,y\na,1/0,1\n", {"format": "wide"}, "line 2, column 'x': '1/0' are more successes than trials"),
+        ("item,x,y\na,1,2/\n", {}, "line 2, column 'y': '2/' is not a whole number"),
+        ("item,x,y\na,1,/2\n", {}, "line 2, column 'y': '/2' is not a whole number"),
+        ("item,x,y\na,1,0\nb,1/x,1\n", {}, "line 3, column 'x': '1/x' is not a whole number"),
+        ("item,x,y\na,1,4/3\n", {}, "line 2, column 'y': '4/3' are more successes than trials"),
+        ("item,x,y\na,1/0,1\n", {}, "line 2, column 'x': '1/0' are more successes than trials"),
         ("item,system,successes,trials\na,x,1,2\nb,x,5,0\n", {}, "line 3, column 'successes': 5 of 0 are more"),
         ("item,system,successes,trials\na,x,1,2\nb,x,1,\n", {}, "line 3, column 'trials': is empty though"),
         ("item,system,successes\na,x,2\n", {}, "line 2, column 'successes': 2 of 1 are more"),
         ("item,system,successes\n", {}, "t.csv: no rows below the header"),
-        ("item,x,y\n", {"format": "wide"}, "t.csv: no rows below the header"),
-        ("item,x\na,1\na,0\n", {"format": "wide"}, "have several rows: 'a'"),
-        ("item,x\na,yes\n", {"format": "wide"}, "'yes' is not a whole number"),
-        ("item\na\n", {"format": "wide"}, "only one column"),
+        ("item,x,y\n", {}, "t.csv: no rows below the header"),
+        ("item,x\na,1\na,0\n", {}, "have several rows: 'a'"),
+        ("item,x\na,yes\n", {}, "'yes' is not a whole number"),
+        ("item\na\n", {}, "only one column"),
     ],
 )
 def test_faulty_files_are_refused(tmp_path, text, settings, message):
@@ -144,7 +143,7 @@ def test_faulty_files_are_refused(tmp_path, text, settings, message):
 def test_cells_of_no_trials_are_missing_in_files(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("item,x,y,z\na,1,0/0,\n")
-    assert ld.read_outcomes(path, format="wide").observed.tolist() == [[True, False, False]]
+    assert ld.read_outcomes(path).observed.tolist() == [[True, False, False]]
     path.write_text("item,system,successes,trials\na,x,1,2\na,y,0,0\na,z,,3\n")
     assert ld.read_outcomes(path).observed.tolist() == [[True, False, False]]
 
@@ -163,8 +162,7 @@ def test_options_that_do_not_fit_are_refused(tmp_path):
     for settings, message in [
         ({"format": "json"}, "unknown format 'json'"),
         ({"repeats": "mean"}, "unknown repeats"),
-        ({"metric": "acc"}, "a long table has one outcome"),
-        ({"format": "inspect", "filter": "x"}, "filter is for lm-eval"),
+        ({"metric": "acc"}, "a table has one outcome"),
     ]:
         with pytest.raises(ConfigError, match=message):
             ld.read_outcomes(path, **settings)
@@ -184,13 +182,13 @@ def sample(doc_id, value, *, doc_hash="h", metrics=("acc",), **more):
 def test_samples_of_lm_eval(tmp_path):
     lm_eval(tmp_path, "small", "agreement", [sample(0, 1.0), sample(1, 0.0)])
     lm_eval(tmp_path, "large", "agreement", [sample(1, True), sample(2, 1)])
-    found = ld.read_outcomes(tmp_path, format="lm-eval")
+    found = ld.read_outcomes(tmp_path)
     assert found.items.index.tolist() == ["agreement/1", "agreement/2", "agreement/0"]
     assert found.successes["large"].tolist()[:2] == [1, 1]
     assert np.isnan(found.successes.loc["agreement/0", "large"])
     assert found.items["task"].unique().tolist() == ["agreement"]
     assert found.systems.index.tolist() == ["large", "small"]
-    single = ld.read_outcomes(str(tmp_path / "*" / "samples_*.jsonl"), format="lm-eval")
+    single = ld.read_outcomes(str(tmp_path / "*" / "samples_*.jsonl"))
     pd.testing.assert_frame_equal(single.successes, found.successes)
 
 
@@ -213,15 +211,15 @@ def test_faulty_samples_of_lm_eval(tmp_path, rows, settings, message):
     lm_eval(tmp_path, "one", "t", [sample(0, 1.0)])
     lm_eval(tmp_path, "other", "t", rows)
     with pytest.raises(DataError, match=message):
-        ld.read_outcomes(tmp_path, format="lm-eval", **settings)
+        ld.read_outcomes(tmp_path, **settings)
 
 
 def test_files_that_are_no_samples(tmp_path):
-    with pytest.raises(DataError, match=r"no file samples_\*.jsonl there"):
-        ld.read_outcomes(tmp_path, format="lm-eval")
+    with pytest.raises(DataError, match="no log there"):
+        ld.read_outcomes(tmp_path)
     (tmp_path / "samples_t.jsonl").write_text('{"doc_id": 1\n')
     with pytest.raises(DataError, match="line 1: not JSON"):
-        ld.read_outcomes(tmp_path, format="lm-eval")
+        ld.read_outcomes(tmp_path)
 
 
 def inspect_log(path, model, samples, task="riddles"):
@@ -235,7 +233,7 @@ def scored(key, value, epoch=1, **more):
 def test_logs_of_inspect(tmp_path):
     inspect_log(tmp_path / "a.json", "lab/small", [scored(1, "C"), scored(1, "I", 2), scored(2, "N")])
     inspect_log(tmp_path / "b.json", "lab/large", [scored(1, 1), scored(2, "C", error={"message": "timeout"})])
-    found = ld.read_outcomes(tmp_path, format="inspect")
+    found = ld.read_outcomes(tmp_path)
     assert found.successes.to_dict()["lab/small"] == {"riddles/1": 1, "riddles/2": 0}
     assert found.trials["lab/small"].tolist() == [2, 1]
     assert np.isnan(found.successes.loc["riddles/2", "lab/large"])  # its run failed
@@ -246,7 +244,10 @@ def test_logs_of_inspect(tmp_path):
     [
         ([scored(1, "P")], "match is 'P', neither right"),
         ([scored(1, "C", input="another")], "not the same document"),
-        ([scored(1, "C"), scored(1, "C")], r"epoch 1 of riddles/1 by other is also .*sample 1"),
+        (
+            [scored(1, "C"), scored(1, "C")],
+            r"sample 2: item 'riddles/1', system 'other' is given twice; also .*sample 1",
+        ),
         ([{"scores": {}}], "sample 1: has no id"),
         ([scored(1, "C") | {"scores": {"match": {"value": 1}, "model": {"value": 0}}}], "2 metrics: 'match', 'model'"),
         ([scored(1, "C", scores=[1])], "sample 1: scores are not named by their scorers"),
@@ -258,19 +259,19 @@ def test_faulty_logs_of_inspect(tmp_path, samples, message):
     inspect_log(tmp_path / "a.json", "one", [scored(1, "C")])
     inspect_log(tmp_path / "b.json", "other", samples)
     with pytest.raises(DataError, match=message):
-        ld.read_outcomes(tmp_path, format="inspect")
+        ld.read_outcomes(tmp_path)
 
 
 def test_logs_without_samples_say_so(tmp_path):
     inspect_log(tmp_path / "a.json", "one", [])
-    with pytest.raises(DataError, match="no sample has a metric"):
-        ld.read_outcomes(tmp_path, format="inspect")
+    with pytest.raises(DataError, match="no sample, no text and no answer"):
+        ld.read_outcomes(tmp_path)
     (tmp_path / "samples_t.jsonl").write_text("")
-    with pytest.raises(DataError, match="no sample has a filter"):
-        ld.read_outcomes(tmp_path, format="lm-eval")
+    with pytest.raises(DataError, match=r"samples_t\.jsonl: no sample and no text"):
+        ld.read_outcomes(tmp_path)
 
 
 def test_a_file_that_is_no_log(tmp_path):
     (tmp_path / "a.json").write_text("[1]")
-    with pytest.raises(DataError, match="not a log of Inspect"):
-        ld.read_outcomes(tmp_path / "a.json", format="inspect")
+    with pytest.raises(DataError, match="not a log of a known kind"):
+        ld.read_outcomes(tmp_path / "a.json")

@@ -35,14 +35,14 @@ def samples(folder, *, newer=True):
 
 @pytest.mark.parametrize("newer", [True, False])
 def test_samples_of_lm_evaluation_harness(tmp_path, newer):
-    table = ld.read_log_likelihoods(samples(tmp_path, newer=newer), lm="mine")
+    table = ld.read_logs(samples(tmp_path, newer=newer), system="mine").surprisals()
     assert table.bits.to_dict() == {
-        edition: {str(int(k) - 7): pytest.approx(-v / np.log(2)) for k, v in scores.items()}
+        edition: {f"s{k}": pytest.approx(-v / np.log(2)) for k, v in scores.items()}
         for edition, scores in SCORES.items()
     }
     assert table.characters["ell"].tolist() == [6, 9]
     assert table.bytes["ell"].tolist() == [12, 17]
-    named = ld.read_log_likelihoods(samples(tmp_path, newer=newer), intent="id")
+    named = ld.read_logs(samples(tmp_path, newer=newer), item="id").surprisals()
     assert list(named.intents) == ["s7", "s8"]
 
 
@@ -50,7 +50,7 @@ def test_samples_with_one_continuation_and_missing_documents(tmp_path):
     files = samples(tmp_path)
     row = sample("7", "x", 0, newer=True) | {"filtered_resps": [["-3.5", "False"]]}
     files["ell"].write_text(json.dumps(row))
-    table = ld.read_log_likelihoods(files)
+    table = ld.read_logs(files).surprisals()
     assert table.bits["ell"].isna().tolist() == [False, True]
     assert table.bits["ell"].iloc[0] == pytest.approx(3.5 / np.log(2))
 
@@ -61,24 +61,23 @@ def test_samples_with_one_continuation_and_missing_documents(tmp_path):
         ({"filtered_resps": [["-3", "False"], ["-4", "True"]]}, "2 log-likelihoods, of the choices of a question"),
         ({"filtered_resps": ["a dog barks"]}, "'a dog barks', not a log-likelihood"),
         ({"filtered_resps": []}, "not a log-likelihood"),
-        ({"doc_id": None}, "no 'doc_id'"),
     ],
 )
 def test_other_samples_are_refused(tmp_path, change, message):
     files = samples(tmp_path)
     files["eng"].write_text(json.dumps(sample("7", "x", -1, newer=True) | change))
     with pytest.raises(DataError, match=message):
-        ld.read_log_likelihoods(files)
+        ld.read_logs(files).surprisals()
 
 
 def test_samples_twice_or_none(tmp_path):
     files = samples(tmp_path)
     files["eng"].write_text(files["eng"].read_text() * 2)
-    with pytest.raises(DataError, match="line 3: a second sample of doc_id '0'"):
-        ld.read_log_likelihoods(files)
+    with pytest.raises(DataError, match="line 3: a second sample of '0'"):
+        ld.read_logs(files).surprisals()
     files["eng"].write_text("\n")
-    with pytest.raises(DataError, match="no sample"):
-        ld.read_log_likelihoods(files)
+    with pytest.raises(DataError, match="no sample and no text"):
+        ld.read_logs(files).surprisals()
 
 
 def test_tables_of_texts_and_surprisals(tmp_path):
@@ -88,17 +87,17 @@ def test_tables_of_texts_and_surprisals(tmp_path):
         lines = [f"{TEXTS[edition][number]},{-score}" for number, score in scores.items()]
         files[edition].write_text("\n".join(["text,surprisal", *lines]))
     with pytest.raises(ConfigError, match="give the unit of the logarithms"):
-        ld.read_log_likelihoods(files)
-    table = ld.read_log_likelihoods(files, unit="nats")
+        ld.read_logs(files).surprisals()
+    table = ld.read_logs(files, unit="nats").surprisals()
     assert list(table.intents) == ["1", "2"]
     assert table.bits["eng"].tolist() == pytest.approx([20.5 / np.log(2), 31.25 / np.log(2)])
     assert table.bytes["ell"].tolist() == [12, 17]
     files["eng"].write_text("doc_id,text,surprisal,score\n1,a,1,2\n")
     with pytest.raises(DataError, match="2 columns of scores"):
-        ld.read_log_likelihoods(files, unit="nats")
+        ld.read_logs(files, unit="nats").surprisals()
     files["eng"].write_text("doc_id,surprisal\n1,1\n1,2\n")
-    with pytest.raises(DataError, match="named twice: '1'"):
-        ld.read_log_likelihoods(files, unit="nats")
+    with pytest.raises(DataError, match="do not name their items"):
+        ld.read_logs(files, unit="nats").surprisals()
 
 
 def table(folder, edition, text):
@@ -112,13 +111,13 @@ def test_a_failure_of_the_model_is_not_a_missing_translation(tmp_path, score):
     files = samples(tmp_path)
     files["eng"].write_text(json.dumps(sample("7", "x", -1, newer=True) | {"filtered_resps": [score]}))
     with pytest.raises(DataError, match="not a log-likelihood"):
-        ld.read_log_likelihoods(files)
+        ld.read_logs(files).surprisals()
 
 
 def test_texts_that_are_not_unicode_are_counted(tmp_path):
     files = {"eng": tmp_path / "samples_x.jsonl"}
     files["eng"].write_text(json.dumps(sample("7", "\ud800", -1, newer=True)))
-    assert ld.read_log_likelihoods(files).bytes.loc["0", "eng"] == 3
+    assert ld.read_logs(files).surprisals().bytes["eng"].tolist() == [3]
 
 
 @pytest.mark.parametrize("column", ["intent", "doc_id", "verse"])
@@ -127,16 +126,16 @@ def test_rows_of_tables_are_joined_by_the_names_of_their_intents(tmp_path, colum
         "a": table(tmp_path, "a", f"{column},surprisal\nx,1\ny,2\n"),
         "b": table(tmp_path, "b", f"{column},surprisal\ny,3\nx,4\n"),
     }
-    found = ld.read_log_likelihoods(files, unit="bits", intent="verse" if column == "verse" else None)
+    found = ld.read_logs(files, unit="bits", item="verse" if column == "verse" else None).surprisals()
     assert found.bits.loc["x"].tolist() == [1, 4]
-    with pytest.raises(DataError, match=r"a\.csv: no column 'vers' of intents"):
-        ld.read_log_likelihoods(files, unit="bits", intent="vers")
+    with pytest.raises(DataError, match=r"a\.csv: no column 'vers' of items"):
+        ld.read_logs(files, unit="bits", item="vers").surprisals()
 
 
 def test_intents_of_parquet_and_csv_are_the_same(tmp_path):
     pd.DataFrame({"doc_id": [1, 2], "text": [10, 20], "score": [-1.0, -2]}).to_parquet(tmp_path / "a.parquet")
     files = {"a": tmp_path / "a.parquet", "b": table(tmp_path, "b", '"doc_id","text","score"\n2,x,-4\n1,y,-3\n')}
-    found = ld.read_log_likelihoods(files, unit="bits")
+    found = ld.read_logs(files, unit="bits").surprisals()
     assert found.bits.loc["1"].tolist() == [1, 3]
     assert found.bytes["a"].tolist() == [2, 2]
 
@@ -144,20 +143,15 @@ def test_intents_of_parquet_and_csv_are_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ("surprisal\n3\n", "tables differ in length: 'a: 2 rows', 'b: 1 rows'"),
-        ("doc_id,surprisal\n0,3\n1,4\n", "tables of 'a' do not name their intents, as others do"),
-        ("doc_id,surprisal\n0,3\n,4\n", "not every row names its intent"),
+        ("surprisal\n3\n", "files differ in length: 'a.csv: 2 rows', 'b.csv: 1 rows'"),
+        ("doc_id,surprisal\n0,3\n1,4\n", "files 'a.csv' do not name their items, as others do"),
+        ("doc_id,surprisal\n0,3\n,4\n", "not every row names its item"),
         ("surprisal\n", r"b\.csv: no score in 0 row"),
         ("text,surprisal\nx,\ny,\n", r"b\.csv: no score in 2 row"),
-        ("text,token,surprisal\nx y,x,1\nx y,y,2\n", "read_token_scores"),
+        ("text,token,surprisal\nx y,x,1\nx y,y,2\n", "files differ in length"),
     ],
 )
 def test_tables_whose_rows_may_not_belong_together_are_refused(tmp_path, other, message):
     files = {"a": table(tmp_path, "a", "surprisal\n1\n2\n"), "b": table(tmp_path, "b", other)}
     with pytest.raises(DataError, match=message):
-        ld.read_log_likelihoods(files, unit="bits")
-
-
-def test_names_of_lines_are_not_those_of_rows(tmp_path):
-    with pytest.raises(ConfigError, match="intent_names name lines of numbers"):
-        ld.read_log_likelihoods(samples(tmp_path), intent_names=["x", "y"])
+        ld.read_logs(files, unit="bits").surprisals()

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.tables.token_tables import read_token_scores
+from langdiff.tables.token_tables import TokenScores
 
 VOCABULARY = ["a", "b", " a", " b", ""]  # the last is the end
 
@@ -35,7 +36,7 @@ def scores(tokens):
 @given(st.sampled_from(["a", "b"]), st.lists(st.sampled_from(VOCABULARY[:-1]), max_size=6), st.booleans())
 def test_words_multiply_to_the_text(first, others, ended):
     tokens = [first, *others, *([""] if ended else [])]
-    read = read_token_scores(scores(tokens), unit="nats")
+    read = ld.read_logs(scores(tokens), unit="nats").tokens()
     table = read.surprisals()
     assert table.units.iloc[0, 0] == len(tokens) - ended
     total = table.bits.iloc[0, 0]
@@ -48,7 +49,7 @@ def test_words_multiply_to_the_text(first, others, ended):
 
 def test_a_corrected_word_is_the_sum_over_all_that_may_follow_it():
     """P(the first word is "ab"): every continuation that begins a word or ends, over all texts."""
-    words = read_token_scores(scores(["a", "b", " a", ""]), unit="nats").words()
+    words = ld.read_logs(scores(["a", "b", " a", ""]), unit="nats").tokens().words()
     context = ("a", "b")
     p = probabilities(())["a"] * probabilities(("a",))["b"]
     p *= sum(probabilities(context)[token] for token in (" a", " b", ""))
@@ -62,7 +63,7 @@ def test_a_corrected_word_is_the_sum_over_all_that_may_follow_it():
 
 def test_without_correction_a_word_may_be_likelier_than_its_beginning():
     tokens = list(itertools.chain(["a"], [" b"] * 3))
-    words = read_token_scores(scores(tokens).drop(columns="boundary"), unit="nats").words()
+    words = ld.read_logs(scores(tokens).drop(columns="boundary"), unit="nats").tokens().words()
     assert words["corrected_bits"].isna().all()
     assert words["tokens"].tolist() == [1, 1, 1, 1]
 
@@ -70,7 +71,7 @@ def test_without_correction_a_word_may_be_likelier_than_its_beginning():
 def test_several_texts_and_files(tmp_path):
     table = pd.concat([scores(["a", " b", ""]), scores(["b", ""]).assign(edition="y")])
     table.to_csv(tmp_path / "tokens.tsv", sep="\t", index=False)
-    read = read_token_scores(tmp_path / "tokens.tsv", unit="nats")
+    read = ld.read_logs(tmp_path / "tokens.tsv", unit="nats").tokens()
     found = read.surprisals(lm="mine")
     assert found.bits.loc["1"].tolist() == pytest.approx(list(table.groupby("edition")["bits"].sum() / -np.log(2)))
     assert found.eos_bits.loc["1", "y"] == pytest.approx(table["bits"].iloc[-1] / -np.log(2))
@@ -81,41 +82,44 @@ def test_several_texts_and_files(tmp_path):
 
 def test_refusals():
     table = scores(["a", " b", ""])
-    with pytest.raises(DataError, match="no column 'token'"):
-        read_token_scores(table.drop(columns="token"), unit="nats")
-    with pytest.raises(DataError, match=r"1 token.* without a number, the first in row 2"):
-        read_token_scores(table.assign(bits=[-1, np.nan, -1]), unit="nats")
-    with pytest.raises(DataError, match="row 1: an empty token stands for the end"):
-        read_token_scores(table.assign(token=["", "a", "b"]), unit="nats")
-    with pytest.raises(DataError, match="intent '1' in edition 'x' are not together"):
-        read_token_scores(table.assign(edition=["x", "y", "x"]), unit="nats")
+    with pytest.raises(DataError, match="a second text of item '1'"):
+        ld.read_logs(table.drop(columns="token"), unit="nats").tokens()
+    with pytest.raises(DataError, match="line 2: a token without a number, which is not the first"):
+        ld.read_logs(table.assign(bits=[-1, np.nan, -1]), unit="nats").tokens()
+    with pytest.raises(DataError, match="line 1: an empty token stands for the end"):
+        ld.read_logs(table.assign(token=["", "a", "b"]), unit="nats").tokens()
+    with pytest.raises(DataError, match="line 3: the tokens of a text are not together"):
+        ld.read_logs(table.assign(edition=["x", "y", "x"]), unit="nats").tokens()
     with pytest.raises(DataError, match="infinite"):
-        read_token_scores(table.assign(bits=-np.inf), unit="nats")
-    with pytest.raises(ConfigError, match="different columns"):
-        read_token_scores(table, unit="nats", boundary="bits")
+        ld.read_logs(table.assign(bits=-np.inf), unit="nats").tokens()
     with pytest.raises(ConfigError, match="unknown unit"):
-        read_token_scores(table, unit="x")
-    with pytest.raises(DataError, match="not int"):
-        read_token_scores(3, unit="nats")
+        ld.read_logs(table, unit="x").tokens()
+    with pytest.raises(DataError, match="must be a str"):
+        ld.read_logs(3, unit="nats").tokens()
     with pytest.raises(DataError, match="no token"):
-        read_token_scores(table.iloc[:0], unit="nats")
-    with pytest.raises(DataError, match=r"1 token\(s\) without intent or edition, the first in row 3"):
-        read_token_scores(table.assign(edition=["x", "x", None]), unit="nats")
+        ld.read_logs(table.iloc[:0], unit="nats").tokens()
+    with pytest.raises(DataError, match="not every row names its language"):
+        ld.read_logs(table.assign(edition=["x", "x", None]), unit="nats").tokens()
     with pytest.raises(DataError, match="named twice: 'bits'"):
-        read_token_scores(pd.concat([table, table[["bits"]]], axis=1), unit="nats")
+        ld.read_logs(pd.concat([table, table[["bits"]]], axis=1), unit="nats").tokens()
 
 
 def test_nothing_need_be_known_after_a_text():
     table = scores(["a", " b", ""])
-    known = read_token_scores(table, unit="nats").words()
+    known = ld.read_logs(table, unit="nats").tokens().words()
     table.loc[2, "boundary"] = np.nan
-    assert read_token_scores(table, unit="nats").words().equals(known)
+    assert ld.read_logs(table, unit="nats").tokens().words().equals(known)
     table.loc[1, "boundary"] = np.nan
-    with pytest.raises(DataError, match="without a number, the first in row 2"):
-        read_token_scores(table, unit="nats")
+    with pytest.raises(DataError, match="line 2: a token without a number in column"):
+        ld.read_logs(table, unit="nats").tokens()
 
 
 def test_texts_with_and_without_an_end_are_not_alike():
     table = pd.concat([scores(["a", ""]), scores(["a", " b"]).assign(edition="y")])
+    with pytest.raises(DataError, match="1 of 2 texts have no end"):
+        ld.read_logs(table, unit="nats")
+    without = ld.read_logs(table, unit="nats", end="drop")
+    assert without.surprisals().bits.notna().to_numpy().all()
+    assert "" not in without.tokens().tokens["token"].tolist()
     with pytest.warns(LangdiffWarning, match="1 of 2 texts have no end"):
-        read_token_scores(table, unit="nats").surprisals()
+        TokenScores(tokens=table.assign(bits=1.0)).surprisals()

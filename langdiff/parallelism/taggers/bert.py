@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from langdiff.base.io import parse_json, read_lines
+from langdiff.base.pretrained import load_local
 from langdiff.errors import CheckpointError, MissingExtraError
-from langdiff.lm.external.huggingface import load_local
 from langdiff.parallelism.taggers.inputs import Inputs, blend
 
 TENSOR2TENSOR = ("*.subword.encoder", "*.subwords")

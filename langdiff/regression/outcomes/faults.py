@@ -224,6 +224,9 @@ def _tuned(fit: "OutcomeFit", rows: Rows, *, keys: bool, odd: bool) -> tuple[lis
         found = list(_parts(fit, rows, moved, coarse=coarse))
         return found, *_mixture(found, shares)
 
+    def loss(values: Any) -> float:
+        return -at(values)[2]
+
     if point.spread > 0:
         options: Any = {
             "xatol": SPREAD_STEP,
@@ -231,7 +234,7 @@ def _tuned(fit: "OutcomeFit", rows: Rows, *, keys: bool, odd: bool) -> tuple[lis
             "maxfev": EVALUATIONS,
             "initial_simplex": _simplex(spreads),
         }
-        spreads = minimize(lambda values: -at(values)[2], spreads, method="Nelder-Mead", options=options).x
+        spreads = minimize(loss, spreads, method="Nelder-Mead", options=options).x
     found, shares, _ = at(spreads, coarse=False)
     return found, shares
 

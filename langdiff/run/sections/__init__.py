@@ -3,6 +3,7 @@
 # isort: off
 from langdiff.run.sections import baselines as baselines
 from langdiff.run.sections import folds as folds
+from langdiff.run.sections import systems as systems
 from langdiff.run.sections import curve as curve
 from langdiff.run.sections import compare as compare
 from langdiff.run.sections import goodness as goodness

@@ -1,0 +1,249 @@
+"""Answers in logs: metric and filter, items paired across languages, and the table of outcomes."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from langdiff.base.types import Floats
+from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.tables.crossing import column_name, make_columns
+from langdiff.tables.intent_info import PREFIX
+from langdiff.tables.logs.pairing import Pairing, Strictness
+from langdiff.tables.logs.rows import with_languages
+from langdiff.tables.logs.texts import attributes, paired
+from langdiff.tables.outcomes import Outcomes
+
+INSPECT_VALUES = {"C": 1.0, "I": 0.0, "N": 0.0}  # correct, incorrect, no answer
+
+
+def read_answers(
+    rows: pd.DataFrame,
+    *,
+    language: str | Mapping[str, str] | None,
+    item: tuple[str, ...],
+    metric: str | None,
+    filter: str | None,
+    pairing: Strictness,
+) -> tuple[pd.DataFrame, Pairing | None]:
+    """Return the long table of answers, and how items were paired.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of all files that have values of metrics.
+    language, item, metric, filter, pairing
+        See `langdiff.read_outcomes`.
+
+    Raises
+    ------
+    DataError
+        If a metric or filter has to be chosen or is not there, tasks are of several families, a value is neither right
+        nor wrong, systems had different documents under one name, or items of languages do not go together.
+    """
+    rows = rows[rows["filter"] == _filter(rows, filter)]
+    facts = _facts(rows)
+    rows, chosen = _of_metric(rows, metric, facts)
+    rows = with_languages(rows, language, alone=False, facts=facts)
+    value = [
+        _success(values.get(chosen), chosen, t, w)
+        for values, t, w in zip(rows["values"], rows["trials"], rows["where"], strict=True)
+    ]
+    rows = rows.assign(successes=value)
+    if rows["language"].isna().any() or rows["language"].nunique() < 2:
+        rows["item"] = _by_task(rows, item)
+        found = None
+    else:
+        rows["rate"] = rows["successes"] / rows["trials"]
+        rows["item"], found = paired(rows, item, pairing)
+    _same_documents(rows)
+    kept = ["item", "language", "system", "successes", "trials", "chance", "answer", "target", "task", "epoch", "kind"]
+    table = rows[[*kept, "where"]].reset_index(drop=True)
+    more = attributes(rows)
+    return pd.concat([table, more.reset_index(drop=True)], axis=1), found
+
+
+def _filter(rows: pd.DataFrame, wanted: str | None) -> str:
+    names = sorted(pd.unique(rows["filter"]))
+    if wanted is None and len(names) == 1:
+        return str(names[0])
+    if wanted is None:
+        raise DataError(
+            f"samples have {len(names)} filters: {listing(names)}. Choose one: {option('filter', names[0])}."
+        )
+    if wanted not in names:
+        raise DataError(f"no sample has filter {wanted!r}; there are {listing(names)}.")
+    return wanted
+
+
+def _facts(rows: pd.DataFrame) -> dict[str, str]:
+    """Return what an error tells of each task: the number of its samples, and its metrics."""
+    names = rows["task"].where(rows["task"].notna(), rows["stem"])
+    found = {}
+    for task, part in rows.groupby(names, sort=False):
+        metrics = dict.fromkeys(name for values in part["values"].iloc[:1] for name in values)
+        found[str(task)] = f"{len(part):,} samples each, metrics {', '.join(metrics)}"
+    return found
+
+
+def _of_metric(rows: pd.DataFrame, metric: str | None, facts: Mapping[str, str]) -> tuple[pd.DataFrame, str]:
+    """Return the rows that have the metric, and its name; tasks without it are named in a warning."""
+    names = sorted({name for values in rows["values"] for name in values})
+    if not names:
+        raise DataError("no sample has a metric: the logs hold no samples, or none was scored.")
+    if metric is None and len(names) > 1:
+        told = "; ".join(f"{task}: {fact}" for task, fact in list(facts.items())[:5])
+        raise DataError(
+            f"samples have {len(names)} metrics: {listing(names)}. Choose one: {option('metric', names[0])}. ({told})"
+        )
+    chosen = names[0] if metric is None else metric
+    if chosen not in names:
+        raise DataError(f"no sample has metric {chosen!r}; there are {listing(names)}.")
+    scored = np.array([chosen in values or not values for values in rows["values"]])
+    if not scored.all():
+        tasks = listing(pd.unique(rows["task"].where(rows["task"].notna(), rows["stem"])[~scored]))
+        warn(f"{int((~scored).sum()):,} samples have no metric {chosen!r} and are left out: those of {tasks}.")
+    return rows[scored], chosen
+
+
+def _success(value: Any, name: str, trials: float, where: str) -> float:
+    if value is None:
+        return float("nan")  # this sample was not scored
+    number: Any = INSPECT_VALUES.get(value, value) if isinstance(value, str) else value
+    is_number = isinstance(number, bool | int | float)
+    if is_number and (np.isnan(number) or (number == np.floor(number) and 0 <= number <= trials)):
+        return float(number)
+    raise DataError(
+        f"{where}: {name} is {value!r}, neither right (1, C) nor wrong (0, I). A score between is not a success out of "
+        "trials; choose a metric that tells right from wrong."
+    )
+
+
+def _by_task(rows: pd.DataFrame, item: tuple[str, ...]) -> list[str]:
+    """Return names of items in one language: TASK/id, or what the logs call them."""
+    names = []
+    for name, task, document, where in zip(rows["item"], rows["task"], rows["document"], rows["where"], strict=True):
+        if item:
+            absent = [key for key in item if key not in document]
+            if absent and name is None:
+                raise DataError(f"{where}: no key {listing(absent)}; there are {listing(document, 20)}.")
+            names.append(str(name) if absent else "/".join(str(document[key]) for key in item))
+        elif name is not None:
+            names.append(str(name))
+        else:
+            names.append(f"{task}/{document.get('doc_id', document.get('id'))}")
+    return names
+
+
+def _same_documents(rows: pd.DataFrame) -> None:
+    """Check that every item was the same document for all systems of a language."""
+    known = rows[rows["checked"].notna()]
+    key = [known["item"], known["task"], known["language"].fillna("")]
+    differ = known[known.groupby(key)["checked"].transform("nunique") > 1]
+    if len(differ):
+        items = pd.unique(differ["item"])
+        first = differ[differ["item"] == items[0]].drop_duplicates("checked")["where"].tolist()
+        raise DataError(
+            f"{len(items)} item(s) are not the same document in all files: {items[0]} ({first[0]}, and {first[1]}). "
+            "Versions of a task or of its data differ: run all systems on one."
+        )
+
+
+def outcomes_of(
+    answers: pd.DataFrame,
+    *,
+    chance: float | str | Mapping[str, float] | None,
+    repeats: Literal["error", "sum"],
+    name: str,
+    pairing: Pairing | None,
+) -> Outcomes:
+    """Return the table of outcomes of a long table of answers; see `Logs.outcomes`."""
+    rows = answers.assign(chance=_chance(answers, chance))
+    crossed = bool(rows["language"].notna().all()) and rows["language"].nunique() > 1
+    if crossed:
+        names = [column_name(str(one), str(other)) for one, other in zip(rows["language"], rows["system"], strict=True)]
+        columns = make_columns(dict.fromkeys(zip(rows["language"], rows["system"], strict=True)))
+        rows = rows.assign(column=names)
+    else:
+        rows, columns = rows.assign(column=rows["system"]), None
+    known = rows[rows["successes"].notna() & (rows["trials"] > 0)]
+    _once(known, repeats)
+    items, systems = pd.unique(rows["item"]), pd.unique(rows["column"]) if columns is None else columns.index
+    wide = {
+        count: known.pivot_table(index="item", columns="column", values=count, aggfunc="sum", observed=True)
+        .reindex(index=items, columns=systems)
+        .astype(float)
+        for count in ("successes", "trials")
+    }
+    return Outcomes(
+        successes=wide["successes"],
+        trials=wide["trials"],
+        items=_item_table(rows, items, crossed=crossed),
+        columns=columns,
+        pairing=pairing,
+        name=name,
+    )
+
+
+def _chance(rows: pd.DataFrame, chance: object) -> Floats:
+    """Return the probability of a right guess of each answer."""
+    if chance is None:
+        return np.zeros(len(rows))
+    if isinstance(chance, Mapping):
+        keys = pd.unique(pd.concat([rows["language"], rows["task"]]).dropna())
+        unknown = [key for key in chance if key not in keys]
+        if unknown:
+            raise ConfigError(f"{option('chance')}: no language or task {listing(unknown)}; there are {listing(keys)}.")
+        by = rows["language"].map(chance).fillna(rows["task"].map(chance))
+        found = by.fillna(rows["chance"]).to_numpy(dtype=float)
+    elif chance == "auto":
+        found = rows["chance"].fillna(0.0).to_numpy(dtype=float)
+    elif isinstance(chance, str):
+        if f"{PREFIX}{chance}" not in rows:
+            raise ConfigError(f"{option('chance', chance)}: no such attribute of items in the logs.")
+        found = rows[f"{PREFIX}{chance}"].to_numpy(dtype=float)
+    else:
+        found = np.full(len(rows), float(chance))  # type: ignore[arg-type]  # a number
+    if not ((found >= 0) & (found < 1)).all():
+        raise ConfigError(
+            f"{option('chance')} is from 0 to less than 1; got {found[~((found >= 0) & (found < 1))][0]:g}."
+        )
+    return found
+
+
+def _once(known: pd.DataFrame, repeats: str) -> None:
+    """Check that a system has one answer to an item; epochs of Inspect are trials."""
+    if repeats == "sum":
+        return
+    twice = known.duplicated(["item", "column", "epoch"])
+    several = known.duplicated(["item", "column"]) & (known["kind"] != "inspect")
+    if twice.any() or several.any():
+        row = known[twice | several].iloc[0]
+        before = known[(known["item"] == row["item"]) & (known["column"] == row["column"])].iloc[0]
+        raise DataError(
+            f"{row['where']}: item {row['item']!r}, system {row['column']!r} is given twice; also {before['where']}. "
+            f"If they are repeated trials, say so ({option('repeats', 'sum')})."
+        )
+
+
+def _item_table(rows: pd.DataFrame, items: Any, *, crossed: bool) -> pd.DataFrame:
+    """Return attributes of items: task, chance, and what they belong to."""
+    spread = rows.groupby("item", sort=False)["chance"].agg(["min", "max"])
+    differ = spread.index[spread["max"] - spread["min"] > 1e-12]
+    if len(differ):
+        low, high = spread.loc[differ[0]]
+        raise DataError(
+            f"{len(differ)} item(s) have other numbers of choices in other files, the first {differ[0]!r} (chance "
+            f"{low:.3g} and {high:.3g}): these are not the same item, or give {option('chance')}."
+        )
+    table = {"chance": spread["max"]} if (spread["max"] > 0).any() else {}
+    first = rows.drop_duplicates("item").set_index("item")
+    if not crossed and rows["task"].notna().any():
+        table["task"] = first["task"]
+    for column in first:
+        if str(column).startswith(PREFIX):
+            table[str(column).removeprefix(PREFIX)] = first[column]
+    if not table:
+        return pd.DataFrame(index=pd.Index(items, name="item"))
+    return pd.DataFrame(table).reindex(items)

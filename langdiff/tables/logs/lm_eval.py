@@ -1,0 +1,175 @@
+"""Samples of lm-evaluation-harness: ``samples_TASK_DATE.jsonl``, and ``results_DATE.json`` in the same folder."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from langdiff.base.io import parse_json, read_lines
+from langdiff.errors import DataError, listing
+from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source, in_bits
+
+SAMPLES = re.compile(r"samples_(.+?)(?:_(\d{4}-\d\d-\d\dT[\d.:-]+))?")
+RESULTS = "results_*.json"
+
+
+def task_of(source: Source) -> tuple[str, str]:
+    """Return the task and the date in the name of a file of samples; the date may be empty."""
+    stem = source.file.name.partition(".jsonl")[0]
+    found = SAMPLES.fullmatch(stem)
+    return (stem, "") if found is None else (found[1], found[2] or "")
+
+
+def _tells(source: Source) -> bool:
+    first = source.first
+    if isinstance(first, dict) and {"doc_id", "filtered_resps"} <= set(first):
+        return True
+    named = source.file.name.startswith("samples_") and source.suffix == ".jsonl"
+    return named and not (isinstance(first, dict) and "bits" in first)
+
+
+def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
+    task, date = task_of(source)
+    results = _results(source, date)
+    system = _system(source, results)
+    rows = []
+    for line, sample in source.records():
+        where = f"{source}, line {line}"
+        if "doc_id" not in sample:
+            raise DataError(f"{where}: not a sample of lm-evaluation-harness, which has a doc_id.")
+        rows.append(_row(sample, line, where)._replace(task=task, system=system))
+    return rows, _about(results, task)
+
+
+def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
+    """Return a sample; one scored text has bits, an answer has the values of its metrics."""
+    inner = sample.get("doc")
+    document = {**(inner if isinstance(inner, Mapping) else {}), "doc_id": sample["doc_id"]}
+    requests = _requests(sample)
+    options = [request[1] for request in requests if len(request) > 1 and isinstance(request[1], str)]
+    scores = sample.get("filtered_resps", sample.get("resps"))
+    row = Row(
+        line,
+        document,
+        text=_text(document, requests),
+        filter=str(sample.get("filter", "none")),
+        checked=None if sample.get("doc_hash") is None else str(sample["doc_hash"]),
+    )
+    rolling = bool(requests) and len(requests[0]) == 1
+    if rolling or len(options) == 1:
+        number = _log_likelihood(scores, where)
+        text = requests[0][-1]
+        row = row._replace(bits=float(in_bits([number], "nats")[0]), text=text, eos_bits=float("nan"))
+        if rolling:
+            return row
+    many = len(options) > 1
+    return row._replace(
+        values=_metrics(sample, where),
+        chance=1 / len(options) if many else 0.0,
+        answer=_chosen(scores, len(options)) if many else None,
+        target=None if sample.get("target") is None else str(sample["target"]),
+    )
+
+
+def _requests(sample: Mapping[str, Any]) -> list[list[Any]]:
+    """Return the arguments of each request: a text, or a context and its continuation."""
+    found = sample.get("arguments")
+    if isinstance(found, dict):
+        return [list(each.values()) if isinstance(each, dict) else [each] for each in found.values()]
+    if isinstance(found, list):
+        return [list(each) if isinstance(each, list) else [each] for each in found]
+    return []
+
+
+def _text(document: Mapping[str, Any], requests: Sequence[Sequence[Any]]) -> str | None:
+    """Return what a question says, without examples before it: all texts of its document, or the context."""
+    parts = [value for value in document.values() if isinstance(value, str)]
+    if parts:
+        return "\n".join(parts)
+    return requests[0][0] if requests and isinstance(requests[0][0], str) else None
+
+
+def _log_likelihood(found: Any, where: str) -> float:
+    if isinstance(found, list) and len(found) > 1 and isinstance(found[0], list):
+        raise DataError(
+            f"{where}: {len(found)} log-likelihoods, of the choices of a question, but one text: arguments and "
+            "responses do not go together."
+        )
+    while isinstance(found, list) and found:
+        found = found[0]  # with a continuation: the log-likelihood, and whether it is the likeliest
+    try:
+        number = np.nan if isinstance(found, bool) else float(found)  # newer versions write text
+    except (TypeError, ValueError):
+        number = np.nan
+    if np.isnan(number):  # a failure of the model too, and not a missing translation
+        raise DataError(f"{where}: the response is {found!r:.40}, not a log-likelihood.")
+    return number
+
+
+def _chosen(scores: Any, n: int) -> str | None:
+    """Return the place of the likeliest option; None if the sample does not have one score for each."""
+    try:
+        values = [float(each[0]) for each in scores]
+    except (TypeError, ValueError, IndexError, KeyError):
+        return None
+    return str(int(np.argmax(values))) if len(values) == n else None
+
+
+def _metrics(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
+    names = sample.get("metrics")
+    if names is None:  # older versions do not list them
+        names = [key for key, value in sample.items() if isinstance(value, bool | float)]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{where}: metrics are {names!r}, not a list of names.")
+    absent = [name for name in names if name not in sample]
+    if absent:
+        raise DataError(f"{where}: no value of metric {listing(absent)}.")
+    return {name: sample[name] for name in names}
+
+
+def _results(source: Source, date: str) -> dict[str, Any]:
+    """Return the results in the folder of samples: those of the same date, or the only ones."""
+    files = source.beside(RESULTS)
+    of_date = [file for file in files if date and date in file.name]
+    chosen = of_date[0] if of_date else files[0] if len(files) == 1 else None
+    if chosen is None:
+        return {}
+    try:
+        found = parse_json("\n".join(text for _, text in read_lines(chosen)))
+    except ValueError as error:
+        raise DataError(f"{chosen}: not JSON: {error}. Without this file the samples can be read, too.") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _system(source: Source, results: Mapping[str, Any]) -> str:
+    """Return the name of the model; without results, that of the folder."""
+    name = str(results.get("model_name") or "")
+    if not name:
+        return source.file.parent.absolute().name
+    return Path(name).name if Path(name).is_absolute() else name
+
+
+def _about(results: Mapping[str, Any], task: str) -> About:
+    if not results:
+        return About(start="unknown", unit="nats", notes=("no results file beside the samples: start token unknown",))
+    config = results.get("config")
+    arguments = config.get("model_args") if isinstance(config, dict) else None
+    spelt = (
+        arguments
+        if isinstance(arguments, dict)
+        else dict(part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part)
+    )
+    without = str(spelt.get("add_bos_token", "")).lower() == "false"
+    bos = results.get("tokenizer_bos_token")
+    shots = results.get("n-shot")
+    return About(
+        version=str(results.get("lm_eval_version") or ""),
+        start="possible" if bos and bos[0] is not None and not without else "none",
+        shots=str(shots.get(task, "")) if isinstance(shots, dict) else "",
+        unit="nats",
+    )
+
+
+KIND = Kind(name="lm-eval", told="doc_id and filtered_resps in each line", tells=_tells, read=_read)

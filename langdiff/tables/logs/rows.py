@@ -1,0 +1,229 @@
+"""Rows of all files as one table, with the system and the language of each."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.tables.logs.files import languages_of, sources_of
+from langdiff.tables.logs.flat import END
+from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source
+from langdiff.tables.long_tables import Unit
+
+WITHOUT_END = ("lm-eval", "openai", "vllm")  # kinds that never score the end of a text
+NUMBERS = ("bits", "eos_bits", "characters", "bytes", "units", "trials", "chance")
+NAMELESS = "unknown"  # system of logs that do not tell it
+
+
+class Files(NamedTuple):
+    """Rows of all files, and one row per file."""
+
+    rows: pd.DataFrame
+    sources: pd.DataFrame
+    notes: list[str]
+
+
+def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.DataFrame], asked: Asked) -> Files:
+    """Read all files.
+
+    Parameters
+    ----------
+    paths : iterable of Path, or mapping from language to Path
+        Files, folders, archives or patterns.
+    tables : iterable of DataFrame
+        Tables in memory.
+    asked : Asked
+        What the user said of them.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read as what it is.
+    """
+    given = paths if isinstance(paths, Mapping) else {}
+    found: list[tuple[Source, Kind, str | None]] = []
+    for language, path in given.items():
+        found += [(source, kind, str(language)) for source, kind in sources_of([path])]
+    if not isinstance(paths, Mapping):
+        found = [(source, kind, None) for source, kind in sources_of(paths)]
+    from langdiff.tables.logs.registry import kind_of, unknown
+
+    for table in tables:
+        source = Source(Path("the table"), table)
+        kind = kind_of(source)
+        if kind is None:
+            raise unknown(source)
+        found.append((source, kind, None))
+    parts, about, notes = [], [], []
+    for number, (source, kind, language) in enumerate(found):
+        read, told = kind.read(source, asked)
+        if not read and len(found) > 1:
+            if kind.name != "inspect":
+                raise DataError(f"{source}: no sample and no text. Leave the file out.")
+            notes.append(f"{source}: no sample")
+        notes += [f"{source}: {note}" for note in told.notes]
+        about.append(_described(source, kind, told, read))
+        frame = _framed(read)
+        frame["source"], frame["kind"] = number, kind.name
+        if language is not None:
+            frame["language"] = language
+        parts.append(frame)
+    _check_signs(about)
+    sources = pd.DataFrame(about)
+    rows = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else parts[0]
+    if not len(rows):
+        raise DataError(f"{listing(map(str, sources['file']))}: no sample, no text and no answer.")
+    rows["where"] = [
+        f"{sources['file'][number]}, {'sample' if sources['kind'][number] == 'inspect' else 'line'} {line}"
+        for number, line in zip(rows["source"], rows["line"], strict=True)
+    ]
+    return Files(rows, sources, notes)
+
+
+def _framed(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return rows as a table; texts stay objects, since some are not Unicode."""
+    columns = zip(*rows, strict=True) if len(rows) else ([] for _ in Row._fields)
+    found = {name: pd.Series(list(values), dtype=object) for name, values in zip(Row._fields, columns, strict=True)}
+    return pd.DataFrame({name: part.astype(float) if name in NUMBERS else part for name, part in found.items()})
+
+
+def _described(source: Source, kind: Kind, told: About, rows: Any) -> dict[str, Any]:
+    return {
+        "file": str(source),
+        "sha256": source.digest(),
+        "kind": kind.name,
+        "version": told.version,
+        "unit": told.unit,
+        "start": told.start,
+        "shots": told.shots,
+        "rows": len(rows),
+        "counted": told.rows,
+        "below": told.below,
+    }
+
+
+def _check_signs(about: list[dict[str, Any]]) -> None:
+    """Check that log-probabilities and their negatives are not mixed."""
+    first: dict[bool, str] = {}
+    for one in about:
+        if one["below"] is not None:
+            first.setdefault(bool(one["below"]), one["file"])
+    if len(first) > 1:
+        raise DataError(
+            f"{first[True]} has log-probabilities, and {first[False]} their negatives: give log-probabilities in all "
+            "files, or surprisals in all."
+        )
+
+
+def with_systems(rows: pd.DataFrame, system: str | Mapping[str, str] | None) -> pd.DataFrame:
+    """Return rows with the names of their systems.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of all files.
+    system : str, mapping or None
+        Key of the documents, or the name of the system of all files; or names by those that the logs have, or by the
+        names of folders.
+    """
+    rows = rows.copy()
+    if isinstance(system, Mapping):
+        folder = rows["folder"]
+        known = [
+            system.get(str(name), system.get(place, name)) for name, place in zip(rows["system"], folder, strict=True)
+        ]
+        unused = set(map(str, system)) - set(map(str, rows["system"])) - set(folder)
+        if unused:
+            there = listing(dict.fromkeys([*rows["system"].dropna(), *folder]))
+            raise ConfigError(f"{option('system')}: no system or folder {listing(sorted(unused))}; there are {there}.")
+        rows["system"] = known
+    elif system is not None:
+        inside = [document.get(system) for document in rows["document"]]
+        if all(value is not None for value in inside):
+            rows["system"] = list(map(str, inside))
+        elif not (rows["kind"].isin(["flat", "outcomes"]) & rows["system"].notna()).all():
+            rows["system"] = system
+    rows["system"] = rows["system"].where(rows["system"].notna(), NAMELESS).astype(str)
+    return rows
+
+
+def with_languages(
+    rows: pd.DataFrame, language: str | Mapping[str, str] | None, *, alone: bool, facts: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return rows with their languages, empty where these are not known.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of all files, with ``file``, the name of each.
+    language : str, mapping or None
+        Key of the documents that has the language, languages by task or file, or None: they are found in the names.
+    alone : bool
+        Whether one file may be a language of its own, named by the file.
+    facts : mapping
+        What errors tell of tasks.
+
+    Raises
+    ------
+    DataError
+        If there is no such key, or tasks are of several families.
+    """
+    rows = rows.copy()
+    if isinstance(language, str):
+        key = language.removeprefix("doc ")
+        inside = [document.get(key) for document in rows["document"]]
+        told = [own if value is None else str(value) for value, own in zip(inside, rows["language"], strict=True)]
+        absent = [where for value, where in zip(told, rows["where"], strict=True) if value is None]
+        if absent:
+            raise DataError(
+                f"{absent[0]}: no key {key!r}. {option('language')} is a key of the documents, or a mapping from tasks "
+                "or files to languages."
+            )
+        return rows.assign(language=told)
+    missing = rows["language"].isna()
+    if not missing.any():
+        return rows
+    names = rows["task"].where(rows["task"].notna(), rows["stem"])
+    of_names = languages_of(list(pd.unique(names[missing])), language, facts)
+    if not of_names and alone and names[missing].nunique() == 1:
+        of_names = {name: str(name) for name in pd.unique(names[missing])}
+    rows["language"] = rows["language"].where(~missing, names.map(of_names))
+    return rows
+
+
+def ended(rows: pd.DataFrame) -> list[bool | None]:
+    """Return whether the end of each text was scored; None where this is not known."""
+    found: list[bool | None] = []
+    for tokens, eos, kind in zip(rows["tokens"], rows["eos_bits"], rows["kind"], strict=True):
+        if tokens is not None:
+            found.append(bool(tokens.names) and tokens.names[-1] == END)
+        elif not np.isnan(eos):
+            found.append(True)
+        else:
+            found.append(False if kind in WITHOUT_END else None)
+    return found
+
+
+def warn_notes(notes: Iterable[str]) -> None:
+    """Issue a warning for each note."""
+    for note in notes:
+        warn(f"{note}.")
+
+
+def with_places(rows: pd.DataFrame, sources: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with the name of their file without its endings, ``stem``, and of its ``folder``."""
+    stems = {number: Path(file).name.split(".")[0] for number, file in sources["file"].items()}
+    folders = {number: Path(file).absolute().parent.name for number, file in sources["file"].items()}
+    return rows.assign(stem=rows["source"].map(stems), folder=rows["source"].map(folders))
+
+
+def checked_unit(unit: Unit | None) -> Unit | None:
+    """Return a unit that is known."""
+    from langdiff.tables.long_tables import check_unit
+
+    if unit is not None:
+        check_unit(unit)
+    return unit
