@@ -14,7 +14,7 @@ import argparse
 import resource
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +22,13 @@ import pandas as pd
 from scipy.special import expit
 
 import langdiff as ld
-from langdiff.regression.outcomes.chance import columns_at_chance
+from langdiff.regression.outcomes.chance import Answers, columns_at_chance, level_intervals
+from langdiff.regression.outcomes.design import rows_of
 from langdiff.regression.outcomes.prediction import OutcomeSimulation
 
 LANGUAGES = {f"l{i + 1}": float(d) for i, d in enumerate(np.linspace(-0.5, 0.5, 8))}
 HARD = {f"l{i + 1}": float(d) for i, d in enumerate(np.linspace(-1.5, 1.1, 8))}
+LOW = {-3.0: "a", -2.0: "b", -1.0: "c"}
 WIDE = {f"s{j + 1}": float(a) for j, a in enumerate(np.linspace(-2, 2, 5))}
 
 
@@ -34,11 +36,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=300, help="tables of each row")
     parser.add_argument("--only", choices=tuple(PARTS))
+    parser.add_argument("--systems", type=int, nargs="+", default=[3, 5, 10, 25], help="systems of tables with faults")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # of columns at chance
     for name, part in PARTS.items():
         if options.only in (None, name):
-            part(options.tables)
+            part(options.tables, options.systems) if name == "faults" else part(options.tables)
 
 
 def contrasts(fit: ld.OutcomeFit, languages: tuple[str, str], systems: tuple[str, str]) -> list[tuple[float, ...]]:
@@ -132,7 +135,7 @@ def print_guessing(tables: int) -> None:
         p = np.array([_p_of_guesses(trials, n) for n in range(trials + 1)])
         print(f"\n{trials} guesses at 1/4: p < .05 in {100 * np.mean(p[right] < 0.05):.2f} % of {count:,} columns")
     flagged, false = 0, 0
-    covered: dict[float, list[tuple[bool, bool]]] = {-3.0: [], -2.0: [], -1.0: []}
+    covered: dict[float, list[tuple[bool, bool, bool]]] = {ability: [] for ability in LOW}
     for seed in range(tables):
         systems = {"g": -50.0, "a": -3.0, "b": -2.0, "c": -1.0, "d": 0.0, "e": 1.0, "f": 2.0}
         drawn = ld.simulate_crossed_outcomes(
@@ -142,18 +145,26 @@ def print_guessing(tables: int) -> None:
         table = fit.guessing
         flagged += int(table.loc[["l1@g", "l2@g"], "at_chance"].sum())
         false += 2
-        for ability, name in ((-3.0, "a"), (-2.0, "b"), (-1.0, "c")):
-            for language in ("l1", "l2"):
-                row = table.loc[f"{language}@{name}"]
-                if np.isfinite(row["level_low"]):
-                    covered[ability].append(
-                        (row["level_low"] < -ability < row["level_high"], not np.isfinite(row["level_high"]))
-                    )
+        kept = fit.outcomes
+        rows = rows_of(kept, fit.design(kept.items), fit.structure, fit.chance_of(kept))
+        names = [(ability, f"{language}@{name}") for ability, name in LOW.items() for language in ("l1", "l2")]
+        places = [list(kept.systems.index).index(name) if name in kept.systems.index else None for _, name in names]
+        ones = np.ones(len(rows.s))
+        answers = [
+            Answers(drawn.outcomes.successes[name].to_numpy(), ones, 0.25 * ones, int(name.startswith("l2")))
+            for _, name in names
+        ]
+        ends = level_intervals(rows, fit.point, fit.structure, answers, places)
+        for (ability, _), (_, low, high) in zip(names, ends, strict=True):
+            covered[ability].append((low < ability < high, ability < high, not np.isfinite(low)))
     print(f"columns of guesses among others: at chance in {100 * flagged / false:.1f} % of {false}")
     for ability, hits in covered.items():
         if hits:
-            inside, open_ = 100 * np.mean(hits, axis=0)
-            print(f"ability {ability}: interval holds it in {inside:.1f} %, open in {open_:.0f} % of {len(hits)}")
+            inside, bound, open_ = 100 * np.mean(hits, axis=0)
+            print(
+                f"ability {ability}: in the interval in {inside:.1f} %, below its upper end in {bound:.1f} %, without "
+                f"a lower end in {open_:.0f} % of {len(hits)}"
+            )
 
 
 def _p_of_guesses(trials: int, right: int) -> float:
@@ -210,7 +221,7 @@ def faulty(systems: int, chance: float, fault: str, seed: int) -> tuple[ld.Outco
     return replace(outcomes, successes=outcomes.successes * 0 + right), planted
 
 
-def print_faults(tables: int) -> None:
+def print_faults(tables: int, numbers: Sequence[int]) -> None:
     print("\n| fault | systems | c | recall | share of false flags | tables with a flag | tables |")
     print("|---|---|---|---|---|---|---|")
     cases: Iterator[tuple[str, int, float]] = (
@@ -223,7 +234,7 @@ def print_faults(tables: int) -> None:
             "DIF 1.6",
             "DIF 2.4",
         )
-        for systems in (3, 5, 10, 25)
+        for systems in numbers
         for chance in (0.0, 0.25)
     )
     for fault, systems, chance in cases:
@@ -264,7 +275,7 @@ def print_cost(tables: int) -> None:  # noqa: ARG001
         print(f"| {items} × {languages} × {systems} | {chance} | {seconds:.2f} s | {memory:.0f} MB |", flush=True)
 
 
-PARTS: dict[str, Callable[[int], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "contrasts": print_contrasts,
     "chance": print_chance,
     "guessing": print_guessing,

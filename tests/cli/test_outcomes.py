@@ -84,3 +84,18 @@ def test_what_cannot_be_done_is_one_line(langdiff, table, tmp_path):
     assert checked.code == 1
     assert "marginal models: CANNOT be fitted" in checked.out
     assert langdiff("outcomes", "fit", table, "--model", "2pl").code == 2
+
+
+def test_several_languages_with_chance(langdiff, tmp_path):
+    drawn = ld.simulate_crossed_outcomes(120, 3, 3, chance=0.25, seed=1).outcomes
+    drawn.save(tmp_path / "answers.csv")
+    done = langdiff("outcomes", "fit", tmp_path / "answers.csv", "--out", tmp_path / "fit.json")
+    assert done.code == 0, done.err
+    assert "9 columns (3 languages, 3 systems)" in done.out
+    assert "chance 1/4 of 120 items, from the attribute chance of items" in done.out
+    summed = langdiff("outcomes", "fit", tmp_path / "answers.csv", "--additive", "--chance", "0.2", "--json")
+    frame = pd.DataFrame(json.loads(summed.out)).set_index(["parameter", "name"])["estimate"]
+    ours = ld.fit_outcomes(drawn, additive=True, chance=0.2).parameters["estimate"]
+    assert abs(frame[("ability", "l1@s1")] - ours[("ability", "l1@s1")]) < 1e-9
+    rates = langdiff("outcomes", "predict", "--fit", tmp_path / "fit.json", "--rates")
+    assert "l3@s3" in rates.out

@@ -264,6 +264,8 @@ class OutcomeFit(Crossed, Result):
             f"{self.trials:,} trials in {self.cells:,} of {len(self.items) * len(self.systems):,} cells, "
             f"{len(self.items):,} items × {self._width()}"
         )
+        if self.outcomes is not None and self.outcomes.pairing is not None:
+            yield from self.outcomes.pairing.lines()
         yield from self._tests()
         yield from words_of_chance(self.guessing, self.chance_words, additive=self.additive)
         yield f"standard errors from {self.errors.words}"

@@ -15,6 +15,7 @@ from langdiff.regression.outcomes.chance import Answers, guesses, level_interval
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
+from langdiff.tables.logs.pairing import Pairing
 
 WIDE = {"a": -2.0, "b": -1.0, "c": 0.0, "d": 1.0, "e": 2.0}
 
@@ -293,3 +294,15 @@ def test_clusters_are_found():
     assert ld.fit_outcomes(outcomes, clusters=None).errors.clusters == "item"
     assert ld.fit_outcomes(outcomes, errors="information").errors.kind == "information"
     assert fit.two_way.degrees_of_freedom == 29
+
+
+def test_the_summary_tells_how_items_were_paired(tmp_path):
+    checks = pd.DataFrame(
+        {"items": [150] * 4, "text": 0.8, "digits": np.nan, "easiness": 0.6, "targets": np.nan},
+        index=pd.Index([f"l{i}" for i in range(1, 5)], name="language"),
+    )
+    outcomes = replace(drawn(systems={"c": 0.0, "d": 1.0}), pairing=Pairing(("link", "number"), checks))
+    fit = ld.fit_outcomes(outcomes)
+    assert "items of 4 languages paired by link + number" in fit.summary()
+    fit.save(tmp_path / "fit.json")
+    assert ld.read(tmp_path / "fit.json").summary() == fit.summary()
