@@ -355,9 +355,13 @@ class OutcomeFit(Crossed, Result):
             return
         tests = self.two_way.test()
         yield "\n".join(
-            f"{name}: Wald {row['statistic']:.2f}, {row['df']:.0f} df, p = {row['p']:.2g}"
+            f"{name}: p = {row['p_largest']:.2g} for the largest effect"
+            + (
+                f"; Wald {row['statistic']:.2f}, {row['df']:.0f} df, p = {row['p']:.2g}"
+                if np.isfinite(row["p"])
+                else ""
+            )
             for name, row in tests.iterrows()
-            if np.isfinite(row["p"])
         )
         for of in ("systems", "languages"):
             if self.columns[of.removesuffix("s")].nunique() > 1:
