@@ -1,7 +1,7 @@
 """Logs that programs wrote of two small random models, against the same texts scored by `HuggingFaceLM`.
 
-lm-evaluation-harness 0.4.13, minicons 0.3.39 and Inspect 0.3.285 scored made-up sentences with Llamas of 46,000
-random weights; ``llama-plain.csv`` and ``llama-bos.csv`` are `surprisals_of` these models, which differ in whether their
+lm-evaluation-harness 0.4.13, minicons 0.3.39 and Inspect 0.3.285 scored made-up sentences with Llamas of 46,000 random
+weights; ``llama-plain.csv`` and ``llama-bos.csv`` are `surprisals_of` these models, which differ in whether their
 tokenizer adds a start token.
 """
 
