@@ -57,6 +57,8 @@ from .regression.components.reliability import generalizability as generalizabil
 from .regression.components.short_forms import short_form as short_form
 from .regression.curves.curve import DifficultyCurve as DifficultyCurve
 from .regression.curves.curve import read_curve as read_curve
+from .regression.explanation import Explanation as Explanation
+from .regression.explanation import explain as explain
 from .regression.fitting.errors import Bootstrap as Bootstrap
 from .regression.fitting.errors import Jackknife as Jackknife
 from .regression.fitting.errors import Sandwich as Sandwich

@@ -9,12 +9,12 @@ import pytest
 
 NAMES = """
 langdiff:
-    AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Logs
-    Effects Folds HuggingFaceLM Jackknife LmComparison Multitext OutcomeFit OutcomePriors OutcomeSimulation Outcomes
-    Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
+    AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Effects
+    Explanation Folds HuggingFaceLM Jackknife LmComparison Logs Multitext OutcomeFit OutcomePriors OutcomeSimulation
+    Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
     TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks compute_surprisals
     compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
-    explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
+    explain explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     plan
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
     read_frame read_language_model read_log_likelihoods read_logs read_multitext read_outcome_fit read_outcomes
@@ -75,7 +75,7 @@ langdiff.plots:
 langdiff.regression:
     Asymptotes Blunders Bootstrap Cauchy CrossValidation DifficultyCurve DifficultyFit Errors
     FoldComparison Generalizability Information Jackknife Laplace LmComparison LogNormal Normal Optimizer Priors
-    Random Sampler Sandwich ShortForm Simulation Variant approximate compare compare_folds
+    Random Sampler Sandwich ShortForm Simulation Underserved Variant approximate compare compare_folds
     compare_lms compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
     Number Plan plan
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate

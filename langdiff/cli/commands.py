@@ -19,7 +19,7 @@ from typer.main import get_command
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
-from langdiff.errors import ConfigError, in_command, option
+from langdiff.errors import ConfigError, in_command, listing, option
 
 Body = Callable[..., None]
 Reader = str | type | Callable[[Any, "Call"], Any]
@@ -232,7 +232,11 @@ class Call:
             return reader(**{each: self.given[each] for each in inspect.signature(reader).parameters}).open()
         if isinstance(reader, str):
             others = [each for each in list(signature_of(reader).parameters)[1:] if each in self.given]
-            return None if value is None else load(reader)(value, **{each: self.given[each] for each in others})
+            options = {each: self.given[each] for each in others}
+            if isinstance(value, list) and isinstance(value[0], Path):
+                found = {name: load(reader)(path, **options) for name, path in _named(value).items()}
+                return found if len(found) > 1 else next(iter(found.values()))
+            return None if value is None else load(reader)(value, **options)
         if reader is not None:
             return None if value is None else reader(value, self)
         parameter = signature_of(self.command.function).parameters.get(name)
@@ -280,6 +284,19 @@ class Call:
             raise ConfigError(f"{both} {go} with {option(one.name, others[0])}: add it, or leave {both} out.")
         do = "do" if most else "does"
         raise ConfigError(f"{both} {do} not go with {option(one.name, value)}: leave one of them out.")
+
+
+def _named(paths: list[Path]) -> dict[str, Path]:
+    """Return files by their names without endings; by their folders where all have one name."""
+    names = [path.stem for path in paths]
+    if len(set(names)) == 1 < len(names):
+        names = [path.resolve().parent.name for path in paths]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(
+            f"the names of several files are those of systems, and some are given twice: {listing(twice)}."
+        )
+    return dict(zip(names, paths, strict=True))
 
 
 def _clusters(value: str | None) -> str | list[str] | None:

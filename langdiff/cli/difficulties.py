@@ -59,10 +59,12 @@ Command(
     app,
     "langdiff.fit",
     reads={**SURPRISALS, **MODEL, "edition_info": _editions},
-    renamed={**LONG, "intents.formula": "size_formula"},
+    kinds={"surprisals": list[Path]},
+    renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula"},
     needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
     examples=(
         "langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg",
+        "langdiff fit llama.csv gpt2.csv --out both.json",
         "langdiff fit scores.csv --intent-column doc_id --edition-column lang --bits-column logprob --unit nats",
     ),
 )(show)

@@ -158,7 +158,7 @@ def fit(
     if explain is None:
         output.show(result, draw=draw)
         return
-    explained = ld.explain_abilities(result, explain)
+    explained = ld.explain(result.abilities, explain, result.systems)
     output.write(result, draw=draw)
     if output.as_json:
         import pandas as pd

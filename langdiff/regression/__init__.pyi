@@ -39,6 +39,7 @@ from .stan.posterior import Priors as Priors
 from .stan.sampling import Sampler as Sampler
 from .stan.sampling import approximate as approximate
 from .stan.sampling import sample as sample
+from .underserved import Underserved as Underserved
 from .variants.blunders import Blunders as Blunders
 from .variants.cauchy import Cauchy as Cauchy
 from .variants.laplace import Laplace as Laplace

@@ -64,6 +64,7 @@ class NoiseTest:
     why: str = ""
     largest_change: float = nan
     totals: str = ""
+    of: Literal["edition", "system"] = "edition"
 
     @property
     def tested(self) -> bool:
@@ -84,8 +85,8 @@ class NoiseTest:
         if not self.tested:
             return f"Equal noise is not tested: {self.why}.{totals}"
         if not self.unequal:
-            return f"Noise does not differ between editions (p = {self.p_value:.2g}).{totals}"
-        found = f"Noise differs between editions (p = {self.p_value:.2g})"
+            return f"Noise does not differ between {self.of}s (p = {self.p_value:.2g}).{totals}"
+        found = f"Noise differs between {self.of}s (p = {self.p_value:.2g})"
         if self.fitted == "edition":
             changed = f"; no difference changes by more than {self.largest_change:.2g} %"
             return f"{found}, so that each has its own and difficulties are about expected bits{changed}.{totals}"

@@ -11,11 +11,14 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.audit import Audit
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
+from langdiff.regression.underserved import Predictors, Underserved, find_underserved
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
+from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.pairs import Adjustment, Pairs
@@ -23,6 +26,7 @@ from langdiff.tables.two_way import TwoWay, factor_of
 
 Estimand = Literal["expected", "median"]
 
+FEWEST_CLUSTERS = 50  # whose influences simultaneous inference draws from, in place of a reference
 MANY = 100.0  # degrees of freedom at which intervals are within 1.3 % of those of the normal distribution
 
 
@@ -109,6 +113,11 @@ class DifficultyFit(Result):
         where there is none. None with errors from the information, whose `covariance` has full rank.
     columns : DataFrame or None
         ``language`` and ``system`` of each edition of a crossed table; see `langdiff.stack`.
+    factor : ndarray, shape (K, J), or None
+        Of a crossed table with a sandwich: the influence of each cluster on each difficulty, whose products are the
+        `covariance`; above 200 columns that is left empty, and above 2,000 `effects` are not made.
+    column_freedom : Series, shape (J,), or None
+        Degrees of freedom of each level, beside a `factor`.
     own_variant : Variant or None
         The model, where its class is not one of the package; it must be imported before a saved fit is read.
 
@@ -158,20 +167,43 @@ class DifficultyFit(Result):
     audit: Audit | None = None
     reference: pd.DataFrame | None = None
     columns: pd.DataFrame | None = None
+    factor: Floats | None = None
+    column_freedom: pd.Series | None = None
     own_variant: Variant | None = None
 
     @cached_property
     def effects(self) -> Effects:
         """The difficulties with their covariance, as contrasts, ranks, tests and plots take them."""
+        if self._wide and self.factor is not None:
+            return self._effects_of(self.factor)
         return Effects(
             estimate=self.difficulty,
             covariance=self.covariance,
-            scale=Scale(estimand="" if self.estimand.startswith("expected and") else self.estimand),
-            title=f"{self.lm}, model {self.model}",
+            scale=Scale(estimand=self._estimand),
+            title=self._title,
             converged=self.converged,
             signature=self.signature,
             degrees_of_freedom=self.degrees_of_freedom,
             reference=self.reference,
+        )
+
+    def _effects_of(self, factor: Floats) -> Effects:
+        """Return the difficulties of many columns, with the covariance that their errors are not kept as."""
+        names = self.difficulty.index
+        if len(names) > MOST_COLUMNS:
+            raise DataError(
+                f"the covariance of {len(names):,} columns is not computed (most {MOST_COLUMNS:,}): use two_way, whose "
+                "means, contrasts and flags need none."
+            )
+        own = np.asarray(self.degrees_of_freedom if self.column_freedom is None else self.column_freedom, dtype=float)
+        return Effects(
+            estimate=self.difficulty,
+            covariance=pd.DataFrame(factor.T @ factor, names, names),
+            scale=Scale(estimand=self._estimand),
+            title=self._title,
+            converged=self.converged,
+            signature=self.signature,
+            degrees_of_freedom=pd.DataFrame(np.minimum(own[:, None], own), names, names),
         )
 
     @cached_property
@@ -195,26 +227,71 @@ class DifficultyFit(Result):
                 "the table has one language model: fit several together, fit({'llama': table, 'gpt2': other}), to "
                 "compare languages and systems."
             )
-        reference = None if self.reference is None else factor_of(self.reference.to_numpy(dtype=float))
+        factor, reference = self.factor, None
+        if factor is not None and (len(factor) >= FEWEST_CLUSTERS or self._wide):
+            reference = factor
+        elif self.reference is not None:
+            reference = factor_of(self.reference.to_numpy(dtype=float))
         freedom: float | pd.Series
-        if isinstance(self.degrees_of_freedom, pd.DataFrame):
+        if self.column_freedom is not None:
+            freedom = self.column_freedom
+        elif isinstance(self.degrees_of_freedom, pd.DataFrame):
             freedom = pd.Series(np.diag(self.degrees_of_freedom.to_numpy()), self.difficulty.index)
         else:
             freedom = self.degrees_of_freedom
         return TwoWay(
             levels=self.difficulty,
             columns=self.columns,
-            factor=factor_of(self.covariance.to_numpy(dtype=float)),
+            factor=factor_of(self.covariance.to_numpy(dtype=float)) if factor is None else factor,
             reference=reference,
             degrees_of_freedom=freedom,
+            scale=Scale(centre="mean", estimand=self._estimand),
+            system_scale=Scale(centre="mean", estimand=self._estimand),
             converged=self.converged,
-            title=self.effects.title,
+            title=self._title,
             signature=self.signature,
         )
+
+    def underserved(self, predictors: Predictors, formula: str, *, q: float = 0.05) -> Underserved:
+        """Find languages, and cells, that are served worse than predictors suggest; see `TwoWay.underserved`.
+
+        Parameters
+        ----------
+        predictors, formula, q
+            What is known of languages or columns, predictors in Wilkinson's notation, and rate of false discoveries;
+            see `langdiff.TwoWay.underserved`.
+
+        Returns
+        -------
+        Underserved
+            One row per cell, and one per language, with the excess, its interval and a flag.
+
+        Raises
+        ------
+        ConfigError, DataError
+            See `langdiff.TwoWay.underserved`; or if the table has one language model.
+        """
+        return find_underserved(self.two_way, predictors, formula, q=q)
+
+    @property
+    def _wide(self) -> bool:
+        """Whether errors are kept as a factor only."""
+        return self.covariance.empty
+
+    @property
+    def _title(self) -> str:
+        return f"{self.lm}, model {self.model}"
+
+    @property
+    def _estimand(self) -> str:
+        return "" if self.estimand.startswith("expected and") else self.estimand
 
     @property
     def std_error(self) -> pd.Series:
         """Standard errors of `difficulty`, nats."""
+        if self._wide and self.factor is not None:
+            error = np.sqrt(np.einsum("kj,kj->j", self.factor, self.factor))
+            return pd.Series(error, self.difficulty.index, name="std_error")
         return self.effects.std_error
 
     @property
@@ -277,6 +354,8 @@ class DifficultyFit(Result):
         >>> ld.fit(surprisals).to_frame()["rank"].loc["e2"]
         np.int64(1)
         """
+        if len(self.difficulty) > MOST_COLUMNS and self.columns is not None:
+            return self.two_way.to_frame()
         return self.effects.to_frame()
 
     def _lines(self) -> Iterator[str]:
@@ -300,7 +379,12 @@ class DifficultyFit(Result):
         yield from (record.words for record in (self.sizes, self.dispersions, compared) if record is not None)
         yield from filter(None, [self.most_replaced])
 
+    def _table(self) -> pd.DataFrame:
+        return super()._table() if self.columns is None or not self.converged else self.two_way._table()
+
     def _notes(self) -> Iterator[str]:
+        if self.columns is not None and self.converged:
+            yield from self.two_way._notes()
         if self.terms is not None:
             yield self.terms.round(self.digits).to_string()
 

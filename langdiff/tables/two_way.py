@@ -1,9 +1,10 @@
 """Levels of columns, one system in one language each, split into languages, systems and their interaction."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import importlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -261,6 +262,51 @@ class TwoWay(ColumnLevels, Result):
         if self.at_chance:
             at_chance = self.columns.loc[list(self.at_chance), level].value_counts()
         return rank_best(effects, at_chance)
+
+    def underserved(self, predictors: pd.DataFrame | Sequence[pd.DataFrame], formula: str, *, q: float = 0.05) -> Any:
+        """Find languages, and cells, that are served worse than predictors suggest.
+
+        Levels are regressed on predictors, with a constant for each system and random deviations of languages and of
+        cells; the excess of a cell is what it has beyond the prediction from all others. See
+        `langdiff.regression.Underserved`.
+
+        Parameters
+        ----------
+        predictors : DataFrame, or sequence of them
+            What is known of languages, such as the size of their training data, indexed by language; or of columns,
+            such as the premium of tokens, indexed by the name of the column, or by language and system.
+        formula : str
+            Predictors in Wilkinson's notation, such as ``"log(token_premium) + log(data)"``.
+        q : float
+            Rate of false discoveries of the flags (Benjamini and Hochberg 1995), among cells and among languages.
+
+        Returns
+        -------
+        Underserved
+            One row per cell, and one per language, with the excess, its interval and a flag.
+
+        Raises
+        ------
+        ConfigError
+            If the formula cannot be used with the predictors, or `q` is out of range.
+        DataError
+            If there are fewer than ten languages a predictor or more than 2,000 columns, or columns are at chance.
+
+        Warns
+        -----
+        LangdiffWarning
+            If a predictor is not known of some languages, which are then left out.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> tables = {name: ld.simulate(60, 12, seed=seed).surprisals for seed, name in enumerate(["llama", "gpt2"])}
+        >>> data = pd.DataFrame({"data": np.arange(1.0, 13)}, index=[f"e{j}" for j in range(1, 13)])
+        >>> ld.fit(tables).two_way.underserved(data, "log(data)").frame.loc[("e1", "all"), "flag"]
+        ''
+        """
+        find: Any = importlib.import_module("langdiff.regression.underserved")
+        return find.find_underserved(self, predictors, formula, q=q)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per column.

@@ -23,7 +23,6 @@ from langdiff.treebanks.treebank import Treebank
 from tests.golden.make import AREAS, all_cases
 
 MADE_BY = {  # the golden case that makes a result of each class
-    "AbilityRegression": "outcomes_explained",
     "Agreement": "construction_annotators",
     "AnnotatorAgreement": "parallelism_annotators",
     "Asymptotes": "curve_asymptotes",
@@ -44,6 +43,7 @@ MADE_BY = {  # the golden case that makes a result of each class
     "DiscourseEvaluation": "discourse_scores_of_classes",
     "DiscourseTree": "discourse_trees",
     "DocumentSplit": "parallelism_split",
+    "Explanation": "outcomes_explained",
     "FoldComparison": "folds_compared",
     "Folds": "split_in_folds",
     "Generalizability": "variance_components_of_models",
@@ -93,7 +93,26 @@ def tagger():
     return parallelism.train_tagger([document], [document], settings, max_epochs=1)
 
 
+def crossed(languages=12):
+    """Fit two systems together."""
+    return ld.fit({name: ld.simulate(60, languages, seed=seed).surprisals for seed, name in enumerate("ab")})
+
+
+def explained():
+    """Explain abilities under the earlier name."""
+    truth = ld.simulate_outcomes(100, 4, seed=1)
+    sizes = pd.DataFrame({"size": [1.0, 2, 3, 5]}, index=truth.outcomes.systems.index)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)
+        return ld.explain_abilities(ld.fit_outcomes(truth.outcomes.with_systems(sizes)), "size")
+
+
 MADE_HERE = {
+    "AbilityRegression": explained,
+    "TwoWay": lambda: crossed().two_way,
+    "Underserved": lambda: crossed().two_way.underserved(
+        pd.DataFrame({"data": np.arange(1.0, 13)}, index=[f"e{j}" for j in range(1, 13)]), "log(data)"
+    ),
     "Analysis": lambda: Analysis(
         name="a_b & <i>",
         table=pd.DataFrame({"edition": ["eng", "deu"], "bits": [1.5, 2.0]}),

@@ -164,7 +164,7 @@ def outcomes_contrast():
 
 @golden
 def outcomes_explained():
-    found = ld.explain_abilities(fit(ONE), "size")
+    found = ld.explain(fit(ONE).abilities, "size", fit(ONE).systems)
     return {"terms": columns(found.to_frame()), "tau": found.tau, **texts(found)}
 
 

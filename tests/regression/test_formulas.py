@@ -257,7 +257,7 @@ def test_arguments(outcomes, surprisals, executed):
             lambda f: ld.fit(surprisals, formula=f, edition_info=info),
             lambda f: ld.fit(surprisals, model="1", intents=Random(formula=f)),
             lambda f: ld.fit_outcomes(outcomes, formula=f),
-            lambda f: ld.explain_abilities(fit, f),
+            lambda f: ld.explain(fit.abilities, f, fit.systems),
             lambda f: ld.cross_validate_outcomes(outcomes, models="rasch", formula=f, seed=0),
         ):
             with pytest.raises((ConfigError, DataError)):

@@ -117,11 +117,13 @@ def spread_of(table: Surprisals, labels: pd.Series | None) -> Spread:
             fitted = fit(table, model="1", dispersion="common", clusters=labels)
     except LangdiffError:
         return Spread()
-    covariance, editions = fitted.covariance.to_numpy(), len(fitted.difficulty)
-    centred = covariance - covariance.mean(axis=0)
-    error = float(np.trace(centred)) / (editions - 1)
-    freedom = np.asarray(fitted.degrees_of_freedom, dtype=float)
+    editions, freedom = len(fitted.difficulty), np.asarray(fitted.degrees_of_freedom, dtype=float)
+    if fitted.covariance.empty and fitted.factor is not None:  # of many columns
+        error = float(np.sum((fitted.factor - fitted.factor.mean(axis=1, keepdims=True)) ** 2)) / (editions - 1)
+    else:
+        covariance = fitted.covariance.to_numpy()
+        error = float(np.trace(covariance - covariance.mean(axis=0))) / (editions - 1)
     if fitted.errors.kind != "information":
-        of_pairs = np.broadcast_to(freedom, covariance.shape)[np.triu_indices(editions, 1)]
+        of_pairs = np.broadcast_to(freedom, (editions, editions))[np.triu_indices(editions, 1)]
         freedom = np.median(of_pairs) * (editions - 1)
     return Spread(float(fitted.difficulty.var(ddof=1)), error, float(np.min(freedom)))

@@ -361,13 +361,13 @@ def _of_fit(fitted: DifficultyFit) -> _Pilot:
         if fitted.audit is not None and isinstance(fitted.audit.clusters.labels, pd.Series):
             per_document = mean_size(fitted.audit.clusters.labels)
         icc = min(max(0.0, (effect - 1) / (per_document - 1)), 1 - 1e-9)
-    covariance = fitted.covariance.to_numpy() / (effect if np.isfinite(effect) else 1.0)
+    covariance = fitted.effects.covariance.to_numpy() / (effect if np.isfinite(effect) else 1.0)
     own, (one, other) = np.diag(covariance), np.triu_indices(len(covariance), 1)
     of_pairs = n_intents * (own[one] + own[other] - 2 * covariance[one, other])
     of_pairs = of_pairs[of_pairs > 0]
     if not len(of_pairs) or not np.isfinite(of_pairs).all():
         raise ConfigError("the pilot has no standard errors, from which the variance of intents could be known.")
-    freedom = np.broadcast_to(np.asarray(fitted.degrees_of_freedom, dtype=float), covariance.shape)[one, other]
+    freedom = np.broadcast_to(np.asarray(fitted.effects.degrees_of_freedom, dtype=float), covariance.shape)[one, other]
     source = f"median of {len(of_pairs):,} pairs over {n_intents:,} intents"
     known = (float(np.median(of_pairs)), float(of_pairs.max()), float(np.median(freedom)))
     return _Pilot(*known, source, per_document, icc)

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
+from scipy.sparse import csr_array
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option, warn
@@ -34,6 +35,7 @@ BLOCKS = 10  # of neighbouring rows, where these are alike
 FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language
 FAR = 2.0  # standard errors by which two kinds of ratios differ
 FEWEST_TESTED = 3  # editions, for a test of equal noise
+MOST_COST = 1e8  # intents × editions², up to which dispersions of systems are fitted by default: half a minute
 
 
 class Residuals(NamedTuple):
@@ -78,6 +80,8 @@ def find_order(
     rows = residuals.within
     if units.kind != "intents" or units.source or fitting.settings.random is not None or len(rows) < FEWEST_INTENTS:
         return units, None
+    if fitting.table.columns is not None:  # translations are those of all systems
+        rows = _means_by(rows, residuals.observed, _codes(fitting.table.columns["language"]))
     test = likeness_of_neighbours(rows / np.sqrt(residuals.variance)[:, None])
     order = OrderTest(statistic=test.statistic, p_value=test.p_value)
     if not order.alike:
@@ -91,6 +95,18 @@ def find_order(
     return blocks, order
 
 
+def _codes(names: pd.Series) -> Integers:
+    return np.asarray(pd.factorize(names)[0])
+
+
+def _means_by(rows: Floats, observed: Booleans | None, group: Integers) -> Floats:
+    """Return the means of rows over columns of a group, shape (I, groups); 0 where none is observed."""
+    member = csr_array((np.ones(len(group)), (np.arange(len(group)), group)))
+    counts = member.sum(axis=0) if observed is None else observed.astype(float) @ member
+    means: Floats = np.asarray(rows @ member) / np.maximum(counts, 1.0)
+    return means
+
+
 def codes_of(fitting: Fitting, units: IndependentUnits) -> Integers | None:
     """Return the unit of each fitted intent; of two kinds that cross, the fewer ones. None where each is a unit."""
     if not units.columns:
@@ -100,7 +116,9 @@ def codes_of(fitting: Fitting, units: IndependentUnits) -> Integers | None:
 
 
 def test_noise(residuals: Residuals, fitting: Fitting, units: IndependentUnits) -> NoiseTest:
-    """Test whether editions have equal noise; say why where that cannot be tested."""
+    """Test whether editions have equal noise, or systems in a crossed table; say why where that cannot be tested."""
+    columns = fitting.table.columns
+    of: Literal["edition", "system"] = "edition" if columns is None else "system"
     model, (intents, editions) = fitting.settings.variant, residuals.within.shape
     why = ""
     if not model.has_information:
@@ -112,15 +130,20 @@ def test_noise(residuals: Residuals, fitting: Fitting, units: IndependentUnits) 
     elif not fitting.estimate.converged:
         why = "the fit did not converge"
     if why:
-        return NoiseTest(why=why)
-    test: Tested = equality_of_noise(residuals.within, residuals.observed, residuals.variance, codes_of(fitting, units))
+        return NoiseTest(why=why, of=of)
+    group = None if columns is None else _codes(columns["system"])
+    codes = codes_of(fitting, units)
+    test: Tested = equality_of_noise(residuals.within, residuals.observed, residuals.variance, codes, group)
     lacks = "no three editions have enough intents in common" if np.isnan(test.p_value) else ""
-    return NoiseTest(statistic=test.statistic, p_value=test.p_value, why=lacks)
+    return NoiseTest(statistic=test.statistic, p_value=test.p_value, why=lacks, of=of)
 
 
 def with_own_dispersions(common: Fitting) -> OwnDispersions | str:
-    """Fit each edition with a dispersion of its own, or return why that cannot be, in words."""
+    """Fit each edition, or each system, with a dispersion of its own, or return why that cannot be, in words."""
     settings, table = common.settings, common.table
+    of = "edition" if table.columns is None else "system"
+    if table.columns is not None and len(common.z) * len(table.editions) ** 2 > MOST_COST:
+        return f"the table is large; fit with {option('dispersion', 'system')} takes minutes, or hours"
     if settings.random not in (None, Random()):
         return "sizes have a distribution of another kind"
     own = settings._replace(
@@ -129,17 +152,17 @@ def with_own_dispersions(common: Fitting) -> OwnDispersions | str:
         optimizer=Optimizer("auto", settings.optimizer.max_iterations),
     )
     try:
-        found = OwnDispersions(common.z, common.design, own, table, dispersion_groups("edition", table, None))
+        found = OwnDispersions(common.z, common.design, own, table, dispersion_groups(of, table, None))
     except ConfigError:
         return "in model 1, difficulties that editions share need one"
     except (DataError, LinAlgError):
         return "the table does not identify more"
     if not found.estimate.converged:
-        return "the fit with one per edition did not converge"
+        return f"the fit with one per {of} did not converge"
     if found.unequal.boundary.any():
-        return "with one per edition some are 0"
+        return f"with one per {of} some are 0"
     if not (np.abs(found.difficulties) <= FARTHEST).all():
-        return "with one per edition some difficulties are extreme"
+        return f"with one per {of} some difficulties are extreme"
     return found
 
 
@@ -205,8 +228,8 @@ def totals_of_two(fitting: Fitting, units: IndependentUnits) -> str:
 def warn_of_noise(noise: NoiseTest) -> None:
     """Warn that noise is unequal and has one dispersion."""
     warn(
-        f"noise differs between editions (p = {noise.p_value:.2g}), but all have one dispersion: {noise.why}. Ratios "
-        f"of expected bits may be biased. {noise.totals}"
+        f"noise differs between {noise.of}s (p = {noise.p_value:.2g}), but all have one dispersion: {noise.why}. "
+        f"Ratios of expected bits may be biased. {noise.totals}"
     )
 
 

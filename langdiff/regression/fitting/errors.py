@@ -7,13 +7,14 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from scipy.linalg import LinAlgError
+from scipy.special import softmax
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
-from langdiff.regression.fitting.fixed import Settings
+from langdiff.regression.fitting.fixed import Fixed, Settings
 from langdiff.regression.fitting.sample import Refit, Sample, Uncertainty
 from langdiff.regression.kernel.clusters import (
     Clusters,
@@ -29,6 +30,7 @@ from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
 from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.records import ErrorsKind, ErrorSource
+from langdiff.tables.simultaneous import MOST_MEMBERS
 
 Correction = Literal["CR0", "CR1", "CR2", "CR3"]
 USUAL_CORRECTION: Correction = "CR2"
@@ -174,6 +176,8 @@ class Sandwich(Errors):
     def covariance(self, sample: Sample) -> Uncertainty:
         """Estimate the covariance by the sandwich of the clusters' scores; see `Errors.covariance`."""
         correction = self.correction or USUAL_CORRECTION
+        if kept_by_columns(sample):
+            return _of_columns(sample, correction)
         if not sample.kinds and sample.fitting.integrated:
             return _plain(sample, "CR0" if correction == "CR0" else "CR1")
         if correction in ("CR2", "CR3"):
@@ -221,6 +225,41 @@ def _plain(sample: Sample, correction: Kind) -> Uncertainty:
     source = ErrorSource(kind="sandwich", correction=correction, n_clusters=n_clusters)
     covariance = factor * fitting.plain()
     return Uncertainty(sample.of_units(covariance), float(n_clusters - 1), source, fitting.joint_plain(), covariance)
+
+
+def kept_by_columns(sample: Sample) -> bool:
+    """Return whether errors are kept as influences of clusters, in place of a covariance."""
+    fitting = sample.fitting
+    return isinstance(fitting, Fixed) and fitting.by_columns and sample.stratum is None and len(sample.kinds) < 2
+
+
+def _of_columns(sample: Sample, correction: Correction) -> Uncertainty:
+    """Return the sandwich of a crossed table as influences of clusters, with the covariance of up to 200 columns."""
+    fitting, n_clusters = sample.fitting, sample.n_clusters
+    if not isinstance(fitting, Fixed):
+        raise TypeError("sizes must be fixed")
+    if correction in ("CR2", "CR3"):
+        sample.check()
+    code = sample.kinds[0] if sample.kinds else np.arange(n_clusters)
+    factor = fitting.column_influences(code, correction)
+    if correction == "CR1":
+        factor *= np.sqrt(n_clusters / (n_clusters - 1))
+    effect = float("nan")
+    if sample.kinds:
+        parts = (fitting.column_influences(each, "CR0") for each in (code, np.arange(len(code))))
+        clustered, plain = (
+            float(np.vdot(part, part) - np.sum(part.sum(axis=1) ** 2) / part.shape[1]) for part in parts
+        )
+        effect = clustered / plain
+    source = ErrorSource(
+        kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect
+    )
+    own, count = fitting.column_freedom(code), factor.shape[1]
+    factor -= (factor @ softmax(fitting.estimate.c))[:, None]  # of normalized difficulties
+    if count > MOST_MEMBERS:
+        return Uncertainty(np.zeros((0, 0)), float(own.min()), source, factor=factor, own_freedom=own)
+    freedom = np.minimum(own[:, None], own)
+    return Uncertainty(factor.T @ factor, freedom, source, factor=factor, own_freedom=own)
 
 
 def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Floats:
@@ -382,6 +421,8 @@ def usual_errors(sample: Sample) -> Errors:
     if fitting.integrated:
         # their sandwich takes scores as they are, and those of an edition with few cells are fitted to nearly 0
         n_intents = min(n_intents, int(sample.design.observed(cells).sum(axis=0).min()))
+    if kept_by_columns(sample) and n_intents > 1:
+        return Sandwich()  # noise of a translation is shared by all systems
     differ = sample.design.free > 1  # one difficulty alone cannot
     return Sandwich() if differ and n_intents >= FEWEST_INTENTS and cells.sum() <= LARGEST else Information()
 
@@ -430,7 +471,9 @@ def find_errors(sample: Sample) -> Uncertainty:
             ) from error
         return _joined_by_one(sample)
     _warn_of_few(found)
-    return found if errors.kind == "information" else found._replace(reference=_reference(sample))
+    if errors.kind == "information" or not found.covariance.size:
+        return found
+    return found._replace(reference=_reference(sample))
 
 
 def _reference(sample: Sample) -> Floats | None:

@@ -98,10 +98,11 @@ def fit(
         from one distribution, in models 1, 2 and 2L, which is valid if it depends on observed bits only. ``"random"``
         takes ln n to be normal; other distributions are ``Random(sizes="free")``, or ``Random(formula="book")``. See
         the handbook, "Standard errors and what they assume".
-    dispersion : {"auto", "common", "edition"}, column, mapping or Series
-        Editions that share a dispersion, in models 1 and 2: all, none, or those with the same value in a column of
-        `edition_info`. Difficulties are then about expected bits; see `DifficultyFit.contrast`. ``"auto"`` is none if
-        noise differs between editions by a score test (p < 0.01), and otherwise all.
+    dispersion : {"auto", "common", "edition", "system"}, column, mapping or Series
+        Editions that share a dispersion, in models 1 and 2: all, none, those of one system of a stack, or those with
+        the same value in a column of `edition_info`. Difficulties are then about expected bits; see
+        `DifficultyFit.contrast`. ``"auto"`` is none if noise differs between editions by a score test (p < 0.01), and
+        otherwise all; in a stack, one for each system if noise differs between systems, up to some hundred columns.
     formula : str, optional
         Difficulties as sums of terms, such as ``"language + lm"``, over the columns of `edition_info`
         (Wilkinson's notation). A formula is not Python; see the handbook, "The models", for what it may say.
@@ -397,7 +398,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         laplace_scale=settings.variant.laplace_scale,
         lm=table.lm,
         difficulty=pd.Series(parameters.difficulty, index=units, name="difficulty"),
-        covariance=pd.DataFrame(uncertainty.covariance, index=units, columns=units),
+        covariance=_of_units(uncertainty.covariance, units),
         degrees_of_freedom=freedom if isinstance(freedom, float) else pd.DataFrame(freedom, units, units),
         errors=uncertainty.source,
         intents="fixed" if settings.random is None else "random",
@@ -416,13 +417,21 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         single_cell_intents=int((observed.sum(axis=1) == 1).sum()),
         signature=_signature(fitting, uncertainty, audit.clusters, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
-        reference=None if uncertainty.reference is None else pd.DataFrame(uncertainty.reference, units, units),
+        reference=None if uncertainty.reference is None else _of_units(uncertainty.reference, units),
+        factor=uncertainty.factor,
+        column_freedom=None if uncertainty.own_freedom is None else pd.Series(uncertainty.own_freedom, units),
         columns=table.columns if len(units) == len(table.editions) else None,
         compared=compared,
         audit=audit,
         own_variant=own_variant(settings.variant),
         **fitting.records(audit.clusters.columns, uncertainty),
     )
+
+
+def _of_units(matrix: Floats, units: pd.Index) -> pd.DataFrame:
+    """Return a matrix of units × units as a frame; an empty one if it is not computed."""
+    names = units if len(matrix) else units[:0]
+    return pd.DataFrame(matrix, index=names, columns=names)
 
 
 def _signature(fitting: Fitting, uncertainty: Uncertainty, clusters: IndependentUnits, cells: int) -> str:

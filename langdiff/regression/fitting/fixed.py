@@ -13,11 +13,13 @@ from langdiff.errors import DataError, listing, option
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.clusters import (
     Clusters,
+    Kind,
     RowClusters,
     adjusted_influences,
     covariance_of_clusters,
     sums_by_cluster,
 )
+from langdiff.regression.kernel.columns import ColumnClusters, equal_influences, own_freedom
 from langdiff.regression.kernel.estimate import (
     USUAL_OPTIMIZER,
     Estimate,
@@ -32,6 +34,7 @@ from langdiff.regression.kernel.likelihood import RowInformation
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.records import IntentsCompared
 from langdiff.regression.variants.variant import Variant
+from langdiff.tables.simultaneous import MOST_MEMBERS
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -182,7 +185,9 @@ class Fixed(Fitting):
         super().__init__(z, design, settings, table)
         self.used = (~np.isnan(z)).sum(axis=1) > 1
         self._shared = z if self.used.all() else z[self.used]
-        self._two_way = solve_two_way(self._shared, design.basis)
+        kind = "sandwich" if settings.errors is None else settings.errors.kind
+        wide = self.by_columns and kind == "sandwich" and z.shape[1] > MOST_MEMBERS
+        self._two_way = solve_two_way(self._shared, design.basis, wide=wide)
         check_residuals(self._two_way, settings, table)
         self.residual_freedom = self._two_way.degrees_of_freedom
         self.estimate = self._found = settings.variant.estimate(
@@ -205,6 +210,27 @@ class Fixed(Fitting):
     def clusters(self, cluster: Integers) -> Clusters:
         """Return scores and information by cluster; see `Fitting.clusters`."""
         return RowClusters(self._rows, cluster, self.design.basis)
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether errors are kept as influences of clusters, as for the columns of a crossed table."""
+        return self.table.columns is not None and self.design.basis is None
+
+    def column_influences(self, cluster: Integers, kind: Kind) -> Floats:
+        """Return adjusted influences of clusters on the editions' difficulties up to a constant, shape (G, J)."""
+        if self._complete_least_squares:
+            return equal_influences(self._two_way.residual, cluster, kind)
+        known = self._two_way.information if self.settings.variant.common_variance else None
+        return adjusted_influences(ColumnClusters(self._rows, cluster, known), kind)
+
+    def column_freedom(self, cluster: Integers) -> Floats:
+        """Return the degrees of freedom of each edition's level with some clusters, shape (J,)."""
+        weight = np.ones((len(self._shared), 1)) if self._complete_least_squares else self._rows.weight
+        return np.broadcast_to(own_freedom(weight, cluster), len(self._found.c))
+
+    @property
+    def _complete_least_squares(self) -> bool:
+        return self._two_way.mask is None and self.settings.variant.common_variance
 
     def row_influence(self) -> Floats:
         """Return the influence of each intent; see `Fitting.row_influence`."""

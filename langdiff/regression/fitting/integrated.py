@@ -29,6 +29,7 @@ from langdiff.regression.kernel.integrated.random import RandomEstimate, estimat
 from langdiff.regression.kernel.integrated.unequal import UnequalEstimate, estimate_unequal, pseudo_inverse
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
+from langdiff.tables.crossing import LEVELS
 from langdiff.tables.surprisals import Surprisals
 
 Sizes = Literal["normal", "free"]
@@ -340,6 +341,8 @@ def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFr
     """
     if isinstance(dispersion, str) and dispersion == "edition":
         return pd.Series(table.editions, index=table.editions, name="edition")
+    if isinstance(dispersion, str) and dispersion in LEVELS and table.columns is not None:
+        return table.columns[dispersion].set_axis(table.editions)
     if not isinstance(dispersion, str | Mapping | pd.Series) or (isinstance(dispersion, str) and info is None):
         shown = dispersion if isinstance(dispersion, str) else type(dispersion).__name__
         raise ConfigError(

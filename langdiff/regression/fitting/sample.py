@@ -24,6 +24,8 @@ class Uncertainty(NamedTuple):
     joint: Floats | None = None  # sandwich of levels and log-dispersions, (J + G, J + G)
     of_c: Floats | None = None  # (J, J), of difficulties up to a constant; None from resampling
     reference: Floats | None = None  # (U, U), of full rank, for simultaneous inference; None if it is `covariance`
+    factor: Floats | None = None  # (K, U), whose square is the covariance, which is left empty where it is large
+    own_freedom: Floats | None = None  # (U,), of each unit, beside a factor
 
 
 class Sample:

@@ -31,6 +31,7 @@ POWER = {"CR2": 0.5, "CR3": 1.0}  # of 1 / (1 − x)
 NO_INFORMATION = 1e-12  # of the largest eigenvalue: the constant, of which model 1 knows nothing
 WHOLE = 1 - 1e-9  # a share from which a cluster has all the information on some difference
 MOST_TERMS = 30  # of the series: enough for shares up to a third
+MANY_PARAMETERS, MORE_TERMS = 300, 300  # parameters from which a decomposition takes longer than that many terms
 SERIES_TOLERANCE = 1e-12  # of the sum
 GROWTH = 10.0  # of the ratio of one term to the last from term to term, at most, for the next to be foreseen
 LEAST = np.finfo(float).tiny  # instead of 0, where a cluster has no score
@@ -50,6 +51,10 @@ class Clusters(Protocol):
         """A Wᵀ S_g, shape (G, Q): influences of the clusters without an adjustment, in the coordinates of `times`."""
 
     @property
+    def tolerance(self) -> float:
+        """Part of an influence at which the sum of its adjustment ends."""
+
+    @property
     def numbers(self) -> Integers:
         """Number of each cluster as given by the caller, shape (G,)."""
 
@@ -65,6 +70,9 @@ class Clusters(Protocol):
 
     def times(self, which: Integers, vectors: Floats) -> Floats:
         """Return the product of K_g and a vector of each of some clusters, (n, Q) → (n, Q)."""
+
+    def across(self, vectors: Floats) -> Floats:
+        """Return vectors times A Aᵀ, (n, Q) → (n, Q)."""
 
     def of_parameters(self, influences: Floats) -> Floats:
         """Return W v from A v, (n, Q) → (n, P)."""
@@ -93,7 +101,22 @@ class RowClusters:
         If the information is not positive definite.
     """
 
+    cells_at_a_time = CELLS_AT_A_TIME
+    tolerance = SERIES_TOLERANCE
+
     def __init__(self, rows: RowInformation, cluster: Integers, basis: Floats | None = None) -> None:
+        self._sort(rows, cluster)
+        total = self._rows.total
+        if basis is None:
+            self.root = inverse_root(total)
+        else:
+            self.root = basis @ inverse_root(basis.T @ total @ basis)
+        self._weights = self._sums_of(self._rows.weight)
+        self._across = self.root @ self.root.T
+        self.influences = self._sums_of(self._rows.score) @ self._across
+
+    def _sort(self, rows: RowInformation, cluster: Integers) -> None:
+        """Sort the rows by cluster."""
         self.numbers, code = np.unique(cluster, return_inverse=True)
         _check_number(self.numbers)
         if (np.diff(code) < 0).any():
@@ -101,17 +124,20 @@ class RowClusters:
             rows, code = RowInformation(*(part[order] for part in rows)), code[order]
         self._rows = rows
         self._starts = np.searchsorted(code, np.arange(len(self.numbers) + 1))
-        total = rows.total
-        if basis is None:
-            self.root = inverse_root(total)
-        else:
-            self.root = basis @ inverse_root(basis.T @ total @ basis)
-        self._weights = _sums(rows.weight, self._starts)
-        self.influences = _sums(rows.score, self._starts) @ (self.root @ self.root.T)
+
+    def _sums_of(self, rows: Floats) -> Floats:
+        """Return the sums of rows by cluster; a copy."""
+        sums = _sums(rows, self._starts)
+        return sums.copy() if sums is rows else sums
+
+    def across(self, vectors: Floats) -> Floats:
+        """Return vectors times the pseudo-inverse of the information; see `Clusters`."""
+        product: Floats = vectors @ self._across
+        return product
 
     def blocks(self) -> list[slice]:
         """Return slices of clusters that are computed together; see `Clusters`."""
-        most = max(1, CELLS_AT_A_TIME // len(self.root))
+        most = max(1, self.cells_at_a_time // self._rows.score.shape[1])
         first, blocks = 0, []
         while first < len(self.numbers):
             last = int(np.searchsorted(self._starts, self._starts[first] + most, side="right")) - 1
@@ -180,6 +206,8 @@ class SummedClusters:
         Information on them, summed over each cluster.
     """
 
+    tolerance = SERIES_TOLERANCE
+
     def __init__(self, scores: Floats, information: Floats) -> None:
         self.numbers = np.arange(len(scores))
         _check_number(self.numbers)
@@ -205,6 +233,10 @@ class SummedClusters:
         """Return the product of C_g and a vector of each of some clusters; see `Clusters`."""
         result: Floats = np.einsum("gpq,gq->gp", self._shares[which], vectors)
         return result
+
+    def across(self, vectors: Floats) -> Floats:
+        """Return the vectors; see `Clusters`."""
+        return vectors
 
     def of_parameters(self, influences: Floats) -> Floats:
         """Return influences on the parameters; see `Clusters`."""
@@ -279,11 +311,15 @@ def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
     """Return A f(C_g) v for a vector A v of each cluster, (G, Q) → (G, Q); see `Clusters.axes`."""
     if kind not in POWER:
         return vectors
-    power, rank = POWER[kind], clusters.axes.shape[1]
+    power, width = POWER[kind], vectors.shape[1]
     result, slow = np.empty_like(vectors), np.ones(len(vectors), dtype=bool)
-    if len(vectors) > FEW_CLUSTERS:
+    if len(vectors) > FEW_CLUSTERS or width > MANY_PARAMETERS:
+        most = MOST_TERMS if width <= MANY_PARAMETERS else MORE_TERMS
         for block in clusters.blocks():
-            result[block], slow[block] = _series(clusters, block, vectors[block], power)
+            result[block], slow[block] = _series(clusters, block, vectors[block], power, most)
+    if not slow.any():
+        return result
+    rank = clusters.axes.shape[1]
     for g in np.array_split(np.flatnonzero(slow), 1 + slow.sum() * rank**2 // CELLS_AT_A_TIME):
         if not len(g):
             continue
@@ -296,23 +332,23 @@ def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
     return result
 
 
-def _series(clusters: Clusters, block: slice, vectors: Floats, power: float) -> tuple[Floats, np.ndarray]:
+def _series(clusters: Clusters, block: slice, vectors: Floats, power: float, most: int) -> tuple[Floats, np.ndarray]:
     """Return the sums of the series of f, and an indicator of clusters for which it has not converged.
 
     With C = AᵀKA each term, A C v = A Aᵀ K (A v), follows from the last by one product with a matrix. Clusters whose
     next term is foreseen to be small are left out of those that follow.
     """
-    across, total, left = clusters.axes @ clusters.axes.T, vectors.copy(), np.arange(len(vectors))
+    total, left = vectors.copy(), np.arange(len(vectors))
     term, before = vectors, np.ones(len(vectors))
     least = before  # of the squared length of v: (vᵀ C v)² / vᵀ C² v
-    for k in range(1, MOST_TERMS + 1):
+    for k in range(1, most + 1):
         product = clusters.times(block.start + left, term) * ((k - 1 + power) / k)
-        next_term = product @ across
+        next_term = clusters.across(product)
         square = np.einsum("gp,gp->g", product, next_term)  # of the length of the term
         if k == 1:
             before = least = np.einsum("gp,gp->g", product, term) ** 2 / np.maximum(square, LEAST)
         term, growth = next_term, square / np.maximum(before, LEAST)
-        slow = square * np.minimum(1, GROWTH**2 * growth) > SERIES_TOLERANCE**2 * least
+        slow = square * np.minimum(1, GROWTH**2 * growth) > clusters.tolerance**2 * least
         if len(left) == len(total):
             total += term
         else:

@@ -96,9 +96,13 @@ def likeness_of_neighbours(residual: Floats) -> Tested:
 
 
 def equality_of_noise(
-    residual: Floats, observed: Booleans | None, variance: Floats, cluster: Integers | None
+    residual: Floats,
+    observed: Booleans | None,
+    variance: Floats,
+    cluster: Integers | None,
+    group: Integers | None = None,
 ) -> Tested:
-    r"""Test whether all editions have the same noise, by the squares of their residuals.
+    r"""Test whether all editions, or groups of editions, have the same noise, by the squares of their residuals.
 
     Parameters
     ----------
@@ -110,6 +114,8 @@ def equality_of_noise(
         Variance of a cell of each row under equal noise, up to a constant.
     cluster : ndarray of int, shape (I,), or None
         Cluster of each row, numbered from 0; None if rows are independent.
+    group : ndarray of int, shape (J,), optional
+        Group of each edition, numbered from 0, whose noise is compared; by default each edition is one.
 
     Returns
     -------
@@ -139,16 +145,18 @@ def equality_of_noise(
     squared -= (squared.sum(axis=1) / counts)[:, None]
     if observed is not None:
         squared *= observed
-    cells = np.full(residual.shape[1], len(residual)) if observed is None else observed.sum(axis=0)
+    there_are: Floats = np.ones((1, residual.shape[1])) if observed is None else observed.astype(float)
+    if group is not None:
+        squared, there_are = squared @ np.eye(group.max() + 1)[group], there_are @ np.eye(group.max() + 1)[group]
+    cells = there_are.sum(axis=0) * (len(squared) if observed is None else 1)
     there = cells >= FEWEST_OF_EDITION
     mean = squared.sum(axis=0)[there] / cells[there]
-    influence = (squared[:, there] - mean) / cells[there]
-    if observed is not None:
-        influence *= observed[:, there]
+    influence = (squared[:, there] - there_are[:, there] * mean) / cells[there]
+    fewest = FEWEST_CELLS - 1 if group is None else 1
+    if there.sum() <= fewest:
+        return Tested(float("nan"), float("nan"))
     contrasts = _contrasts(int(there.sum()))
     degrees = contrasts.shape[1]
-    if degrees < FEWEST_CELLS - 1:
-        return Tested(float("nan"), float("nan"))
     if cluster is not None and (n_clusters := int(cluster.max()) + 1) > 2 * degrees:
         sums = np.zeros((n_clusters, len(mean)))
         for edition in range(len(mean)):

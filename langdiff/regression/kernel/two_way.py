@@ -1,5 +1,6 @@
 """Model 1, solved exactly: two-way fixed effects on log surprisals with missing cells."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.special import softmax
 
 from langdiff.base.types import Floats
+from langdiff.regression.kernel.eliminated import WIDE, EliminatedInformation
 
 CELLS_AT_A_TIME = 2**18  # 2 MB, which stay in the processor's cache
 
@@ -27,12 +29,14 @@ class TwoWay:
         Observed cells; None if all are.
     cells_per_intent, cells_per_edition : ndarray, shapes (I,) and (J,)
         Counts of observed cells.
-    laplacian : ndarray, shape (J, J)
-        Information on d in units of 1/σ², the intents eliminated; its null space is the constant.
     sum_of_squares : float
         Sum of the squared residuals.
     design : ndarray, shape (J, K), or None
         Full rank, the constant in its span: d was sought among its combinations. None: each d is free.
+    wide : bool
+        Whether estimates go without a covariance from the information, for which editions are too many.
+    information : EliminatedInformation or None
+        The Laplacian as an operator, where cells are missing and no matrix of editions × editions is made.
     """
 
     intent_effect: Floats
@@ -41,9 +45,17 @@ class TwoWay:
     mask: Floats | None
     cells_per_intent: Floats
     cells_per_edition: Floats
-    laplacian: Floats
     sum_of_squares: float
     design: Floats | None = None
+    wide: bool = False
+    information: EliminatedInformation | None = None
+
+    @property
+    def laplacian(self) -> Floats:
+        """Information on d in units of 1/σ², the intents eliminated, shape (J, J); its null space is the constant."""
+        if self.mask is None:
+            return len(self.residual) * (np.eye(len(self.edition_effect)) - 1 / len(self.edition_effect))
+        return np.diag(self.cells_per_edition) - weighted_gram(self.mask, 1 / self.cells_per_intent)
 
     def spread(self, free: Floats) -> Floats:
         """Return parameters by edition from the free parameters, (K,) → (J,)."""
@@ -71,7 +83,7 @@ class TwoWay:
         return int(self.cells - intents - free + 1)
 
 
-def solve_two_way(z: Floats, design: Floats | None = None) -> TwoWay:
+def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False) -> TwoWay:
     r"""Fit intent and edition effects by ordinary least squares, exactly.
 
     Eliminating m from the normal equations leaves the Laplacian of the graph of editions, in which
@@ -85,6 +97,8 @@ def solve_two_way(z: Floats, design: Floats | None = None) -> TwoWay:
     z : ndarray, shape (I, J)
         Log surprisals, NaN where missing; every row and column has a cell and the graph is connected.
     design : ndarray, shape (J, K), optional
+        See `TwoWay`.
+    wide : bool
         See `TwoWay`.
 
     Returns
@@ -102,23 +116,21 @@ def solve_two_way(z: Floats, design: Floats | None = None) -> TwoWay:
     if observed.all():
         mask = None
         per_intent, per_edition = np.full(intents, float(editions)), np.full(editions, float(intents))
-        laplacian = intents * (np.eye(editions) - 1 / editions)
         residual = z.copy()
     else:
         mask = observed.astype(float)
         per_intent, per_edition = mask.sum(axis=1), mask.sum(axis=0)
-        laplacian = np.diag(per_edition) - weighted_gram(mask, 1 / per_intent)
         residual = np.where(observed, z, 0.0)
-    # L + c 11'/J is positive definite; as b sums to 0, its solution has mean 0 and solves L d = b
-    definite = laplacian + per_edition.mean() / editions
-    factor = cho_factor(definite if design is None else design.T @ definite @ design)
+    information = None
+    if wide and mask is not None and design is None and editions > WIDE:
+        information = EliminatedInformation(per_edition, mask / np.sqrt(per_intent)[:, None])
+    solve = _solver(mask, per_intent, per_edition, design, information)
     m = np.zeros(intents)
     d = np.zeros(editions)
     for _ in range(2):  # the second round is iterative refinement: it removes the rounding of the first
         step_m = residual.sum(axis=1) / per_intent
         _take_out(residual, mask, step_m[:, None])
-        sums = residual.sum(axis=0)
-        step_d = cho_solve(factor, sums) if design is None else design @ cho_solve(factor, design.T @ sums)
+        step_d = solve(residual.sum(axis=0))
         step_d -= step_d.mean()
         _take_out(residual, mask, step_d[None, :])
         step = residual.sum(axis=1) / per_intent
@@ -126,7 +138,33 @@ def solve_two_way(z: Floats, design: Floats | None = None) -> TwoWay:
         m += step_m + step
         d += step_d
     square = float(np.vdot(residual, residual))
-    return TwoWay(m, d, residual, mask, per_intent, per_edition, laplacian, square, design)
+    return TwoWay(m, d, residual, mask, per_intent, per_edition, square, design, wide, information)
+
+
+def _solver(
+    mask: Floats | None,
+    per_intent: Floats,
+    per_edition: Floats,
+    design: Floats | None,
+    information: EliminatedInformation | None,
+) -> Callable[[Floats], Floats]:
+    """Return the solution d of L d = b as a function of b, which sums to 0."""
+    editions = len(per_edition)
+    if mask is None and design is None:
+        return lambda sums: sums / per_edition
+    if information is not None:
+        return lambda sums: information.solve(sums[None])[0]
+    laplacian = np.diag(per_edition) - (
+        np.full((editions, editions), len(per_intent) / editions)
+        if mask is None
+        else weighted_gram(mask, 1 / per_intent)
+    )
+    # L + c 11'/J is positive definite; as b sums to 0, its solution has mean 0 and solves L d = b
+    definite = laplacian + per_edition.mean() / editions
+    factor = cho_factor(definite if design is None else design.T @ definite @ design)
+    if design is None:
+        return lambda sums: np.asarray(cho_solve(factor, sums))
+    return lambda sums: np.asarray(design @ cho_solve(factor, design.T @ sums))
 
 
 def weighted_gram(mask: Floats, weights: Floats) -> Floats:

@@ -97,7 +97,7 @@ def fit_outcomes(
         Attribute of items: each of its values has a difficulty.
     formula : str, optional
         Terms over attributes of items, such as ``"construction + log(length)"``. Attributes of systems belong into
-        `explain_abilities`.
+        `explain`.
     interaction : str, optional
         Attribute of items in whose groups each system has a level of its own; their deviations from ability and
         difficulty are the profile, which is tested.

@@ -56,7 +56,9 @@ class LogNormal(Normal):
         within rows and :math:`B_i = \mathrm{diag}(M_i) - M_i M_i^\top / J_i`.
         """
         mask = np.ones_like(two_way.residual) if two_way.mask is None else two_way.mask
-        return RowInformation(two_way.residual, mask, mask / np.sqrt(two_way.cells_per_intent)[:, None])
+        known = two_way.information
+        mixed = mask / np.sqrt(two_way.cells_per_intent)[:, None] if known is None else known.mixed
+        return RowInformation(two_way.residual, mask, mixed)
 
 
 def _exact(two_way: TwoWay) -> Estimate:
@@ -65,7 +67,10 @@ def _exact(two_way: TwoWay) -> Estimate:
     variance = two_way.sum_of_squares / two_way.degrees_of_freedom
     most_likely = two_way.sum_of_squares / two_way.cells
     # the constant direction, in which the Laplacian vanishes, is lost in normalizing: any weight there will do
-    information = two_way.laplacian + two_way.cells_per_edition.mean() / len(d)
+    covariance = None
+    if not two_way.wide:
+        information = two_way.laplacian + two_way.cells_per_edition.mean() / len(d)
+        covariance = variance * inverse_information(two_way, information)
     gradient = np.concatenate(
         [
             two_way.gather(two_way.residual.sum(axis=0) / np.sqrt(two_way.cells_per_edition)),
@@ -76,7 +81,7 @@ def _exact(two_way: TwoWay) -> Estimate:
         method="exact",
         c=d,
         sizes=two_way.intent_effect,
-        covariance=variance * inverse_information(two_way, information),
+        covariance=covariance,
         dispersion=float(np.expm1(variance)) if variance < np.log(np.finfo(float).max) else np.inf,
         log_likelihood=-0.5 * two_way.cells * float(np.log(2 * np.pi * most_likely) + 1),
         converged=True,

@@ -52,7 +52,7 @@ class Normal(Variant):
             optimum, method = maximize_model_2(likelihood, optimizer.method, optimizer.max_iterations, start)
             converged, message = optimum.converged, optimum.message
             covariance = None
-            if with_covariance:
+            if with_covariance and not two_way.wide:
                 # the restricted likelihood has made up for the intents' share of the variation already
                 inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
                 try:

@@ -362,11 +362,11 @@ class Variant(ABC):
                 start = normal.mu, normal.c
             optimum = self.maximize(two_way, restricted, start, rough=not with_covariance, max_iterations=iterations)
             if restricted and with_covariance:  # of both kinds of fit the same likelihood is given, at its maximum
-                near = optimum.mu, optimum.c
-                full = self.maximize(two_way, False, near, rough=False, max_iterations=iterations)
+                best = optimum.mu, optimum.c
+                full = self.maximize(two_way, False, best, rough=False, max_iterations=iterations)
                 optimum = optimum._replace(log_likelihood=full.log_likelihood)
             covariance = None
-            if with_covariance:
+            if with_covariance and not two_way.wide:
                 try:
                     covariance = self.covariance(two_way, optimum, restricted=restricted)
                 except (LinAlgError, ValueError):

@@ -11,7 +11,7 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression.outcomes import analyses
 
 GRID = 1e-6  # of quadrature against a sum over a fine grid
@@ -27,7 +27,7 @@ def test_without_sampling_error_it_is_least_squares():
     size = np.array([1.0, 2, 3, 5, 8, 13])
     rng = np.random.default_rng(0)
     fit = fitted(6, size, n_items=10_000, abilities=0.1 * size + rng.normal(size=6))
-    found = ld.explain_abilities(fit, "size")
+    found = ld.explain(fit.abilities, "size", fit.systems)
     ols = sm.OLS(fit.abilities.estimate.to_numpy(), sm.add_constant(size)).fit()
     row = found.terms.loc["size"]
     assert_allclose(row[["estimate", "std_error"]].astype(float), [ols.params[1], ols.bse[1]], rtol=0.01)
@@ -43,13 +43,13 @@ def test_intervals_hold_what_is_true_and_tests_reject_what_is_not():
     rejected = 0
     for seed in range(30):
         fit = fitted(9, rng.normal(size=9), seed, n_items=100, abilities=0.5 * rng.normal(size=9))
-        rejected += ld.explain_abilities(fit, "size").terms.loc["size", "p_value"] < 0.05
+        rejected += ld.explain(fit.abilities, "size", fit.systems).terms.loc["size", "p_value"] < 0.05
     assert rejected <= 5
 
 
 def test_no_variation_between_systems_is_zero():
     fit = fitted(6, np.arange(6.0), abilities=0.2 * np.arange(6), n_items=200)
-    found = ld.explain_abilities(fit, "size")
+    found = ld.explain(fit.abilities, "size", fit.systems)
     assert found.scale >= 1
     assert 0 <= found.tau < 0.3
     assert "degrees of freedom" in found.summary()
@@ -59,11 +59,29 @@ def test_no_variation_between_systems_is_zero():
 def test_what_cannot_be_explained():
     fit = fitted(3, [1.0, 2, 3])
     with pytest.raises(DataError, match="3 systems are too few for 2 term"):
-        ld.explain_abilities(fit, "size + I(size**2)")
+        ld.explain(fit.abilities, "size + I(size**2)", fit.systems)
     with pytest.raises(ConfigError, match="'tokens' is not a column; there are 'size'"):
-        ld.explain_abilities(fit, "tokens")
+        ld.explain(fit.abilities, "tokens", fit.systems)
     with pytest.raises(ConfigError, match="must be an OutcomeFit, not int"):
         ld.explain_abilities(3, "size")
+    with pytest.raises(DataError, match="no row for 's2'"):
+        ld.explain(fit.abilities, "size", fit.systems.drop("s2"))
+
+
+def test_the_earlier_name_warns_and_gives_the_same_numbers():
+    fit = fitted(6, np.arange(6.0))
+    with pytest.warns(LangdiffWarning, match=r"is now explain\(fit.abilities"):
+        before = ld.explain_abilities(fit, "size")
+    pd.testing.assert_frame_equal(before.terms, ld.explain(fit.abilities, "size", fit.systems).terms)
+
+
+def test_difficulties_of_languages_are_explained():
+    tables = {name: ld.simulate(80, 8, seed=seed).surprisals for seed, name in enumerate("ab")}
+    two_way = ld.fit(tables, clusters=None).two_way
+    vowels = pd.DataFrame({"vowels": np.arange(8.0)}, index=two_way.languages.estimate.index)
+    found = ld.explain(two_way.languages, "vowels", vowels)
+    assert found.unit == "nats"
+    assert found.summary().startswith("difficulty ~ vowels: tau")
 
 
 @pytest.fixture(scope="module")
