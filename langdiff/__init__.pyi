@@ -68,6 +68,7 @@ from .regression.outcomes.analyses import AbilityRegression as AbilityRegression
 from .regression.outcomes.analyses import check_outcomes as check_outcomes
 from .regression.outcomes.analyses import cross_validate_outcomes as cross_validate_outcomes
 from .regression.outcomes.analyses import explain_abilities as explain_abilities
+from .regression.outcomes.faults import ItemFaults as ItemFaults
 from .regression.outcomes.fitting import fit_outcomes as fit_outcomes
 from .regression.outcomes.prediction import OutcomeSimulation as OutcomeSimulation
 from .regression.outcomes.prediction import simulate_crossed_outcomes as simulate_crossed_outcomes

@@ -10,7 +10,8 @@ import pytest
 NAMES = """
 langdiff:
     AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Effects
-    Explanation Folds HuggingFaceLM Jackknife LmComparison Logs Multitext OutcomeFit OutcomePriors OutcomeSimulation
+    Explanation Folds HuggingFaceLM ItemFaults Jackknife LmComparison Logs Multitext OutcomeFit OutcomePriors
+    OutcomeSimulation
     Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
     TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks compute_surprisals
     compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve

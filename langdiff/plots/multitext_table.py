@@ -121,7 +121,9 @@ def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: "DifficultyFit", style: dic
         if lacking:
             raise DataError(f"the fit has no {what} {listing(lacking)}; give the fit of these surprisals.")
     rows, columns = bits.shape
-    sizes: Floats = fit.intent_size[bits.index].to_numpy(dtype=float) * np.sqrt(1 + fit.dispersion)
+    sizes: Floats = fit.intent_size[bits.index].to_numpy(dtype=float)
+    if fit.dispersions is None:  # otherwise they are expected bits
+        sizes = sizes * np.sqrt(1 + fit.dispersion)
     for i, size in enumerate(sizes):
         _draw_cell(ax, (columns + GAP, i), _bits(size), 0.0, style)
     for j, nats in enumerate(fit.difficulty[bits.columns]):

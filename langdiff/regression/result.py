@@ -69,7 +69,7 @@ class DifficultyFit(Result):
         Coefficients of a formula, one row per term: ``estimate`` and ``std_error``, nats. None without a formula.
     intent_size : Series, shape (I,)
         n, in bits that an edition of average difficulty (factor 1) spends: their median in model 1; in
-        model 2 the mean bits are n·exp(σ²/2).
+        model 2 the mean bits are n·exp(σ²/2). Where editions have `dispersions`, n is the mean bits in either.
     dispersion : float
         κ = exp(σ²) − 1: the squared coefficient of variation of the bits (model 1) or of those of one
         unit of an intent (the others). Unbiased σ² in model 1; in the others too small by about

@@ -78,10 +78,15 @@ def standardized_residuals(fit: DifficultyFit, surprisals: Surprisals | pd.DataF
             raise DataError("the bits are not those that were fitted. Give the table that was fitted.")
     z = np.log(table.bits.to_numpy())
     m = np.log(fit.intent_size[table.intents].to_numpy())[:, None]
-    d = fit.difficulty[table.editions].to_numpy()
-    deviation = z - m - d - 0.5 * (np.log1p(fit.dispersion) - model_variance(fit, np.exp(m)))
+    d, kappa = parameters_of(fit, table.editions)
+    variance = model_variance(fit, np.exp(m), kappa)
+    deviation = z - m - d - 0.5 * (np.log1p(kappa) - variance)
     cells = (~np.isnan(z)).sum(axis=1, keepdims=True)
-    spread = (model_variance(fit, np.exp(m)) + 2 * (fit.laplace_scale or 0.0) ** 2) * _share_left(fit, cells)
+    if fit.dispersions is None:
+        spread = (variance + 2 * (fit.laplace_scale or 0.0) ** 2) * _share_left(fit, cells)
+    else:  # the size of an intent is a mean of its cells, weighted by their precisions
+        precision = np.nansum(np.where(np.isnan(z), np.nan, 1 / variance), axis=1, keepdims=True)
+        spread = np.where((cells > 1) & ~np.isnan(z), variance - 1 / precision, np.nan)
     return pd.DataFrame(deviation / np.sqrt(spread), index=table.intents, columns=table.editions)
 
 
@@ -97,19 +102,44 @@ def _share_left(fit: DifficultyFit, cells: Integers) -> Floats:
     return left * (total / (total - int(several.sum()) - fit.free_difficulties + 1))
 
 
-def model_variance(fit: DifficultyFit, size: Floats) -> Floats:
+def parameters_of(fit: DifficultyFit, editions: pd.Index) -> tuple[Floats, float | Floats]:
+    r"""Return difficulties and dispersion of a fit as the densities of its model take them.
+
+    There log bits have the mean :math:`\ln n + d + \frac12(\ln(1 + \kappa) - v)`. Where editions have dispersions of
+    their own, difficulties are of expected bits, n is the expected bits of an edition of factor 1, and the mean is
+    :math:`\ln n + \delta_j - \frac12 v_j`, so that :math:`d_j = \delta_j - \frac12 \ln(1 + \kappa_j)`.
+
+    Parameters
+    ----------
+    fit : DifficultyFit
+        Any fit with one difficulty per edition.
+    editions : Index
+        Editions, in the order wanted.
+
+    Returns
+    -------
+    ndarray, shape (J,), and float or ndarray, shape (J,)
+    """
+    difficulty = fit.difficulty[editions].to_numpy(dtype=float)
+    if fit.dispersions is None:
+        return difficulty, fit.dispersion
+    kappa = fit.dispersions.value[fit.dispersions.group[editions]].to_numpy(dtype=float)
+    return difficulty - 0.5 * np.log1p(kappa), kappa
+
+
+def model_variance(fit: DifficultyFit, size: Floats, kappa: float | Floats) -> Floats:
     """Return the variance v of z for intents of given sizes under a fit (2C: its squared scale).
 
     Parameters
     ----------
     fit : DifficultyFit
-        Fit whose model and dispersion are used.
-    size : ndarray
+        Fit whose model is used.
+    size : ndarray, shape (I, 1)
         Intent sizes n, bits.
+    kappa : float or ndarray, shape (J,)
+        Its dispersion, or those of the editions.
     """
-    if fit.variant.common_variance:
-        return np.full_like(size, np.log1p(fit.dispersion))
-    variance: Floats = np.log1p(fit.dispersion / size)
+    variance: Floats = np.log1p(kappa / (np.ones_like(size) if fit.variant.common_variance else size))
     return variance
 
 
@@ -129,7 +159,8 @@ class HeldOutLikelihood:
     per_intent : Series, shape (I,)
         Log-likelihood of z, summed over the cells of each held-out intent.
     dispersion : float
-        The κ that was used: that of the fit, or a new one if only difficulties were fixed.
+        The κ that was used: that of the fit, or a new one if only difficulties were fixed; the mean of those of
+        editions.
     cells : int
         Number of held-out cells.
     signature : str
@@ -252,7 +283,7 @@ def held_out_log_likelihood(
         per_cell=per_cell,
         std_error=std_error,
         per_intent=per_intent,
-        dispersion=editions.kappa,
+        dispersion=editions.typical,
         cells=int(counts.sum()),
         signature=join_signature(
             {
@@ -272,10 +303,9 @@ def held_out_log_likelihood(
 
 def known_editions(fit: DifficultyFit, editions: pd.Index) -> KnownEditions:
     """Return the parameters of a fit for some editions, in the order given."""
-    difficulty = fit.difficulty[editions].to_numpy(dtype=float)
     prior = size_prior(fit)
     sizes = prior.mean - FARTHEST * prior.std, prior.mean + FARTHEST * prior.std
-    return KnownEditions(fit.variant, difficulty, fit.dispersion, sizes)
+    return KnownEditions(fit.variant, *parameters_of(fit, editions), sizes)
 
 
 def size_prior(fit: DifficultyFit) -> SizePrior:
@@ -359,16 +389,25 @@ def _row_log_density(
 def _with_new_dispersion(
     z: Floats, editions: KnownEditions, prior: SizePrior, n: Sizes, rng: np.random.Generator
 ) -> KnownEditions:
-    """Return the same difficulties with the most likely κ; every κ tried gets the same random starts."""
+    """Return the same difficulties with the most likely κ; every κ tried gets the same random starts.
+
+    The dispersions of editions keep their ratios, and their difficulties stay those of expected bits.
+    """
     seed = int(rng.integers(2**32))
 
-    def minus_log_likelihood(log_kappa: float) -> float:
-        tried = editions._replace(kappa=float(np.exp(log_kappa)))
-        return -float(_row_log_density(z, tried, prior, n, generator(seed)).sum())
+    def with_kappa(log_kappa: float) -> KnownEditions:
+        if isinstance(editions.kappa, float):
+            return editions._replace(kappa=float(np.exp(log_kappa)))
+        kappa = editions.kappa * float(np.exp(log_kappa)) / editions.typical
+        difficulty = editions.difficulty + 0.5 * (np.log1p(editions.kappa) - np.log1p(kappa))
+        return editions._replace(kappa=kappa, difficulty=difficulty)
 
-    start = np.log(editions.kappa)
+    def minus_log_likelihood(log_kappa: float) -> float:
+        return -float(_row_log_density(z, with_kappa(log_kappa), prior, n, generator(seed)).sum())
+
+    start = np.log(editions.typical)
     bounds = (start - FARTHEST_DISPERSION, start + FARTHEST_DISPERSION)
     found = minimize_scalar(
         minus_log_likelihood, bounds=bounds, method="bounded", options={"xatol": DISPERSION_TOLERANCE}
     )
-    return editions._replace(kappa=float(np.exp(found.x)))
+    return with_kappa(float(found.x))

@@ -30,8 +30,13 @@ class KnownEditions(NamedTuple):
 
     variant: "Variant"
     difficulty: Floats  # shape (J,)
-    kappa: float
+    kappa: float | Floats  # of all editions, or shape (J,)
     sizes: tuple[float, float] = (0.0, 12.0)  # range of ln n to be expected
+
+    @property
+    def typical(self) -> float:
+        """The dispersion, or the mean of those of the editions."""
+        return float(np.mean(self.kappa))
 
     def cells(self, z: Floats, m: Floats) -> Floats:
         """Return the log-density of each cell, shape (I, J); NaN where z is."""
@@ -75,7 +80,7 @@ def most_likely_sizes(
 
     units = np.exp(z - editions.difficulty)
     common = editions.variant.common_variance  # then n is the median, not the mean
-    growth = 0.0 if common else 0.5 * np.log1p(editions.kappa)
+    growth = 0.0 if common else 0.5 * np.log1p(editions.typical)
     observed = ~np.isnan(z)
     mean = np.nansum(units, axis=1) / np.maximum(observed.sum(axis=1), 1)
     sensible = np.where(mean > 0, np.log(np.where(mean > 0, mean, 1.0)) - growth, prior.mean)
@@ -108,7 +113,7 @@ def log_marginal(z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.r
         return np.stack(columns, axis=1)
 
     common = editions.variant.common_variance
-    v = np.log1p(editions.kappa) if common else np.logaddexp(0.0, np.log(editions.kappa) - peak)
+    v = np.log1p(editions.typical) if common else np.logaddexp(0.0, np.log(editions.typical) - peak)
     cells = np.maximum((~np.isnan(z)).sum(axis=1), 1)
     finest = 0.25 * np.minimum(np.sqrt(v / cells), prior.std)
     # as far as the prior reaches, and from a peak beyond it as far as the prior is wide

@@ -308,7 +308,7 @@ def level_intervals(
     """
     if point.spread == 0 and point.translation == 0:
         return np.array([_exact(one) for one in answers]).reshape(-1, 3)
-    nest = make_nest(rows, point, structure)
+    nest = make_nest(rows, point, structure, bare=True)
     found = [
         _interval(_Answering(nest, rows, point, structure, one, place))
         for one, place in zip(answers, places, strict=True)

@@ -11,6 +11,7 @@ import pandas as pd
 from langdiff.base.types import Floats
 from langdiff.errors import DataError, words
 from langdiff.regression.outcomes.chance import chance_of
+from langdiff.regression.outcomes.faults import ItemFaults, items_at_fault
 from langdiff.regression.outcomes.rates import Rates, rates_of, std_errors
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS
@@ -179,6 +180,52 @@ class Crossed:
         signed = weight * (first.astype(float) - second.astype(float))
         total = weight[first].sum()
         return np.asarray(signed / total if total else signed * np.nan)
+
+    def items_at_fault(self, q: float = 0.05, *, fewest: int | None = None) -> ItemFaults:
+        """Find items whose answers suggest a wrong key, or a translation that is harder or easier than the item.
+
+        Wrong keys, in all languages or in one, and odd translations are a mixture with right ones. Its shares, σ and τ
+        are those of its highest likelihood; levels are those of the fit. Flags are of the most probable keys, as long
+        as the mean probability that a key is right after all is at most `q`, and each is more probably wrong than
+        right. A
+        translation is judged by the total of its right answers given the answers in other languages (differential item
+        functioning); flags are those of Benjamini and Hochberg's procedure whose shift is beyond .43 log odds.
+
+        Keys can be found, in one language from the answers in others; single translations of moderate difference
+        cannot, since a shift that a few answers tell has a standard error of 1 or more: see the table in the guide.
+
+        Parameters
+        ----------
+        q : float
+            Rate of false discoveries.
+        fewest : int, optional
+            Least number of systems in a language; by default 3 for keys in five languages or more, otherwise 10.
+
+        Returns
+        -------
+        ItemFaults
+            One row per item and language.
+
+        Raises
+        ------
+        ConfigError
+            If the model is another than ``"rasch"``, or an argument is out of range.
+        DataError
+            If there are too few systems, or cells have several trials.
+
+        Warns
+        -----
+        LangdiffWarning
+            If there are too few systems for translations, so that only keys are examined.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> fit = ld.fit_outcomes(ld.simulate_crossed_outcomes(60, 5, 3, seed=1).outcomes)
+        >>> fit.items_at_fault(fewest=3)
+        ItemFaults: 0 wrong keys, 0 translations
+        """
+        return items_at_fault(self._fit, q=q, fewest=fewest)
 
     def chance_of(self, outcomes: Outcomes) -> Floats | None:
         """Return the chance of a right answer in the cells of a table, as the fit takes it.

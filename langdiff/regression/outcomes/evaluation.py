@@ -227,7 +227,13 @@ def nests(rows: Rows, point: Point, structure: Structure) -> bool:
 
 
 def make_nest(
-    some: Rows, point: Point, structure: Structure, *, coarse: bool = False, shifting: bool = False
+    some: Rows,
+    point: Point,
+    structure: Structure,
+    *,
+    coarse: bool = False,
+    shifting: bool = False,
+    bare: bool = False,
 ) -> nested.Nest:
     """Return the nested integrals of rows of one block."""
     return nested.make_nest(
@@ -238,6 +244,7 @@ def make_nest(
         point.translation,
         coarse=coarse,
         shifting=shifting,
+        bare=bare,
     )
 
 

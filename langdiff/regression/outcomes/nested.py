@@ -63,9 +63,9 @@ class Group:
     """Columns whose answers share a translation: pattern of each item, (n,), and its kinds.
 
     `log` has the logarithm of the inner integral, (K, Q); `slope` its derivatives in the levels of the columns and in
-    τ, (K, Q, J + 1); `along` the second derivatives between these and a shift of all levels, None unless asked for.
-    Without chance a pattern is a total: its tables are those of its first item, from whose answers others differ by
-    `apart`, (n, J), which adds `linear`, (n,), to the logarithm.
+    τ, (K, Q, J + 1), unless not asked for; `along` the second derivatives between these and a shift of all levels, None
+    unless asked for. Without chance a pattern is a total: its tables are those of its first item, from whose answers
+    others differ by `apart`, (n, J), which adds `linear`, (n,), to the logarithm.
     """
 
     columns: Integers
@@ -227,6 +227,7 @@ def make_nest(
     *,
     coarse: bool = False,
     shifting: bool = False,
+    bare: bool = False,
 ) -> Nest:
     """Return the integrals of items of one block.
 
@@ -244,6 +245,8 @@ def make_nest(
         Whether errors of about 1e-5 of an integral are allowed.
     shifting : bool
         Whether second derivatives with a shift of all levels are wanted, as covariates want them.
+    bare : bool
+        Whether only integrals are wanted, without derivatives, and of distinct answers, never of totals.
     """
     groups = [np.flatnonzero(languages == one) for one in np.unique(languages)]
     answers = np.stack([rows.t[:, columns].sum(axis=1) for columns in groups], axis=1)
@@ -256,21 +259,24 @@ def make_nest(
     nest = Nest(outer.v[0], outer.log_weight[0], inner, spread, translation, [])
     of_rows = kinds(rows.x)
     for columns in groups:
-        nest.groups.append(_group(nest, rows, levels, columns, of_rows, shifting=shifting))
+        nest.groups.append(_group(nest, rows, levels, columns, of_rows, shifting=shifting, bare=bare))
     return nest
 
 
-def _group(nest: Nest, rows: Rows, levels: Floats, columns: Integers, of_rows: Integers, *, shifting: bool) -> Group:
+def _group(
+    nest: Nest, rows: Rows, levels: Floats, columns: Integers, of_rows: Integers, *, shifting: bool, bare: bool
+) -> Group:
     s, t = rows.s[:, columns], rows.t[:, columns]
     alike = of_rows
     guessed = rows.constant is not None and bool(rows.constant[:, columns].any())
     if guessed and rows.constant is not None:
         alike = kinds(np.column_stack([of_rows, rows.constant[:, columns]]))
-    pattern = kinds(np.column_stack([alike, t, s if guessed else s.sum(axis=1)]))
+    totals = not (guessed or bare)
+    pattern = kinds(np.column_stack([alike, t, s.sum(axis=1) if totals else s]))
     first = np.zeros(pattern.max() + 1, dtype=int)
     first[pattern[::-1]] = np.arange(len(pattern))[::-1]
     count, nodes, size = len(first), len(nest.v), len(columns)
-    log, slope = np.empty((count, nodes)), np.empty((count, nodes, size + 1))
+    log, slope = np.empty((count, nodes)), np.empty((0 if bare else count, nodes, size + 1))
     along = np.empty_like(slope) if shifting else None
     found = []
     for one in np.unique(alike[first]):
@@ -285,10 +291,11 @@ def _group(nest: Nest, rows: Rows, levels: Floats, columns: Integers, of_rows: I
             some = slice(start, start + step)
             part = kind._replace(places=places[some], s=kind.s[some], f=kind.f[some])
             log[part.places], share = integrate(part, nest, cells)
-            slope[part.places] = _slopes(part, cells, share, nest.inner.u)
+            if not bare:
+                slope[part.places] = _slopes(part, cells, share, nest.inner.u)
             if along is not None:
                 along[part.places] = _along(part, cells, share, nest.inner.u, slope[part.places])
-    if guessed:
+    if not totals:
         return Group(columns, pattern, found, log, slope, along)
     apart = s - s[first[pattern]]
     linear = (apart * levels[:, columns]).sum(axis=1)

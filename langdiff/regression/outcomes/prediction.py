@@ -78,7 +78,7 @@ def _difficulties(rows: Rows, point: Point, structure: Structure) -> tuple[Float
     for part, shared in parts(rows, point, structure, ITEM_NODES):
         some = rows.take(part)
         if nests(rows, point, structure):
-            nest = make_nest(some, point, structure)
+            nest = make_nest(some, point, structure, bare=True)
             v, share = nest.v, nest.share
         elif shared is None:
             v, share = posterior(some, point, structure, ITEM_NODES)
@@ -98,7 +98,7 @@ def predict(fit: "OutcomeFit", outcomes: Outcomes) -> pd.DataFrame:
     if nests(rows, fit.point, fit.structure):
         rates = np.empty(rows.s.shape)
         for part, _ in parts(rows, fit.point, fit.structure, NODES):
-            rates[part] = nested.rates(make_nest(rows.take(part), fit.point, fit.structure))
+            rates[part] = nested.rates(make_nest(rows.take(part), fit.point, fit.structure, bare=True))
         return pd.DataFrame(rates, index=outcomes.items.index, columns=outcomes.systems.index)
     loading = fit.point.spread * np.exp(fit.point.log_loading)
     found = np.empty(rows.s.shape)

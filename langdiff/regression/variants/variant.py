@@ -247,7 +247,7 @@ class Variant(ABC):
         z: Floats,
         m: Floats,
         d: Floats,
-        kappa: float,
+        kappa: float | Floats,
         sizes: tuple[float, float] | None = None,  # noqa: ARG002 - for models whose density is an integral
     ) -> Floats:
         r"""Return the log-density of each log surprisal at given sizes and difficulties.
@@ -260,8 +260,8 @@ class Variant(ABC):
             Log intent sizes, ln n.
         d : ndarray, shape (J,)
             Difficulties in nats; need not be normalized.
-        kappa : float
-            Dispersion, exp(σ²) − 1, positive.
+        kappa : float or ndarray, shape (J,)
+            Dispersion, exp(σ²) − 1, positive; in models 1 and 2 possibly one of each edition.
         sizes : pair of float, optional
             A range of m to be expected, for a quicker density of `Blunders`.
 
@@ -289,7 +289,7 @@ class Variant(ABC):
         """
         check_dispersion(kappa)
         size, sigma2 = m[:, None], np.log1p(kappa)
-        v = np.full_like(size, sigma2) if self.common_variance else variance_of(size, kappa)
+        v = np.zeros_like(size) + sigma2 if self.common_variance else variance_of(size, kappa)
         return self.log_density(z, size + d + 0.5 * (sigma2 - v), v)
 
     def noise(self, generator: np.random.Generator, sigma: float, log_sizes: Floats, n_editions: int) -> Floats:
@@ -464,13 +464,13 @@ class Variant(ABC):
         return second_order(CellLikelihood(two_way, self.cells(), restricted), found.sizes, found.c)[0]
 
 
-def check_dispersion(kappa: float) -> None:
-    """Check that a dispersion is positive."""
-    if not kappa > 0:  # catches NaN too
+def check_dispersion(kappa: float | Floats) -> None:
+    """Check that a dispersion is positive, or several are."""
+    if not np.all(np.asarray(kappa) > 0):  # catches NaN too
         raise ValueError(f"kappa must be positive, got {kappa!r}")
 
 
-def variance_of(size: Floats, kappa: float) -> Floats:
+def variance_of(size: Floats, kappa: float | Floats) -> Floats:
     """Return v = ln(1 + κ/n) at ln n without overflow, and never 0."""
     v: Floats = np.maximum(np.logaddexp(0.0, np.log(kappa) - size), LEAST_VARIANCE)
     return v

@@ -204,3 +204,44 @@ def test_intents_of_one_size_say_nothing_of_others():
     with pytest.raises(DataError, match="all intents of the fit are of one size"):
         held_out_log_likelihood(fit, bits, n="posterior", seed=0)
     assert np.isfinite(held_out_log_likelihood(fit, bits, n="map", seed=0).total)
+
+
+def unequal(rows=600, seed=0):
+    """Bits of editions whose noise differs, drawn without the package: log-normal, about known expected bits."""
+    rng = np.random.default_rng(seed)
+    sizes, d = 150 * np.exp(rng.normal(0, 0.6, rows)), np.array([0.0, 0.6, -0.5, 0.1, -0.1])
+    v = (0.17 * np.array([0.5, 0.7, 1, 1.4, 2])) ** 2 * (150 / sizes)[:, None]
+    z = np.log(sizes)[:, None] + d - v / 2 + np.sqrt(v) * rng.normal(size=(rows, 5))
+    return pd.DataFrame(np.exp(z), columns=list("abcde"))
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_residuals_of_editions_with_dispersions_of_their_own_are_standard(model):
+    bits = unequal().mask(np.random.default_rng(1).random((600, 5)) < 0.2)
+    fit = ld.fit(bits, model=model)
+    assert fit.dispersions is not None
+    residuals = ld.standardized_residuals(fit, bits)
+    assert residuals.mean().abs().max() < 0.1
+    wider = 1.25 if model == "1" else 1.06  # model 1 takes the noise of short texts for that of all
+    assert residuals.std().between(1 / wider, wider).all()
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_held_out_intents_of_editions_with_dispersions_of_their_own(model):
+    train, test = unequal(400), unequal(40, seed=1)
+    fit = ld.fit(train, model=model)
+    prior = size_prior(fit)
+    found = held_out_log_likelihood(fit, test, n="posterior").per_intent
+    m = np.linspace(prior.mean - 8 * prior.std, prior.mean + 8 * prior.std, 20_001)[:, None]
+    kappa = fit.dispersions.value[fit.dispersions.group[test.columns]].to_numpy()
+    v = np.log1p(kappa / (1 if model == "1" else np.exp(m)))
+    location = m + fit.difficulty.to_numpy() - v / 2  # difficulties are of expected bits
+    for intent in (0, 7):
+        z = np.log(test.iloc[intent].to_numpy())
+        density = np.exp(norm.logpdf(z, location, np.sqrt(v)).sum(axis=1)) * norm.pdf(m[:, 0], prior.mean, prior.std)
+        assert found[intent] == pytest.approx(np.log(np.trapezoid(density, m[:, 0])), abs=1e-6)
+    common = ld.fit(train, model=model, dispersion="common")
+    assert found.sum() > held_out_log_likelihood(common, test, n="posterior").total + 5
+    refitted = held_out_log_likelihood(fit, test, fix="difficulty", n="posterior")
+    assert refitted.total >= found.sum() - 1e-6
+    assert refitted.dispersion == pytest.approx(fit.dispersion, rel=0.3)

@@ -1,0 +1,295 @@
+"""Known chance: where it is given, columns at chance and their bounds, expected rates and differences in points."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import expit
+from scipy.stats import binom
+
+import langdiff as ld
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.regression.outcomes.chance import Answers, guesses, level_intervals
+from langdiff.regression.outcomes.evaluation import Point
+from langdiff.regression.outcomes.integrals import Rows
+from langdiff.regression.outcomes.likelihoods import Structure
+
+WIDE = {"a": -2.0, "b": -1.0, "c": 0.0, "d": 1.0, "e": 2.0}
+
+
+def drawn(seed=1, languages=4, systems=None, **settings):
+    settings = {"chance": 0.25, "translation_spread": 0.3} | settings
+    return ld.simulate_crossed_outcomes(150, languages, systems or WIDE, seed=seed, **settings).outcomes
+
+
+def plain(outcomes):
+    return replace(outcomes, items=outcomes.items[[]])
+
+
+def test_chance_is_given_in_several_ways():
+    outcomes, bare = drawn(), plain(drawn())
+    of_items = ld.fit_outcomes(outcomes)
+    choices = bare.with_items(pd.DataFrame({"choices": 4}, index=bare.items.index))
+    named = bare.with_items(pd.DataFrame({"guess": 0.25, "task": "t"}, index=bare.items.index))
+    of_columns = replace(bare, systems=pd.DataFrame({"chance": 0.25}, index=bare.systems.index))
+    for table, chance in (
+        (bare, 0.25),
+        (bare, "0.25"),
+        (choices, "auto"),
+        (named, "guess"),
+        (bare, dict.fromkeys(["l1", "l2", "l3", "l4"], 0.25)),
+        (named, {"t": 0.25}),
+        (of_columns, "auto"),
+    ):
+        fit = ld.fit_outcomes(table, chance=chance)
+        assert fit.log_likelihood == pytest.approx(of_items.log_likelihood, abs=1e-9)
+        assert fit.chance_words.startswith("chance 1/4 of 150 items")
+    assert "from the number of choices" in ld.fit_outcomes(choices).chance_words
+    without = ld.fit_outcomes(outcomes, chance=None)
+    assert without.chance is None
+    assert without.log_likelihood != pytest.approx(of_items.log_likelihood, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("chance", "error", "message"),
+    [
+        (1.0, DataError, "from 0 to below 1, got 1"),
+        (-0.1, DataError, "from 0 to below 1"),
+        (True, ConfigError, "must be a number"),
+        ("gess", ConfigError, "chance='gess' is an attribute neither of items nor of columns"),
+        ({"l1": 0.25}, ConfigError, "has no number for 'l2', 'l3', 'l4'"),
+        ({"l9": 0.25}, ConfigError, "neither a language of the columns nor a task"),
+        ([0.25], ConfigError, "must be a number, an attribute"),
+    ],
+)
+def test_chance_that_cannot_be(chance, error, message):
+    with pytest.raises(error, match=message):
+        ld.fit_outcomes(plain(drawn()), chance=chance)
+
+
+def test_chance_must_be_known_of_all_and_fit_the_model():
+    outcomes = drawn()
+    lacking = outcomes.with_items(outcomes.items.assign(chance=[np.nan, *[0.25] * 149]))
+    with pytest.raises(DataError, match="1 of 150 items have no number as chance: 'i1'"):
+        ld.fit_outcomes(lacking)
+    both = replace(outcomes, systems=pd.DataFrame({"chance": 0.25}, index=outcomes.systems.index))
+    with pytest.raises(DataError, match="both items and columns"):
+        ld.fit_outcomes(both)
+    with pytest.raises(ConfigError, match="rests on totals"):
+        ld.fit_outcomes(outcomes, model="conditional")
+    with pytest.raises(DataError, match="choices must be at least 1"):
+        ld.fit_outcomes(plain(outcomes).with_items(pd.DataFrame({"choices": 0}, index=outcomes.items.index)))
+    fit = ld.fit_outcomes(outcomes)
+    with pytest.raises(DataError, match="these outcomes have no such attribute"):
+        fit.predict(plain(outcomes))
+
+
+def test_rates_at_a_reciprocal_are_warned_of():
+    weak = dict.fromkeys("abc", -50.0)
+    outcomes = plain(ld.simulate_crossed_outcomes(400, 4, weak, chance=0.25, seed=3).outcomes)
+    with pytest.warns(LangdiffWarning, match=r"many columns have 1/4 of their answers right: .* chance=0.25"):
+        ld.fit_outcomes(outcomes)
+
+
+def test_a_column_of_guesses():
+    """225 of 900 at 1/4; 248 is the smallest number with p < .05."""
+    for right, p in ((225, 0.5128), (247, 0.0500), (248, 0.0427)):
+        s = (np.arange(900) < right).astype(float)[:, None]
+        found = guesses(s, np.ones_like(s), np.full(s.shape, 0.25))
+        assert found[0] == pytest.approx(p, abs=5e-5)
+    s = (np.arange(900) < 225).astype(float)
+    answers = Answers(s, np.ones(900), np.full(900, 0.25), -1)
+    point = Point(level=np.zeros((1, 2)), slope=np.zeros(0), spread=0.0, log_loading=np.zeros(2))
+    nothing = np.zeros((900, 2))
+    rows = Rows(s=nothing, t=nothing, x=np.zeros((900, 0)), block=np.zeros(900, dtype=int), weight=np.ones(900))
+    (ends,) = level_intervals(rows, point, Structure(), [answers], [None])
+    assert ends[0] == -np.inf
+    assert ends[2] == pytest.approx(-3.1908, abs=5e-5)
+
+
+def test_unequal_chance_is_poisson_binomial():
+    chance = np.array([0.5, 0.5, 0.2, 0.25, 0.25])[:, None]
+    s = np.array([1, 1, 0, 1, 0.0])[:, None]
+    brute = sum(
+        np.prod(np.where(bits, chance[:, 0], 1 - chance[:, 0]))
+        for bits in np.ndindex(2, 2, 2, 2, 2)
+        for bits in [np.array(bits)]
+        if bits.sum() >= 3
+    )
+    assert guesses(s, np.ones_like(s), chance)[0] == pytest.approx(brute, abs=1e-12)
+    assert binom.sf(2, 5, 0.25) == pytest.approx(guesses(s, np.ones_like(s), np.full((5, 1), 0.25))[0], abs=1e-12)
+
+
+def test_the_interval_of_a_level_is_that_of_the_likelihood():
+    """Against sums over a grid of v, one language, the levels of the other columns as they are."""
+    rng = np.random.default_rng(4)
+    level, spread, items = np.array([0.5, -0.5, -2.5]), 1.2, 120
+    chance = np.full((items, 3), 0.25)
+    p = 0.25 + 0.75 * expit(level - spread * rng.normal(size=(items, 1)))
+    s = (rng.random(p.shape) < p).astype(float)
+    rows = Rows(s=s, t=np.ones_like(s), x=np.zeros((items, 0)), block=np.zeros(items, int), weight=np.ones(items),
+                constant=chance)  # fmt: skip
+    point = Point(level=level[None], slope=np.zeros(0), spread=spread, log_loading=np.zeros(3))
+    one = Answers(s[:, 2], np.ones(items), chance[:, 2], -1)
+    (found,) = level_intervals(rows, point, Structure(), [one], [2])
+    v = np.linspace(-8, 8, 4001)
+
+    def log_likelihood(ability):
+        q = 0.25 + 0.75 * expit(np.array([*level[:2], ability]) - spread * v[:, None])
+        rows_of = s @ np.log(q).T + (1 - s) @ np.log1p(-q).T - v**2 / 2
+        return np.log(np.exp(rows_of).sum(axis=1)).sum()
+
+    best = log_likelihood(found[0])
+    assert best >= max(log_likelihood(found[0] + d) for d in (-0.01, 0.01))
+    for end in found[1:]:
+        if np.isfinite(end):
+            assert 2 * (best - log_likelihood(end)) == pytest.approx(3.841459, abs=1e-4)
+    assert np.isfinite(found[2])
+
+
+HARD = {"l1": -1.5, "l2": 0.0, "l3": 1.5}
+
+
+def test_columns_at_chance_make_levels_sums():
+    outcomes = drawn(seed=2, languages=HARD)
+    fit = ld.fit_outcomes(outcomes)
+    low = fit.guessing[fit.guessing["at_chance"]]
+    assert fit.additive
+    assert 1 <= len(low) <= 4
+    assert np.isposinf(low["level_high"]).any() or (low["level_high"] > low["level_low"]).all()
+    assert "levels are sums of languages and systems" in fit.summary()
+    assert "at chance: level above" in fit.summary()
+    assert fit.two_way.additive
+    assert set(fit.two_way.at_chance) == set(low.index)
+    with pytest.raises(DataError, match="without interaction"):
+        _ = fit.two_way.interaction
+    one = fit.two_way.languages.contrast("l3", "l1")
+    assert one.low < 3 < one.high
+    with pytest.warns(LangdiffWarning, match="which selects by what is measured"):
+        above = ld.fit_outcomes(outcomes, columns="above chance")
+    assert not above.additive
+    assert len(above.systems) == 15 - len(low)
+    assert len(above.guessing) == 15
+    predicted = above.predict(outcomes)
+    assert list(predicted) == list(above.systems.index)
+    with pytest.raises(ConfigError, match="without interaction"):
+        ld.fit_outcomes(outcomes.with_items(outcomes.items.assign(half=np.arange(150) % 2)), interaction="half")
+
+
+def test_a_language_at_chance_has_bounds_only():
+    outcomes = drawn(seed=3, languages={"l1": 0.0, "l2": 0.3, "none": 40.0})
+    with pytest.warns(LangdiffWarning, match="All columns of their language or their system are"):
+        fit = ld.fit_outcomes(outcomes)
+    assert set(fit.columns["language"]) == {"l1", "l2"}
+    left = fit.guessing.loc[[name for name in fit.guessing.index if name.startswith("none")]]
+    assert left["at_chance"].all()
+    assert np.isfinite(left["level_low"]).all()
+
+
+def test_one_language_leaves_columns_at_chance_out():
+    outcomes = replace(drawn(seed=3, languages=1, systems=WIDE | {"guess": -50.0}), columns=None)
+    with pytest.warns(LangdiffWarning, match="at chance: 'l1@guess'"):
+        fit = ld.fit_outcomes(outcomes)
+    assert "l1@guess" not in fit.systems.index
+    assert fit.guessing.loc["l1@guess", "at_chance"]
+    weak = outcomes.sel(systems=["l1@guess", "l1@c"])
+    with pytest.raises(DataError, match="too few are left"):
+        ld.fit_outcomes(weak)
+
+
+def test_slopes_and_trials_may_have_chance():
+    rng = np.random.default_rng(1)
+    p = 0.25 + 0.75 * expit(np.array([0.0, 1.0, 2.0]) - np.array([0.7, 1.0, 1.4]) * rng.normal(size=(3000, 1)))
+    answers = pd.DataFrame(rng.binomial(1, p).astype(float), [f"i{i}" for i in range(3000)], ["x", "y", "z"])
+    slopes = ld.fit_outcomes(ld.Outcomes(successes=answers), model="slopes", chance=0.25)
+    assert slopes.converged
+    loading = slopes.parameters.loc["loading"]
+    assert (np.abs(loading["estimate"] - [0.7, 1.0, 1.4] / np.cbrt(0.98)) < 3 * loading["std_error"]).all()
+    p = 0.25 + 0.75 * expit(np.array([0.0, 1.0]) - rng.normal(size=(300, 1)))
+    names = [f"i{i}" for i in range(300)]
+    table = ld.Outcomes(
+        successes=pd.DataFrame(rng.binomial(4, p).astype(float), names, ["x", "y"]),
+        trials=pd.DataFrame(4.0, names, ["x", "y"]),
+    )
+    fit = ld.fit_outcomes(table, chance=0.25)
+    assert fit.model == "beta-binomial"
+    contrast = fit.abilities.contrast("y", "x")
+    assert contrast.low < 1 < contrast.high
+    assert ld.fit_outcomes(table, model="rasch", chance=0.25).abilities.contrast("y", "x").estimate == pytest.approx(
+        contrast.estimate, abs=0.1
+    )
+
+
+@pytest.mark.parametrize("settings", [{}, {"by": "half"}, {"formula": "length"}, {"model": "slopes", "chance": None}])
+def test_errors_of_rates_are_those_of_the_delta_method(settings):
+    """Differences of the rates in the parameters of the search, with the covariance of the fit."""
+    outcomes = drawn(seed=6, languages=2, systems={"b": -0.5, "c": 0.5})
+    outcomes = outcomes.with_items(outcomes.items.assign(half=np.arange(150) % 2, length=np.arange(150) % 7 / 3))
+    if "model" in settings:
+        outcomes = ld.simulate_outcomes(400, 3, loadings=[0.8, 1.0, 1.2], seed=2).outcomes
+    fit = ld.fit_outcomes(outcomes, **settings)
+    found = fit.expected_rates(errors=True)
+    assert_allclose(found["rate"], fit.expected_rates().to_numpy().ravel())
+    parameters = fit.parameters["estimate"]
+    groups = len(fit.expected_rates())
+
+    def rates(values):
+        kind = {name: values[parameters.index.get_level_values(0) == name] for name in parameters.index.levels[0]}
+        level = kind["ability"] - kind["difficulty"][:, None]
+        slope = kind.get("loading", np.ones(len(kind["ability"])))
+        loading = np.sqrt((kind["spread"][0] * slope) ** 2 + (kind["spread"][1] ** 2 if len(kind["spread"]) > 1 else 0))
+        x, w = np.polynomial.hermite_e.hermegauss(80)
+        chance = 0.0 if "chance" in settings else 0.25
+        centred = fit.items["length"].to_numpy() - fit.items["length"].mean() if "term" in kind else np.zeros(1)
+        term = kind["term"][0] if "term" in kind else 0.0
+        eta = level[:, :, None, None] - term * centred[:, None] - loading[:, None, None] * x
+        return ((chance + (1 - chance) * expit(eta)) @ (w / w.sum())).mean(axis=2).ravel()
+
+    values = parameters.to_numpy()
+    assert len(rates(values)) == groups * len(fit.systems)
+    assert_allclose(rates(values), found["rate"], atol=1e-6)
+    jacobian = np.stack([(rates(values + e) - rates(values - e)) / 2e-6 for e in 1e-6 * np.eye(len(values))], axis=1)
+    covariance = np.nan_to_num(fit.covariance.to_numpy())
+    assert_allclose(found["std_error"], np.sqrt(np.diag(jacobian @ covariance @ jacobian.T)), rtol=1e-4)
+
+
+def test_pairs_have_points():
+    fit = ld.fit_outcomes(drawn(seed=7, languages=3, systems={"c": 0.0, "d": 1.0, "e": 2.0}))
+    rates = fit.expected_rates().loc["all"]
+    languages = fit.pairs().frame
+    (one, other), row = next(languages.iterrows())
+    mean = [rates[[f"{language}@{system}" for system in "cde"]].mean() for language in (one, other)]
+    assert row["points"] == pytest.approx(100 * (mean[0] - mean[1]))
+    assert row["points"] < 0 < row["estimate"]  # the harder first
+    assert (languages["points_std_error"] > 0).all()
+    within = fit.pairs("d").frame
+    assert within.iloc[0]["points"] == pytest.approx(
+        100 * (rates[f"{within.index[0][0]}@d"] - rates[f"{within.index[0][1]}@d"])
+    )
+    assert fit.pairs("systems", weights={"l1": 1, "l2": 1, "l3": 2}).frame.shape == fit.pairs("systems").frame.shape
+    one_level = ld.fit_outcomes(ld.simulate_outcomes(100, 3, seed=1).outcomes)
+    assert one_level.pairs().frame["points"].iloc[0] > 0
+    with pytest.raises(DataError, match="one level"):
+        _ = one_level.two_way
+
+
+def test_a_crossed_fit_comes_back_from_its_file(tmp_path):
+    fit = ld.fit_outcomes(drawn(seed=2, languages=HARD))
+    fit.save(tmp_path / "fit.json")
+    back = ld.read(tmp_path / "fit.json")
+    pd.testing.assert_frame_equal(back.guessing, fit.guessing)
+    assert back.summary() == fit.summary()
+    pd.testing.assert_frame_equal(back.predict(fit.outcomes), fit.predict(fit.outcomes))
+
+
+def test_clusters_are_found():
+    outcomes = drawn(passages=30, passage_spread=0.5, systems={"c": 0.0, "d": 1.0})
+    fit = ld.fit_outcomes(outcomes)
+    assert (fit.errors.kind, fit.errors.clusters, fit.errors.n_clusters) == ("sandwich", "passage", 30)
+    assert "30 clusters by passage" in fit.summary()
+    assert "design effect" in fit.summary()
+    assert ld.fit_outcomes(outcomes, clusters=None).errors.clusters == "item"
+    assert ld.fit_outcomes(outcomes, errors="information").errors.kind == "information"
+    assert fit.two_way.degrees_of_freedom == 29
