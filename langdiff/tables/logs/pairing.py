@@ -34,7 +34,7 @@ class Pairing:
         Keys of the documents that name the item.
     checks : DataFrame
         One row per language: ``items``; ``text``, the correlation of ln characters with the median of the other
-        languages; ``digits``, the share of texts with digits that have the same digits in most other languages;
+        languages; ``digits``, the share of texts that have the digits of most other languages, where either has some;
         ``easiness``, the correlation of the share of systems that are right with that in the other languages;
         ``targets``, Cohen's kappa of the right options with those of the other languages. NaN where logs do not tell.
     notes : tuple of str
@@ -198,20 +198,21 @@ def _texts(rows: pd.DataFrame, languages: Any) -> tuple[pd.Series, pd.Series]:
 
 
 def _equal_digits(table: pd.DataFrame) -> pd.Series:
-    """Return by language the share of texts with digits that have the digits of most other languages."""
-    equal, both = np.zeros(table.shape[1]), np.zeros(table.shape[1])
-    for row in table.where(table.notna(), "").to_numpy():
-        counts = Counter(row)
-        counts[""] = 0
+    """Return by language the share of texts whose digits are those of most other languages, where either has some."""
+    equal, either = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+    for row in table.astype(object).where(table.notna(), None).to_numpy():
+        counts = Counter(own for own in row if own is not None)
         for place, own in enumerate(row):
-            if own:
-                counts[own] -= 1
-                usual, votes = counts.most_common(1)[0]
-                counts[own] += 1
-                both[place] += votes > 0
-                equal[place] += votes > 0 and usual == own
+            if own is None or counts.total() < 2:
+                continue
+            counts[own] -= 1
+            usual = counts.most_common(1)[0][0]
+            counts[own] += 1
+            if own or usual:
+                either[place] += 1
+                equal[place] += own == usual
     with np.errstate(invalid="ignore"):
-        return pd.Series(equal / both, index=table.columns)
+        return pd.Series(equal / either, index=table.columns)
 
 
 def _easiness(rows: pd.DataFrame, languages: Any) -> tuple[pd.Series, int]:
