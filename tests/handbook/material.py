@@ -312,6 +312,20 @@ def logs() -> None:
     long.assign(bits=-long["bits"])[["intent", "edition", "bits"]].to_csv("scores.csv", index=False)
 
 
+def evaluations() -> None:
+    """Logs of lm-evaluation-harness of two models, as if they were told to add no start token."""
+    real = Path(__file__).parents[1] / "data" / "logs" / "real" / "lm_eval"
+    for file in real.rglob("*.json*"):
+        text = file.read_text(encoding="utf-8")
+        if file.name.startswith("results_"):
+            found = json.loads(text)
+            found["config"]["model_args"]["add_bos_token"] = False
+            text = json.dumps(found)
+        folder = Path("results", *file.relative_to(real).parts[:-1])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / file.name).write_text(text, encoding="utf-8")
+
+
 def gpt() -> None:
     """A causal model with random weights, and a corpus that it scores."""
     from tests.lm.external.tiny_gpt import make_gpt, make_tokenizer

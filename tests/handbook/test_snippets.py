@@ -104,6 +104,7 @@ PREPARED = {
     "docs/gallery.md": Page(names=gallery_names, slow=True),
     "docs/inference.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
     "docs/language-models.md": Page((material.ntrex, material.gpt), smaller=ONE_WORKER, slow=True),
+    "docs/logs.md": Page((material.logs, material.evaluations)),
     "docs/models.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
     "docs/multilingual.md": Page((material.systems,), names=material.data_by_language),
     "docs/outcomes.md": Page((material.answers,)),
