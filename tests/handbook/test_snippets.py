@@ -73,7 +73,7 @@ class Page:
 ONE_WORKER = {"workers=2": "workers=1"}
 PREPARED = {
     "README.md": Page(
-        (material.bible, material.tables, material.two_treebanks, material.discourse),
+        (material.bible, material.tables, material.two_treebanks, material.discourse, material.evaluations),
         smaller={
             "--min-intents 20000": "--min-intents 200",
             "surprisals.csv origins.csv": "surprisals.csv origins.csv --min-native 50",
