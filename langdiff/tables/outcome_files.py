@@ -142,7 +142,7 @@ def typed(values: pd.Series) -> pd.Series:
 
 
 OutcomeFormat = Literal["long", "wide", "lm-eval", "inspect"]
-OF_CELLS = ("answer", "target")  # columns of logs about a system's answer, no attributes of items
+OF_CELLS = ("answer", "target", "task")  # columns of logs, left out where they are no attributes of items
 
 
 def read_outcomes(

@@ -11,7 +11,7 @@ from langdiff.base.cells import check_names
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
-from langdiff.tables.crossing import PREFIX, check_columns, long_columns
+from langdiff.tables.crossing import LEVELS, PREFIX, check_columns, long_columns
 from langdiff.tables.logs.pairing import Pairing
 from langdiff.tables.long_tables import write_table_file
 
@@ -336,8 +336,11 @@ class Outcomes:
     def __repr__(self) -> str:
         """Return the numbers of items, systems, trials and missing cells in one line."""
         missing = int((~self.observed).sum())
+        many = f"{len(self.systems):,} systems"
+        if self.columns is not None:
+            many = " × ".join(f"{self.columns[level].nunique():,} {level}s" for level in LEVELS)
         return (
-            f"Outcomes of {self.name}: {len(self.items):,} items × {len(self.systems):,} systems, "
+            f"Outcomes of {self.name}: {len(self.items):,} items × {many}, "
             f"{int(np.nansum(self.trials.to_numpy())):,} trials, {missing:,} of {self.successes.size:,} cells missing"
         )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -231,6 +231,6 @@ def unstack(table: Surprisals) -> dict[str, Surprisals]:
         bits = table.bits[list(names)].rename(columns=names)
         there = bits.notna().any(axis=1)
         info = None if table.intent_info is None else table.intent_info[there]
-        kept = {name: frame[there] for name, frame in frames.items()}
+        kept: dict[str, Any] = {name: frame[there] for name, frame in frames.items()}
         found[str(system)] = replace(Surprisals(bits=bits[there], intent_info=info, lm=str(system)), **kept)
     return found

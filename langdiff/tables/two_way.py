@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.result import Result, rounded
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
@@ -326,6 +326,8 @@ class TwoWay(ColumnLevels, Result):
             frame[f"{of[:-1]}_effect"] = self.columns[of[:-1]].map(found).to_numpy()
         frame["interaction"] = np.nan if self.additive else self._all.residual(levels)
         return frame
+
+    plot = Drawn("plot_difficulties", lambda two_way: two_way.languages)
 
     def _lines(self) -> Iterator[str]:
         yield repr(self)

@@ -312,6 +312,20 @@ def logs() -> None:
     long.assign(bits=-long["bits"])[["intent", "edition", "bits"]].to_csv("scores.csv", index=False)
 
 
+def evaluations() -> None:
+    """Logs of lm-evaluation-harness of two models, as if they were told to add no start token."""
+    real = Path(__file__).parents[1] / "data" / "logs" / "real" / "lm_eval"
+    for file in real.rglob("*.json*"):
+        text = file.read_text(encoding="utf-8")
+        if file.name.startswith("results_"):
+            found = json.loads(text)
+            found["config"]["model_args"]["add_bos_token"] = False
+            text = json.dumps(found)
+        folder = Path("results", *file.relative_to(real).parts[:-1])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / file.name).write_text(text, encoding="utf-8")
+
+
 def gpt() -> None:
     """A causal model with random weights, and a corpus that it scores."""
     from tests.lm.external.tiny_gpt import make_gpt, make_tokenizer
@@ -337,3 +351,15 @@ def wmt() -> None:
                 body += f'<doc docid="d{start}" origlang="{origin}">\n{"".join(lines)}</doc>\n'
             head = f'<srcset setid="newstest{2009 + year}" srclang="any">\n'
             write(f"wmt/newstest20{9 + year:02}-src.{language}.sgm", f"{head}{body}</srcset>\n")
+
+
+def systems() -> None:
+    """Write llama.csv and gpt2.csv, the bits and tokens of the same texts in twenty-four languages."""
+    for seed, name in enumerate(("llama", "gpt2")):
+        table = ld.simulate(60, 24, seed=seed).surprisals
+        ld.Surprisals(bits=table.bits, units=(table.bits / 3).round() + 1, lm=name).save(f"{name}.csv")
+
+
+def data_by_language() -> dict[str, pd.DataFrame]:
+    """Return amounts of training data by language."""
+    return {"data": pd.DataFrame({"data": range(1, 25)}, index=[f"e{j}" for j in range(1, 25)])}

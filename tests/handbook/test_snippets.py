@@ -73,7 +73,7 @@ class Page:
 ONE_WORKER = {"workers=2": "workers=1"}
 PREPARED = {
     "README.md": Page(
-        (material.bible, material.tables, material.two_treebanks, material.discourse),
+        (material.bible, material.tables, material.two_treebanks, material.discourse, material.evaluations),
         smaller={
             "--min-intents 20000": "--min-intents 200",
             "surprisals.csv origins.csv": "surprisals.csv origins.csv --min-native 50",
@@ -104,7 +104,9 @@ PREPARED = {
     "docs/gallery.md": Page(names=gallery_names, slow=True),
     "docs/inference.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
     "docs/language-models.md": Page((material.ntrex, material.gpt), smaller=ONE_WORKER, slow=True),
+    "docs/logs.md": Page((material.logs, material.evaluations)),
     "docs/models.md": Page((partial(material.tables, ("deu", "eng", "fin")),)),
+    "docs/multilingual.md": Page((material.systems,), names=material.data_by_language),
     "docs/outcomes.md": Page((material.answers,)),
     "docs/parallelism.md": Page((material.sermons,)),
     "docs/parallelism-scores.md": Page((material.sermons,)),

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
 import pandas as pd
 from pydantic import Field
 
@@ -25,7 +26,7 @@ SHOWN = ["percent", "low", "high", "ranks"]
     heading="Are the language models equally good, and in all languages?",
     explains="One size per intent for all language models and languages. Language models are compared by the means of "
     "their difficulties over languages, languages by means over language models, both in percent of bits above the "
-    "average; intervals (nats) and sets of ranks hold together. Flagged are cells where a language is harder or easier "
+    "average; intervals and sets of ranks hold together. Flagged are cells where a language is harder or easier "
     "under one language model than the two effects add up to, at a rate of false discoveries of q.",
 )
 class SystemsSettings(Section):
@@ -56,6 +57,7 @@ class SystemsSettings(Section):
         found = flags[flags["flag"] != ""]
         found = found.assign(name=found["language"] + " under " + found["system"], ranks=found["flag"])
         table = pd.concat([*(board.assign(of=of) for of, board in boards.items()), found.assign(of="flags")])
+        table[["low", "high"]] = 100 * np.expm1(table[["low", "high"]])
         tests = two_way.test()
         notes = [fit.audit.words] if fit.audit is not None else []
         notes += [f"{name}: p = {row['p_largest']:.2g} of the largest effect." for name, row in tests.iterrows()]

@@ -199,7 +199,7 @@ def _read_tokens(frame: pd.DataFrame, source: Source, asked: Asked) -> tuple[lis
     lines = _lines(frame)
     for number, (begin, end) in enumerate(zip(starts, np.append(starts[1:], len(frame)), strict=True)):
         part = slice(int(begin), int(end))
-        told = {role: str(column.iloc[begin]) for role, column in names.items()}
+        told: dict[str, Any] = {role: str(column.iloc[begin]) for role, column in names.items()}
         tokens = Tokens(
             list(token[part]),
             values[part],

@@ -271,13 +271,13 @@ def named(record: Mapping[str, Any], role: str) -> str | None:
     return None if found is None or isinstance(found, dict | list) else str(found)
 
 
-def names_of(records: Iterable[Mapping[str, Any]]) -> dict[str, str | None]:
+def names_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return item, language and system of a record that is nested; outer ones count more.
 
     A ``custom_id`` such as ``deu:7`` has the language before the colon.
     """
     chain = list(records)
-    found = {role: next((name for one in chain if (name := named(one, role))), None) for role in ROLES}
+    found: dict[str, Any] = {role: next((name for one in chain if (name := named(one, role))), None) for role in ROLES}
     before, colon, after = (found["item"] or "").partition(":")
     if colon and found["language"] is None and "custom_id" in chain[0]:
         found |= {"language": before, "item": after}

@@ -1,5 +1,7 @@
 """Which rows of several languages are one item: the key is found in the documents, and the pairing is checked."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -18,6 +20,7 @@ ALIKE = 0.95  # Jaccard index of the names in two languages that make a key
 LEAST_TEXT, FEWEST_TEXTS = 0.3, 50
 ERROR_AT, WARNING_AT = 6.0, 4.0  # times 1/√I: what the usual correlation of easiness has to be to judge one language
 LEAST_KAPPA = 0.9
+DIGITS = re.compile(r"\d")
 Strictness = Literal["checked", "unchecked"]
 
 
@@ -31,7 +34,7 @@ class Pairing:
         Keys of the documents that name the item.
     checks : DataFrame
         One row per language: ``items``; ``text``, the correlation of ln characters with the median of the other
-        languages; ``digits``, the share of texts with digits that have the same digits in most other languages;
+        languages; ``digits``, the share of texts that have the digits of most other languages, where either has some;
         ``easiness``, the correlation of the share of systems that are right with that in the other languages;
         ``targets``, Cohen's kappa of the right options with those of the other languages. NaN where logs do not tell.
     notes : tuple of str
@@ -183,17 +186,33 @@ def _texts(rows: pd.DataFrame, languages: Any) -> tuple[pd.Series, pd.Series]:
     if rows.empty:
         return empty, empty
     lengths = _wide(rows, rows["text"].map(lambda text: float(np.log(max(len(text), 1)))), languages)
-    digits = rows["text"].str.findall(r"\d").map(lambda found: "".join(sorted(found)))
-    sorted_digits = _wide(rows, digits, languages, "first")
-    r, same = empty.copy(), empty.copy()
-    for language in languages:
-        others = lengths.drop(columns=language).median(axis=1)
-        r[language] = correlation(lengths[language].to_numpy(), others.to_numpy(), FEWEST_TEXTS)
-        usual = sorted_digits.drop(columns=language).mode(axis=1)
-        if usual.shape[1]:
-            both = sorted_digits[language].fillna("").ne("") & usual[0].fillna("").ne("")
-            same[language] = (sorted_digits[language] == usual[0])[both].mean()
-    return r, same
+    digits = rows["text"].map(lambda text: "".join(sorted(DIGITS.findall(text))))
+    same = _equal_digits(_wide(rows, digits, languages, "first"))
+    r = {
+        language: correlation(
+            lengths[language].to_numpy(), lengths.drop(columns=language).median(axis=1).to_numpy(), FEWEST_TEXTS
+        )
+        for language in languages
+    }
+    return pd.Series(r), same
+
+
+def _equal_digits(table: pd.DataFrame) -> pd.Series:
+    """Return by language the share of texts whose digits are those of most other languages, where either has some."""
+    equal, either = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+    for row in table.astype(object).where(table.notna(), None).to_numpy():
+        counts = Counter(own for own in row if own is not None)
+        for place, own in enumerate(row):
+            if own is None or counts.total() < 2:
+                continue
+            counts[own] -= 1
+            usual = counts.most_common(1)[0][0]
+            counts[own] += 1
+            if own or usual:
+                either[place] += 1
+                equal[place] += own == usual
+    with np.errstate(invalid="ignore"):
+        return pd.Series(equal / either, index=table.columns)
 
 
 def _easiness(rows: pd.DataFrame, languages: Any) -> tuple[pd.Series, int]:

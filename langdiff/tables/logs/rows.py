@@ -76,10 +76,10 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else parts[0]
     if not len(rows):
         raise DataError(f"{listing(map(str, sources['file']))}: no sample, no text and no answer.")
-    rows["where"] = [
-        f"{sources['file'][number]}, {'sample' if sources['kind'][number] == 'inspect' else 'line'} {line}"
-        for number, line in zip(rows["source"], rows["line"], strict=True)
-    ]
+    places = [
+        f"{one['file']}, {'sample' if one['kind'] == 'inspect' else 'line'}" for one in about
+    ]  # of the rows of each file
+    rows["where"] = [f"{places[number]} {line}" for number, line in zip(rows["source"], rows["line"], strict=True)]
     return Files(rows, sources, notes)
 
 
