@@ -86,7 +86,8 @@ def effects_table(frame: pd.DataFrame) -> dict:
 def of_fit(path: Path) -> dict:
     """Return what a fit holds."""
     fit = ld.read_fit(path)
-    again = {"repr": repr(fit), "summary": before_rank_sets(fit.summary()), "signature": fit.signature}
+    summary = re.sub(r"difficulties are about [a-z ]*; ", "", before_rank_sets(fit.summary()))  # said since
+    again = {"repr": repr(fit), "summary": summary, "signature": fit.signature}
     for name in ("intent_size", "covariance", "terms", "replaced_percent"):
         again[name] = table(getattr(fit, name))
     for name in ("model", "dispersion", "log_likelihood", "log_likelihood_bits", "cells", "converged", "laplace_scale"):

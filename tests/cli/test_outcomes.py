@@ -60,7 +60,7 @@ def test_attributes_from_other_files(langdiff, table, tmp_path):
                     "--formula", "log(length)")  # fmt: skip
     assert done.code == 0, done.err
     assert "log(length)" in done.out
-    assert "abilities ~ size" in done.out
+    assert "ability ~ size" in done.out
     as_json = langdiff("outcomes", "fit", table, "--systems", sizes, "--explain", "size", "--json")
     assert "explained" in {row["parameter"] for row in json.loads(as_json.out)}
 

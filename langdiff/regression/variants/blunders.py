@@ -247,7 +247,7 @@ class Blunders(Variant):
         return kept, squares
 
     def log_density_of_cells(
-        self, z: Floats, m: Floats, d: Floats, kappa: float, sizes: tuple[float, float] | None = None
+        self, z: Floats, m: Floats, d: Floats, kappa: float | Floats, sizes: tuple[float, float] | None = None
     ) -> Floats:
         r"""Return the log-density of each cell with ν integrated out; see `Variant.log_density_of_cells`.
 
@@ -276,6 +276,7 @@ class Blunders(Variant):
         True
         """
         check_dispersion(kappa)
+        kappa = float(kappa)  # this model has one for all editions
         if sizes is None:
             return _marginal_by_cell(z, m, d, kappa, self.scale)
         shift = np.log(kappa)
