@@ -256,7 +256,7 @@ def _intervals(
         if few:
             what = "intents" if labels is None else "clusters of intents"
             warn(
-                f"{len(few)} edition(s) share fewer than {FEW_CLUSTERS} {what} with the reference: "
+                f"{len(few)} edition(s) are compared over fewer than {FEW_CLUSTERS} {what}: "
                 f"{listing(table.editions[few])}. Their bootstrap intervals are too narrow."
             )
         ends = intervals(list(table.quotients.values()), codes, n_resamples, rng)

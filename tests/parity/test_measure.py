@@ -239,7 +239,7 @@ def test_bad_tables():
         ld.measure_parity(pd.DataFrame({"a": [1.0]}), reference="a", n_resamples=0, tokenizers=Pieces())
     with pytest.raises(ConfigError, match="not list"):
         ld.measure_parity([1], reference="a", n_resamples=0)
-    with pytest.warns(LangdiffWarning, match=r"2 edition.* share fewer than 20 intents with the reference: 'a', 'b'"):
+    with pytest.warns(LangdiffWarning, match=r"2 edition.* are compared over fewer than 20 intents: 'a', 'b'"):
         ld.measure_parity(pd.DataFrame({"a": [1.0, 2], "b": [1.0, 3]}), reference="a", seed=1)
 
 
@@ -288,7 +288,7 @@ def test_clusters_of_texts_are_those_of_counts_beside_them():
 def test_an_edition_that_shares_little_with_the_reference():
     counts = pd.DataFrame({name: np.random.default_rng(1).integers(5, 50, 300) * 1.0 for name in "ab"})
     counts["c"] = counts["a"].where(counts.index < 4) * [*range(1, 5), *[np.nan] * 296]
-    with pytest.warns(LangdiffWarning, match=r"^1 edition\(s\) share fewer than 20 intents with the reference: 'c'\."):
+    with pytest.warns(LangdiffWarning, match=r"^1 edition\(s\) are compared over fewer than 20 intents: 'c'\."):
         found = ld.measure_parity(counts, reference="a", seed=1)
     c = found.to_frame().loc["c"]
     assert c["token_premium_low"] < c["token_premium"] < c["token_premium_high"]
