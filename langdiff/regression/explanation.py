@@ -114,6 +114,11 @@ def explain(effects: EffectsLike, formula: str, table: pd.DataFrame) -> Explanat
     if not isinstance(table, pd.DataFrame):
         raise ConfigError(f"table must be a DataFrame of attributes, not {type(table).__name__}.")
     names, what = found.estimate.index, found.unit_name
+    if len(names) and all(str(name).count("@") == 1 for name in names):
+        raise ConfigError(
+            f"these effects are of columns, each a language under a system ({listing(names[:2])}, …), which are not "
+            "independent: explain two_way.systems by attributes of systems, or two_way.languages by those of languages."
+        )
     lacking = names[~names.isin(table.index)]
     if len(lacking) or table.index.has_duplicates:
         twice = table.index[table.index.duplicated()].unique()

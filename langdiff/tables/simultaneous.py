@@ -264,7 +264,7 @@ def number_of_draws(size: int) -> int:
     >>> [number_of_draws(count) for count in (45, 4950, 19900)]
     [20000, 10101, 4000]
     """
-    return int(np.clip(MOST_VALUES // size, FEWEST_DRAWS, MOST_DRAWS))
+    return int(np.clip(MOST_VALUES // max(size, 1), FEWEST_DRAWS, MOST_DRAWS))
 
 
 def to_normal(t: Floats, freedom: Floats | float) -> Floats:

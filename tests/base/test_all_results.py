@@ -108,6 +108,7 @@ def explained():
 
 
 MADE_HERE = {
+    "ItemFaults": lambda: ld.fit_outcomes(ld.simulate_crossed_outcomes(40, 5, 10, seed=1).outcomes).items_at_fault(),
     "AbilityRegression": explained,
     "TwoWay": lambda: crossed().two_way,
     "Underserved": lambda: crossed().two_way.underserved(

@@ -158,6 +158,7 @@ CALLS = {
     "search_taggers": lambda seed: parallelism.search_taggers([], [], [], "bert", "BIO-TD", seed=seed),
     "short_form": lambda seed: ld.short_form(folds_of_bits(), 2, seed=seed),
     "simulate": lambda seed: ld.simulate(3, 2, seed=seed),
+    "simulate_crossed_outcomes": lambda seed: ld.simulate_crossed_outcomes(20, 2, 3, seed=seed),
     "simulate_outcomes": lambda seed: ld.simulate_outcomes(9, 2, seed=seed),
     "sweep_merges": lambda seed: ld.sweep_merges(None, seed=seed),
     "synthesize": lambda seed: ld.synthesize(3, 2, seed=seed),

@@ -42,6 +42,10 @@ NOT_RUN = {  # (page, a line of the block, or the beginning of the command): rea
     ("docs/language-models.md", 'lm="char-ptb", device="cuda"'): "needs a GPU",
     ("docs/outcomes.md", "ld.sample_outcomes("): STAN,
     (
+        "docs/outcomes.md",
+        'ld.read_logs("samples/")',
+    ): "needs logs of a benchmark; notebooks/multilingual.ipynb makes some",
+    (
         "docs/predictors.md",
         "langdiff treebanks parse",
     ): "needs models of UDPipe; tests/treebanks/test_udpipe.py makes one",

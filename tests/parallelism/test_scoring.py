@@ -230,7 +230,9 @@ def test_outcomes_go_into_the_regression():
     gold = {f"d{k}": document([((2, 5), (7, 9)), Q, ((40, 44), (46, 50))], name=f"d{k}") for k in range(8)}
     good = {name: document([((2, 5), (7, 9)), ((21, 24), (25, 29))], name=name) for name in gold}
     weak = {name: document([((2, 4), (8, 9)), ((42, 44), (46, 47))], name=name) for name in gold}
-    found = ld.fit_outcomes(score_parallelisms({"good": good, "weak": weak}, gold).outcomes("MBAWO")).to_frame()
+    found = ld.fit_outcomes(
+        score_parallelisms({"good": good, "weak": weak}, gold).outcomes("MBAWO"), clusters=None
+    ).to_frame()
     ability = found[found["parameter"] == "ability"].set_index("name")["estimate"]
     assert ability["good"] > 0 > ability["weak"]
     assert {"difficulty", "spread"} <= set(found["parameter"])

@@ -190,3 +190,12 @@ def test_more_columns_than_a_covariance_has(monkeypatch):
     assert len(fit.to_frame()) == len(fit.two_way.flags()) == 240
     assert "Wald" not in next(line for line in fit.two_way.summary().splitlines() if line.startswith("interaction"))
     assert np.isfinite(fit.std_error).all()
+
+
+def test_systems_in_one_language_have_a_summary():
+    tables = {name: ld.simulate(100, 3, seed=seed).surprisals.sel(editions=["e1"]) for seed, name in enumerate("ab")}
+    fit = ld.fit(tables)
+    assert fit.two_way.leaderboard()["ranks"].tolist() == ["1–2", "1–2"]
+    assert (fit.two_way.flags()["flag"] == "").all()
+    assert "a" in fit.summary()
+    assert fit.audit.order is None  # within an intent there is no other language to compare with

@@ -18,7 +18,7 @@ from langdiff.base.checksums import is_whole, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
 from langdiff.base.io import parse_json, write_json
 from langdiff.base.signature import full_hash
-from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.provenance import Provenance
 
 PLAN = "plan of scores"
@@ -133,6 +133,8 @@ def frames_of_plan(plan: Plan, folder: Path) -> dict[str, pd.DataFrame]:
             f"{folder}: {len(missing)} of {len(kept)} editions of {plan.lm} have no scores yet: {listing(missing, 20)}."
             " Run the shares that are missing."
         )
+    for message in dict.fromkeys(text for document in kept.values() for text in (document or {}).get("warnings", [])):
+        warn(message)
     return {
         str(edition): pd.DataFrame(document["columns"]).set_axis(plan.presence.index[plan.presence[edition]], axis=0)
         for edition, document in kept.items()

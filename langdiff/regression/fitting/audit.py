@@ -81,6 +81,8 @@ def find_order(
     if units.kind != "intents" or units.source or fitting.settings.random is not None or len(rows) < FEWEST_INTENTS:
         return units, None
     if fitting.table.columns is not None:  # translations are those of all systems
+        if fitting.table.columns["language"].nunique() < 2:
+            return units, None
         rows = _means_by(rows, residuals.observed, _codes(fitting.table.columns["language"]))
     test = likeness_of_neighbours(rows / np.sqrt(residuals.variance)[:, None])
     order = OrderTest(statistic=test.statistic, p_value=test.p_value)

@@ -413,7 +413,8 @@ class Structure(NamedTuple):
     @property
     def translated(self) -> bool:
         """Whether an item may be easier or harder in one language than in others, which needs two columns of one."""
-        return self.totals_suffice and not self.conditional and len(set(self.languages)) < len(self.languages)
+        languages = len(set(self.languages))
+        return self.totals_suffice and not self.conditional and 1 < languages < len(self.languages)
 
     def groups(self, columns: int) -> Integers:
         """Return the language of each column, each its own by default, shape (J,)."""

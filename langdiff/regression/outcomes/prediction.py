@@ -304,7 +304,7 @@ def simulate_crossed_outcomes(
     --------
     >>> drawn = simulate_crossed_outcomes(50, {"eng": -0.5, "yor": 0.5}, 3, seed=1)
     >>> drawn
-    OutcomeSimulation: Outcomes of simulation: 50 items × 6 systems, 300 trials, 0 of 300 cells missing
+    OutcomeSimulation: Outcomes of simulation: 50 items × 2 languages × 3 systems, 300 trials, 0 of 300 cells missing
     >>> drawn.outcomes.columns["language"].unique().tolist()
     ['eng', 'yor']
     """

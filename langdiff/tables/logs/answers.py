@@ -10,6 +10,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.crossing import column_name, make_columns
 from langdiff.tables.intent_info import PREFIX
+from langdiff.tables.logs.lm_eval import KIND as LM_EVAL
 from langdiff.tables.logs.pairing import Pairing, Strictness
 from langdiff.tables.logs.rows import with_languages
 from langdiff.tables.logs.texts import attributes, paired
@@ -42,7 +43,7 @@ def read_answers(
         If a metric or filter has to be chosen or is not there, tasks are of several families, a value is neither right
         nor wrong, systems had different documents under one name, or items of languages do not go together.
     """
-    rows = rows[rows["filter"] == _filter(rows, filter)]
+    rows = _filtered(rows, filter)
     facts = _facts(rows)
     rows, chosen = _of_metric(rows, metric, facts)
     rows = with_languages(rows, language, alone=False, facts=facts)
@@ -62,6 +63,18 @@ def read_answers(
     table = rows[[*kept, "where"]].reset_index(drop=True)
     more = attributes(rows)
     return pd.concat([table, more.reset_index(drop=True)], axis=1), found
+
+
+def _filtered(rows: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
+    """Return the rows of a filter, and of logs that have none; tasks without it are named in a warning."""
+    filters = rows["kind"] == LM_EVAL.name  # the only kind with filters
+    chosen = _filter(rows[filters], wanted) if filters.any() else ""
+    kept = ~filters | (rows["filter"] == chosen)
+    names = rows["task"].where(rows["task"].notna(), rows["stem"])
+    lost = sorted(set(names[~kept]) - set(names[kept]))
+    if lost:
+        warn(f"{len(lost)} task(s) have no filter {chosen!r} and are left out: {listing(lost)}.")
+    return rows[kept]
 
 
 def _filter(rows: pd.DataFrame, wanted: str | None) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from langdiff.base.archives import COMPRESSED, is_archive, members_of
 from langdiff.errors import DataError, listing, warn
+from langdiff.tables.logs.codes import KNOWN
 from langdiff.tables.logs.kind import Kind, Source
 from langdiff.tables.logs.registry import kind_of, unknown
 
@@ -132,7 +133,15 @@ def _patterns(parts: Sequence[str]) -> list[tuple[int, tuple[str, ...]]]:
     ]
 
 
-def languages_of(names: Sequence[str], given: Mapping[str, str] | None, facts: Mapping[str, str]) -> dict[str, str]:
+def _of_languages(codes: Mapping[str, str]) -> bool:
+    """Return whether most tasks of a family are told by codes of languages, not by names such as art, bio and law."""
+    known = [code for code in codes.values() if re.search("[_-]", code) or code.lower() in KNOWN]
+    return 2 * len(known) > len(codes)
+
+
+def languages_of(
+    names: Sequence[str], given: Mapping[str, str] | None, facts: Mapping[str, str], *, tasks: bool = False
+) -> dict[str, str]:
     """Return the language of each task or file; empty where their names tell none.
 
     Parameters
@@ -143,6 +152,8 @@ def languages_of(names: Sequence[str], given: Mapping[str, str] | None, facts: M
         Languages that the user gave.
     facts : mapping from str to str
         What an error tells of each task: its size and metrics.
+    tasks : bool
+        Whether the names are of tasks, which have codes of languages that are widely known, or with a script or region.
 
     Raises
     ------
@@ -155,7 +166,9 @@ def languages_of(names: Sequence[str], given: Mapping[str, str] | None, facts: M
             raise DataError(f"no language is given for {len(absent)} task(s) or file(s): {listing(absent)}.")
         return {name: str(given[name]) for name in names}
     families = families_of(names)
-    told = {family: tasks for family, tasks in families.items() if tasks}
+    if tasks:
+        families = {family: found if _of_languages(found) else {} for family, found in families.items()}
+    told = {family: found for family, found in families.items() if found}
     if not told:
         return {}
     if len(families) > 1:

@@ -50,6 +50,10 @@ def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
     requests = _requests(sample)
     options = [request[1] for request in requests if len(request) > 1 and isinstance(request[1], str)]
     scores = sample.get("filtered_resps", sample.get("resps"))
+    half = len(options) // 2
+    if half > 1 and options[:half] == options[half:] and not any(request[0] for request in requests[half:]):
+        options = options[:half]  # with acc_mutual_info each choice is scored again without its question
+        scores = scores[:half] if isinstance(scores, list) else scores
     row = Row(
         line,
         document,

@@ -274,8 +274,8 @@ class Logs(Result):
         for what, table in (("texts", self.texts), ("answers", self.answers)):
             if table.empty:
                 continue
-            for key, part in table.groupby(["system", "language"], sort=False):
-                row = counts.setdefault((str(key[0]), str(key[1])), {})
+            for key, part in table.groupby(["system", "language"], sort=False, dropna=False):
+                row = counts.setdefault((str(key[0]), "–" if pd.isna(key[1]) else str(key[1])), {})
                 row[what] = len(part)
                 if what == "texts":
                     row["bits per text"] = round(float(part["bits"].mean()), 2)
@@ -299,6 +299,6 @@ class Logs(Result):
             f"{len(table):,} {what}" for what, table in (("texts", self.texts), ("answers", self.answers)) if len(table)
         ]
         tables = [table for table in (self.texts, self.answers) if len(table)]
-        languages = len({name for table in tables for name in table["language"]})
+        languages = len({name for table in tables for name in table["language"].dropna()})
         kinds = ", ".join(dict.fromkeys(self.sources["kind"])) if len(self.sources) else "nothing"
         return f"Logs of {kinds}: {' and '.join(parts)}, {languages} languages × {len(self.systems)} systems"

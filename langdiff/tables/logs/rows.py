@@ -187,7 +187,9 @@ def with_languages(
     if not missing.any():
         return rows
     names = rows["task"].where(rows["task"].notna(), rows["stem"])
-    of_names = languages_of(list(pd.unique(names[missing])), language, facts)
+    of_names = languages_of(
+        list(pd.unique(names[missing])), language, facts, tasks=bool(rows.loc[missing, "task"].notna().all())
+    )
     if not of_names and alone and names[missing].nunique() == 1:
         of_names = {name: str(name) for name in pd.unique(names[missing])}
     rows["language"] = rows["language"].where(~missing, names.map(of_names))

@@ -138,7 +138,7 @@ def test_no_start_or_end_token(gpt, tokenizer):
         HuggingFaceLM(gpt, bare)
     with pytest.raises(ConfigError, match=r"no eos_token.*by end_token\."):
         HuggingFaceLM(gpt, bare, start_token="<s>")
-    with pytest.raises(ConfigError, match="end_token '<eos>' is not in the vocabulary"):
+    with pytest.raises(ConfigError, match="end_token='<eos>': not in the vocabulary"):
         HuggingFaceLM(gpt, bare, start_token="<s>", end_token="<eos>")
     named = HuggingFaceLM(gpt, bare, start_token="<s>", end_token="</s>")
     assert named.surprisal(TEXTS).equals(HuggingFaceLM(gpt, tokenizer).surprisal(TEXTS))

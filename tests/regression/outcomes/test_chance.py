@@ -306,3 +306,16 @@ def test_the_summary_tells_how_items_were_paired(tmp_path):
     assert "items of 4 languages paired by link + number" in fit.summary()
     fit.save(tmp_path / "fit.json")
     assert ld.read(tmp_path / "fit.json").summary() == fit.summary()
+
+
+def test_one_language_has_no_spread_of_translations():
+    outcomes = ld.simulate_crossed_outcomes(60, 3, 4, seed=1).outcomes
+    one = outcomes.sel(systems=[name for name in outcomes.successes if name.startswith("l1@")])
+    assert np.isnan(ld.fit_outcomes(one).translation_spread)
+
+
+def test_columns_are_not_explained_as_independent():
+    fit = ld.fit_outcomes(ld.simulate_crossed_outcomes(60, 3, 4, seed=1).outcomes)
+    table = pd.DataFrame({"size": np.arange(12.0)}, index=fit.abilities.estimate.index)
+    with pytest.raises(ConfigError, match=r"explain two_way\.systems by attributes of systems"):
+        ld.explain(fit.abilities, "size", table)
