@@ -275,7 +275,7 @@ class Logs(Result):
             if table.empty:
                 continue
             for key, part in table.groupby(["system", "language"], sort=False, dropna=False):
-                row = counts.setdefault((str(key[0]), "–" if pd.isna(key[1]) else str(key[1])), {})
+                row = counts.setdefault((str(key[0]), "–" if key[1] != key[1] else str(key[1])), {})
                 row[what] = len(part)
                 if what == "texts":
                     row["bits per text"] = round(float(part["bits"].mean()), 2)
