@@ -235,8 +235,9 @@ def test_derivatives_are_differences(chance, spread):
     found = evaluate(rows, point, structure, scores=True)
     free = np.arange(13) if spread else np.delete(np.arange(13), 12)  # at 0 the likelihood is even in it
     steps = h * np.eye(len(z))[free]
-    gradient = [(at(z + e).log_likelihood - at(z - e).log_likelihood) / (2 * h) for e in steps]
-    hessian = [(at(z + e).gradient - at(z - e).gradient)[free] / (2 * h) for e in steps]
+    beside = [(at(z + e), at(z - e)) for e in steps]
+    gradient = [(one.log_likelihood - other.log_likelihood) / (2 * h) for one, other in beside]
+    hessian = [(one.gradient - other.gradient)[free] / (2 * h) for one, other in beside]
     assert_allclose(found.gradient[free], gradient, atol=DIFFERENCES)
     assert_allclose(found.hessian[np.ix_(free, free)], hessian, atol=DIFFERENCES)
     assert_allclose(rows.weight @ found.scores, found.gradient, atol=SAME)
