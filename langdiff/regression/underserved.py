@@ -120,8 +120,8 @@ def find_underserved(two_way: TwoWay, predictors: Predictors, formula: str, *, q
     info = _info_of(two_way, predictors, formula)
     known = info.notna().all(axis=1).to_numpy()
     if not known.all():
-        lacking = two_way.columns.loc[~known, "language"].unique()
-        warn(f"{len(lacking)} language(s) without a value of {listing(info.columns)} are left out: {listing(lacking)}.")
+        lacking = two_way.columns.index[~known]
+        warn(f"{len(lacking)} column(s) without a value of {listing(info.columns)} are left out: {listing(lacking)}.")
     columns = two_way.columns[known]
     terms = columns_of_formula(formula, info[known], "column")
     languages = columns["language"].nunique()

@@ -84,9 +84,11 @@ def _checked(tables: Mapping[str, Surprisals], end: End) -> dict[str, Surprisals
         raise ConfigError(f"unknown end {end!r}; use one of {listing(get_args(End))}.")
     if not isinstance(tables, Mapping) or not all(isinstance(table, Surprisals) for table in tables.values()):
         raise DataError("tables are given as a mapping from the name of each system to its Surprisals.")
-    if len(tables) < 2:
-        raise DataError(f"a stack needs the tables of at least two systems; there is {len(tables)}.")
     found = {str(name): table for name, table in tables.items()}
+    if len(found) < max(len(tables), 2):
+        raise DataError(
+            f"a stack needs the tables of at least two systems, whose names differ as text; there is {listing(tables)}."
+        )
     stacked = [name for name, table in found.items() if table.columns is not None]
     if stacked:
         raise DataError(f"tables of several systems already: {listing(stacked)}. Stack the table of each system.")

@@ -112,7 +112,7 @@ def test_fits_of_bits_have_it_and_premiums_come_from_the_tokens_of_the_stack():
 
 def test_what_is_not_known_is_left_out_and_told():
     two_way, (data, premium) = draw()
-    with pytest.warns(LangdiffWarning, match="1 language.* 'l5'"):
+    with pytest.warns(LangdiffWarning, match="3 column.* 'l5@m0', 'l5@m1', 'l5@m2'"):
         found = two_way.underserved([data.drop("l5"), premium], FORMULA)
     assert "l5" not in found.frame.index
 

@@ -92,7 +92,7 @@ def test_refusals():
         ld.Surprisals.from_long(7)
     with pytest.raises(DataError, match="named twice: 'language'"):
         ld.Surprisals.from_long(pd.concat([LONG, LONG[["language"]]], axis=1), **NAMES)
-    with pytest.raises(DataError, match="at least two systems; there is 1"):
+    with pytest.raises(DataError, match="at least two systems, whose names differ as text; there is 'mine'"):
         ld.fit({"mine": ld.Surprisals.from_long(LONG, **NAMES)})
 
 

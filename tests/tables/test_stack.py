@@ -129,3 +129,9 @@ def test_columns_that_are_not_those_of_the_table_are_refused():
         make_columns([("deu", "a"), ("deu", "a")])
     with pytest.raises(DataError, match="'language' and 'system'"):
         check_columns(columns[["system"]], columns.index)
+
+
+def test_names_that_are_alike_as_text_are_refused():
+    table = ld.simulate(20, 2, seed=1).surprisals
+    with pytest.raises(DataError, match="whose names differ as text; there is 1, '1'"):
+        ld.stack({1: table, "1": table})

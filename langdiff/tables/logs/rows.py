@@ -146,6 +146,9 @@ def with_systems(rows: pd.DataFrame, system: str | Mapping[str, str] | None) -> 
             rows["system"] = list(map(str, inside))
         elif not (rows["kind"].isin(["flat", "outcomes"]) & rows["system"].notna()).all():
             rows["system"] = system
+        else:
+            there = listing(pd.unique(rows["system"]))
+            warn(f"{option('system', system)} is not used, since the logs name their systems: {there}.")
     rows["system"] = rows["system"].where(rows["system"].notna(), NAMELESS).astype(str)
     return rows
 
