@@ -180,7 +180,7 @@ def score_shard(
     >>> import langdiff as ld
     >>> multitext = ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"], "deu": ["ein Hund", "eine Katze"]}))
     >>> class EightBitsAByte:
-    ...     identity = "8 bits a byte"
+    ...     identity = "8 bits per byte"
     ...
     ...     def surprisal(self, texts):
     ...         return [8.0 * len(text.encode()) for text in texts]

@@ -57,7 +57,7 @@ def _token(each: Any, wanted: int | None, where: str) -> tuple[str | None, int |
     if isinstance(each, int | float) and not isinstance(each, bool):
         return None, wanted, float(each)
     if not isinstance(each, dict) or not each:
-        raise DataError(f"{where}: {each!r:.40} is no log-probability.")
+        raise DataError(f"{where}: {each!r:.40} is not a log-probability.")
     if wanted is None and len(each) > 1:
         raise DataError(
             f"{where}: {len(each)} ids, and no {IDS} to tell the one of the text. Score with prompt_logprobs=0, or "
@@ -73,7 +73,7 @@ def _token(each: Any, wanted: int | None, where: str) -> tuple[str | None, int |
     else:
         name, score = None, value
     if score is None or isinstance(score, bool) or not isinstance(score, int | float):
-        raise DataError(f"{where}: {score!r:.40} is no log-probability.")
+        raise DataError(f"{where}: {score!r:.40} is not a log-probability.")
     number = int(key) if key.lstrip("-").isdigit() else None
     return None if name is None else str(name), number, float(score)
 

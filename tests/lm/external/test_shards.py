@@ -15,7 +15,7 @@ class Bytes:
     """A model whose bits are known, and that counts its calls."""
 
     def __init__(self, bits=8.0):
-        self.bits, self.identity, self.calls = bits, f"{bits} bits a byte", []
+        self.bits, self.identity, self.calls = bits, f"{bits} bits per byte", []
 
     def surprisal(self, texts):
         self.calls.append(len(texts))

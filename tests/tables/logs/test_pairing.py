@@ -196,7 +196,7 @@ def test_the_intercept_is_that_of_a_weighted_regression():
 
 
 def test_a_charge_draws_difficulties_together():
-    """About 13/500 of a difficulty at 500 bits a text, and 18 % at 73."""
+    """About 13/500 of a difficulty at 500 bits per text, and 18 % at 73."""
     bits = pd.DataFrame({"a": [500.0] * 9, "b": [500.0 * np.exp(0.1)] * 9})
     assert sensitivity(bits) == pytest.approx(0.05 * 13 / 513, rel=0.1)
     short = bits * 73 / 500
