@@ -78,8 +78,8 @@ def fit_outcomes(
     :math:`\eta_{ilm} = -d_{lm} - x_i^\top\beta - \sigma v_i - \tau u_{il}` with levels d, the spread σ of questions and
     τ of their translations, which is estimated where two systems or more answer in a language. The levels are free, and
     `OutcomeFit.two_way` splits them into languages, systems and interaction. Estimates are those of the median
-    translation of the median question: what a system knows in all languages and others do not is not a term of the model,
-    so that effects are averages over it, smaller by about :math:`1/\sqrt{1 + 0.346\,\omega^2}` for its standard
+    translation of the median question: what a system knows in all languages and others do not is not a term of the
+    model, so that effects are averages over it, smaller by about :math:`1/\sqrt{1 + 0.346\,\omega^2}` for its standard
     deviation ω; sandwich errors, the default with languages, bear it. Where answers may be guessed with a known chance
     c, :math:`p = c + (1 - c)\,\mathrm{logistic}(\eta)`.
 

@@ -25,6 +25,7 @@ from langdiff.tables.surprisals import Surprisals
 
 HERE = Path(__file__).parent
 LEAST_FREEDOM = 3  # flat priors leave a tail of the posterior like κ, or ln κ, to minus half the degrees of freedom
+NOTICED = 1.1  # design effect from which standard deviations are 5 % too small
 RANDOM_RADIUS = 2.0  # of uniform starts, in posterior standard deviations; Stan's own habit
 
 
@@ -280,7 +281,7 @@ def _independence(table: Surprisals, near: Variant) -> str:
         warnings.simplefilter("ignore", LangdiffWarning)  # of its errors, which are not used
         audited = fit(table, model=near, restricted=False, dispersion="common")
     audit = audited.audit
-    if audit is None or audit.clusters.kind == "intents" or not np.isfinite(audit.design_effect):
+    if audit is None or audit.clusters.kind == "intents" or not audit.design_effect > NOTICED:
         return "intents are taken as independent, and langdiff.fit finds nothing against it"
     effect = audit.design_effect
     return (

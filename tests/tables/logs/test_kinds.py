@@ -153,7 +153,7 @@ def test_prompts_of_a_server_of_vllm_and_bare_numbers(tmp_path):
         ),
         ({"prompt_token_ids": [1, 8]}, "the id 8 of the text is not among those"),
         ({"prompt_token_ids": [1]}, "2 log-probabilities of 1 tokens"),
-        ({"prompt_logprobs": [None, {"9": "x"}]}, "'x' is no log-probability"),
+        ({"prompt_logprobs": [None, {"9": "x"}]}, "'x' is not a log-probability"),
         ({"prompt_logprobs": [None, None]}, "token 2 has no log-probability"),
     ],
 )
