@@ -322,6 +322,9 @@ def _in_python(name: str, value: object) -> str:
 
 
 def _in_experiment(name: str, value: object) -> str:
+    if isinstance(value, Mapping):
+        pairs = ", ".join(_in_experiment(str(key), one) for key, one in value.items())
+        return f"{name} = {{ {pairs} }}"
     return name if value is _NO_VALUE else f"{name} = {json.dumps(value, ensure_ascii=False, default=str)}"
 
 
@@ -335,7 +338,7 @@ def option(name: str, value: object = _NO_VALUE) -> str:
     ----------
     name : str
         Name of the argument in Python.
-    value : str, number, bool or list of these, optional
+    value : str, number, bool, or list or mapping of these, optional
         Value of the option; by default only the option is named.
 
     Returns
@@ -350,6 +353,12 @@ def option(name: str, value: object = _NO_VALUE) -> str:
     >>> with in_experiment():
     ...     option("errors", "replace"), option("restricted", True), option("vref")
     ('errors = "replace"', 'restricted = true', 'vref')
+    >>> with in_experiment():
+    ...     option("markers", {"untr": "char"})
+    'markers = { untr = "char" }'
+    >>> with in_command({"marker": ("--marker", "")}):
+    ...     option("markers", {"untr": "char"})
+    '--marker untr=char'
     >>> with in_command({"errors": ("--errors", ""), "restricted": ("--restricted", "--no-restricted")}):
     ...     option("errors", "replace"), option("restricted", True), option("restricted", False), option("vref")
     ('--errors replace', '--restricted', '--no-restricted', 'vref')
@@ -381,6 +390,8 @@ def in_command(options: Mapping[str, tuple[str, str]]) -> Iterator[None]:
             return on
         if value is False or value is None:
             return off or f"no {on}"
+        if isinstance(value, Mapping):
+            value = [f"{key}={one}" for key, one in value.items()]
         return " ".join(f"{on} {each}" for each in (value if isinstance(value, list | tuple) else [value]))
 
     token = _READER.set(("command", say))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 FormatName = Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval", "table"]
 AnyFormat = Literal["auto", FormatName]
 Ranges = Literal["missing", "merge"]  # what becomes of verses that were translated together
+OwnKind = Literal["char", "note", "para", "skip"]  # what a marker of USFM that is the user's own can be
 Tokenization = Literal["reversible", "as-is"]
 OnError = Literal["raise", "skip"]  # what becomes of faulty verses and files
 

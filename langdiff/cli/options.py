@@ -4,11 +4,11 @@ import glob
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
 import typer
 
-from langdiff.base.types import AnyFormat, OnError, Ranges
+from langdiff.base.types import AnyFormat, OnError, OwnKind, Ranges
 from langdiff.errors import ConfigError, DataError, listing
 
 if TYPE_CHECKING:
@@ -216,6 +216,12 @@ class Corpus:
         Ranges | None,
         typer.Option("--ranges", help="Verses translated together: missing, or merged into the first."),
     ] = None
+    marker: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--marker", metavar="MARKER=KIND", help="A marker of USFM of one's own: char, note, para or skip (repeat)."
+        ),
+    ] = None
     vref: Annotated[
         Path | None, typer.Option("--vref", help="List of verses of the eBible corpus.", callback=existing)
     ] = None
@@ -233,6 +239,10 @@ class Corpus:
         names = [each.name for each in fields(self)[1:] if getattr(self, each.name) not in (each.default, [])]
         return [f"--{name.replace('_', '-')}" for name in names]
 
+    def _markers(self) -> "dict[str, OwnKind] | None":
+        given = _pairs(self.marker or [], "--marker", "MARKER=KIND, such as untr=char", sides=(0,))
+        return cast("dict[str, OwnKind]", given) or None  # of other kinds, the reader tells
+
     def open(self, *, nfc: bool = True) -> "Multitext":
         """Read the multitext, normalized to Unicode NFC or as it is."""
         from langdiff.corpora import read_multitext
@@ -241,26 +251,28 @@ class Corpus:
             self.corpus,
             format=self.format,
             edition_info=self.edition_info,
-            edition_columns=_columns(self.edition_column or []),
+            edition_columns=_pairs(self.edition_column or [], "--edition-column", "THEIRS=OURS, such as Filename=file"),
             editions=self.edition,
             decode_errors=self.decode_errors,
             on_error=self.on_error,
             ranges=self.ranges,
+            markers=self._markers(),
             vref=self.vref,
             original_language=self.original_language,
             nfc=nfc,
         )
 
 
-def _columns(options: list[str]) -> dict[str, str]:
+def _pairs(options: list[str], name: str, shape: str, sides: tuple[int, ...] = (0, 2)) -> dict[str, str]:
+    """Return pairs written as ``LEFT=RIGHT``; on the `sides`, 0 and 2, nothing may be there twice."""
     pairs = [option.rpartition("=") for option in options]  # their names of columns may have equals signs, ours none
-    if bad := [option for option, (theirs, _, ours) in zip(options, pairs, strict=True) if not (theirs and ours)]:
-        raise ConfigError(f"--edition-column {bad[0]}: write THEIRS=OURS, such as Filename=file.")
-    for side in (0, 2):
+    if bad := [option for option, (left, _, right) in zip(options, pairs, strict=True) if not (left and right)]:
+        raise ConfigError(f"{name} {bad[0]}: write {shape}.")
+    for side in sides:
         names = [pair[side] for pair in pairs]
-        if twice := [option for option, name in zip(options, names, strict=True) if names.count(name) > 1]:
-            raise ConfigError(f"--edition-column {twice[0]} and {twice[1]} name one column twice; give one of them.")
-    return {theirs: ours for theirs, _, ours in pairs}
+        if twice := [option for option, one in zip(options, names, strict=True) if names.count(one) > 1]:
+            raise ConfigError(f"{name} {twice[0]} and {twice[1]} name the same twice; give one of them.")
+    return {left: right for left, _, right in pairs}
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import PurePath
 from typing import NamedTuple, get_args
 
 import pandas as pd
@@ -117,12 +118,27 @@ class Faults:
         """
         self._edition = edition
         try:
+            with self.of_part(file, "file"):
+                yield
+        finally:
+            self._edition = None
+
+    @contextmanager
+    def of_part(self, file: File | str, level: str) -> Iterator[None]:
+        """Turn a `DataError` in the block into a fault of the whole file; see `of`.
+
+        Parameters
+        ----------
+        file : Path, Member or str
+            The file.
+        level : str
+            What it holds: ``"file"`` is all of the edition, ``"book"`` one book of it.
+        """
+        try:
             yield
         except DataError as error:
             faults = error.faults if isinstance(error, FaultsError) else [_fault_of(str(error), str(file))]
-            self.found += [fault._replace(edition=fault.edition or edition, level="file") for fault in faults]
-        finally:
-            self._edition = None
+            self.found += [fault._replace(edition=fault.edition or self._edition, level=level) for fault in faults]
 
     def check(self) -> None:
         """Raise an error if there are faults, regardless of `on_error`, because no texts are left.
@@ -162,7 +178,7 @@ class Faults:
         self.refuse()
         if not self.found:
             return multitext
-        left_out = self.left_out()
+        left_out = self.left_out(multitext.editions)
         where = words(
             python="the multitext's attributes left_out and skipped list it",
             command="langdiff corpora describe --on-error skip lists it",
@@ -178,18 +194,29 @@ class Faults:
         warn("\n  ".join(lines))
         return replace(multitext, skipped=self.to_frame(), left_out=left_out)
 
-    def left_out(self) -> pd.DataFrame:
-        """Return the texts left out, whole files first, for the attribute `left_out` of `langdiff.Multitext`."""
-        wholly = {(fault.file, fault.edition): [fault] for fault in self.found if fault.level == "file"}
-        partly: dict[tuple[str, str | None, str], list[Fault]] = {}
-        for fault in self.found:
-            if (fault.file, fault.edition) not in wholly:
-                partly.setdefault((fault.file, fault.edition, fault.level), []).append(fault)
-        rows = [(edition, "file", file, summary_of(own)) for (file, edition), own in wholly.items()]
-        rows += [
-            (edition, level, _texts(own, level), summary_of(own) if edition else f"{file}: {summary_of(own)}")
-            for (file, edition, level), own in partly.items()
-        ]
+    def left_out(self, editions: Collection[str]) -> pd.DataFrame:
+        """Return the texts left out, whole files and books first, for the attribute `left_out` of `langdiff.Multitext`.
+
+        Parameters
+        ----------
+        editions : collection of str
+            Editions of which something is left. Of others only whole files are listed, with the first fault of each.
+        """
+        first: dict[tuple[str, str | None], Fault] = {}  # of files that are left out as a whole
+        for fault in sorted(self.found, key=lambda fault: fault.level != "file"):
+            if fault.level in ("file", "book"):
+                first.setdefault((fault.file, fault.edition), fault)
+        files = {place: fault for place, fault in first.items() if fault.level == "file"}
+        gone = {edition for _, edition in files} - set(editions)
+        parts: dict[tuple[str | None, str, str | None], list[Fault]] = {}  # by edition, level, and file of several
+        books = [fault for fault in first.values() if fault.level == "book"]
+        texts = [fault for fault in self.found if (fault.file, fault.edition) not in first]
+        for fault in (*books, *texts):
+            if fault.edition not in gone:
+                file = None if fault.edition else fault.file
+                parts.setdefault((fault.edition, fault.level, file), []).append(fault)
+        rows = [(edition, "file", file, summary_of([fault])) for (file, edition), fault in files.items()]
+        rows += [(edition, level, _counted(own, level), _why(own)) for (edition, level, _), own in parts.items()]
         table = pd.DataFrame(rows, columns=list(LEFT_OUT_COLUMNS), dtype=object)
         return table.fillna({"edition": float("nan")})
 
@@ -199,12 +226,24 @@ class Faults:
         return table.fillna({"edition": float("nan"), "intent": float("nan")}).astype({"line": "Int64"})
 
 
-def _texts(faults: list[Fault], level: str) -> str:
-    """Return the number of texts left out because of some faults, and the name of the first, as text."""
-    intents = list(dict.fromkeys(fault.intent for fault in faults if fault.intent is not None))
-    number = len(intents) + sum(fault.intent is None for fault in faults)
-    named = f" ({', '.join(intents[:NAMED])}{', …' if len(intents) > NAMED else ''})" if intents else ""
+def _counted(faults: list[Fault], level: str) -> str:
+    """Return the number of texts or books left out because of some faults, and the name of the first, as text."""
+    if level == "book":
+        names = [PurePath(fault.file).name for fault in faults]
+        number = len(names)
+    else:
+        names = list(dict.fromkeys(fault.intent for fault in faults if fault.intent is not None))
+        number = len(names) + sum(fault.intent is None for fault in faults)
+    named = f" ({', '.join(names[:NAMED])}{', …' if len(names) > NAMED else ''})" if names else ""
     return f"{number:,} {level}{'' if number == 1 else 's'}{named}"
+
+
+def _why(faults: list[Fault]) -> str:
+    """Return the first fault after the number of faults, with its file where the edition has several."""
+    first = faults[0]
+    if first.edition is not None and first.level != "book" and len({fault.file for fault in faults}) == 1:
+        return summary_of(faults)
+    return str(first) if len(faults) == 1 else f"{len(faults):,} faults, the first: {first}"
 
 
 def _fault_of(message: str, file: str) -> Fault:

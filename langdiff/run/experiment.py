@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, create_model, field_validator, model_validator
 
 import langdiff.run.sections  # noqa: F401 enters them into the registry
-from langdiff.base.types import FormatName, OnError, Ranges, Tokenization
+from langdiff.base.types import FormatName, OnError, OwnKind, Ranges, Tokenization
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.regression.fitting.fit import make_settings
 from langdiff.regression.fitting.flat import flat_arguments
@@ -23,8 +23,8 @@ class FileCorpus(Settings):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
     ``format``, ``edition_info``, ``edition_columns``, ``decode_errors``, ``on_error`` and the options of formats
-    (``ranges``, ``vref``, ``original_language``) are those of `langdiff.read_multitext`. Only the intents from
-    ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
+    (``ranges``, ``markers``, ``vref``, ``original_language``) are those of `langdiff.read_multitext`. Only the intents
+    from ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
     """
 
     paths: ClassVar[tuple[str, ...]] = ("edition_info", "vref", "original_language", "path")
@@ -38,6 +38,7 @@ class FileCorpus(Settings):
     decode_errors: Literal["strict", "replace"] = "strict"
     on_error: OnError = "raise"
     ranges: Ranges | None = None
+    markers: dict[str, OwnKind] | None = None
     vref: str | None = None
     original_language: str | None = None
     first_intent: str | None = None

@@ -291,6 +291,7 @@ class _Run:
             decode_errors=corpus.decode_errors,
             on_error=corpus.on_error,
             ranges=corpus.ranges,
+            markers=corpus.markers,
             vref=corpus.vref,
             original_language=corpus.original_language,
             progress=self.progress,

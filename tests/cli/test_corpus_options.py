@@ -19,6 +19,7 @@ def test_every_command_on_a_corpus_has_them(langdiff, command):
         "--on-error",
         "--decode-errors",
         "--ranges",
+        "--marker",
         "--vref",
         "--original-language",
     ):
@@ -39,7 +40,27 @@ def test_ranges_and_list_of_verses(langdiff, tmp_path):
     assert counts == {"missing": 1, "merge": 2}
     refused = langdiff("corpora", "describe", tmp_path / "corpus", "--format", "moses", "--ranges", "merge")
     assert (refused.code, refused.out) == (1, "")
-    assert "format 'moses' does not have the option ranges" in refused.err
+    assert "format 'moses' does not have the option --ranges" in refused.err
+
+
+def test_markers_of_ones_own(langdiff, tmp_path):
+    (tmp_path / "eng.usfm").write_text("\\id GEN\n\\c 1\n\\v 1 a \\untr b\\untr*\n\\v 2 c \\own d\\own*\n")
+    say = ("corpora", "describe", tmp_path / "eng.usfm", "--json")
+    refused = langdiff(*say, "--marker", "own=note")
+    assert (refused.code, refused.out) == (1, "")
+    assert "line 3: unknown marker \\untr" in refused.err
+    assert "Say what it is, --marker untr=char, remove it" in refused.err
+    done = langdiff(*say, "--marker", "own=note", "--marker", "untr=char")
+    counts = {row["what"]: row["count"] for row in json.loads(done.out)["counts"]}
+    assert (counts["cells"], counts["words"]) == (2, 3)
+    for given, message in (
+        (["untr"], "--marker untr: write MARKER=KIND, such as untr=char"),
+        (["untr=bold"], "--marker: \\untr must be one of char, note, para, skip, got 'bold'"),
+        (["untr=char", "--marker", "untr=note"], "--marker untr=char and untr=note name the same twice"),
+    ):
+        refused = langdiff(*say, "--marker", *given)
+        assert refused.code == 1
+        assert message in refused.err
 
 
 def test_original_language_of_lines(langdiff, tmp_path):
@@ -102,7 +123,7 @@ def test_columns_of_editions(langdiff, tmp_path):
     assert "--edition-column Datei: write THEIRS=OURS" in refused.err
     for twice in (["Datei=file", "Datei=edition"], ["Datei=file", "Sprache=file"]):
         options = [part for pair in twice for part in ("--edition-column", pair)]
-        assert f"--edition-column {twice[0]} and {twice[1]} name one column twice" in langdiff(*say, *options).err
+        assert f"--edition-column {twice[0]} and {twice[1]} name the same twice" in langdiff(*say, *options).err
 
 
 def test_their_names_of_columns_may_have_equals_signs(langdiff, tmp_path):

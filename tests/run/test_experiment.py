@@ -146,6 +146,10 @@ def test_options_of_some_formats(tmp_path):
     assert _read(tmp_path, ebible).corpus.vref == str(tmp_path / "lists" / "vref.txt")
     with pytest.raises(ConfigError, match=r"'corpus': format 'pbc' does not have the option ranges; ebible, usfm and"):
         _read(tmp_path, FILES.format("x") + 'ranges = "merge"')
+    usfm = FILES.format("x").replace("pbc", "usfm")
+    assert _read(tmp_path, usfm + 'markers = { untr = "char" }').corpus.markers == {"untr": "char"}
+    with pytest.raises(ConfigError, match=r"markers.untr': input should be 'char', .* \(given: 'bold'\)"):
+        _read(tmp_path, usfm + 'markers = { untr = "bold" }')
 
 
 def test_unset_variable_is_named(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -221,6 +222,16 @@ class Verses:
             else:
                 self._found.setdefault(verse, ("", first, part))
 
+    @contextmanager
+    def of_book(self, file: File) -> Iterator[None]:
+        """Leave out a file of one book, and add that to the faults, if it raises a `DataError` in the block."""
+        with self.faults.of_part(file, "book"):
+            try:
+                yield
+            except DataError:
+                self._found = {verse: found for verse, found in self._found.items() if found[1].file != file}
+                raise
+
     def items(self) -> Iterator[FoundVerse]:
         """Yield the verses in the order of the file."""
         for verse, (text, where, _) in self._found.items():
@@ -317,10 +328,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
                 listed, have, found = text.numbers(headers[edition], reading.faults)
                 n_extra[edition], repaired[edition] = found.n_extra, found.repaired
                 if not len(have):
-                    raise DataError(
-                        f"{text.file}: holds no verse that can be used. If this is not the right format, name it: "
-                        f"{option('format')}."
-                    )
+                    raise DataError(f"{text.file}: holds no verse that can be used. {_advice(edition, reading.faults)}")
                 every, present[edition] = _united(every, listed), have
             bar.advance(task)
     if not present:
@@ -342,6 +350,11 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
             index=verses,
         ),
     )
+
+
+def _advice(edition: str, faults: Faults) -> str:
+    first = next((fault for fault in faults.found if fault.edition == edition), None)
+    return f"If this is not the right format, name it: {option('format')}." if first is None else f"First: {first}"
 
 
 def _united(every: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.int32]:

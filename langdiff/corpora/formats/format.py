@@ -13,7 +13,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import atomic_path
-from langdiff.base.types import OnError, Ranges
+from langdiff.base.types import OnError, OwnKind, Ranges
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import Paths, find_files
@@ -31,7 +31,7 @@ class Reading:
     ----------
     path, edition_info, edition_columns, editions, nfc, decode_errors, on_error
         See `langdiff.read_multitext`.
-    ranges, vref, original_language, progress
+    ranges, markers, vref, original_language, progress
         See `langdiff.read_multitext`.
     faults : Faults
         What is wrong with the files; readers add to it, and leave out what is faulty.
@@ -50,6 +50,7 @@ class Reading:
     decode_errors: str = "strict"
     on_error: OnError = "raise"
     ranges: Ranges = "missing"
+    markers: Mapping[str, OwnKind] = field(default_factory=dict)
     vref: str | Path | None = None
     original_language: str | Path | None = None
     progress: bool | None = None
@@ -194,7 +195,7 @@ class Format:
     catalogue : callable
         Makes the multitext that a `Reading` asks for.
     options : tuple of str
-        Those of the options ``ranges``, ``vref`` and ``original_language`` that the format has.
+        Those of the options ``ranges``, ``markers``, ``vref`` and ``original_language`` that the format has.
     beginning : Pattern, optional
         Matches the beginning of a file in this format; see `begins_with` and `begins_as_xml`. Formats with neither
         this nor `beside` are never guessed.

@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.renamed import renamed
-from langdiff.base.types import AnyFormat, FormatName, OnError, Ranges
+from langdiff.base.types import AnyFormat, FormatName, OnError, OwnKind, Ranges
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.bible import are_verse_ids
 from langdiff.corpora.formats.format import Format, Reading
@@ -90,15 +90,15 @@ FORMATS: dict[str, Format] = {
 OPTIONS = tuple(dict.fromkeys(option for format in FORMATS.values() for option in format.options))
 
 
-def check_format_options(format: str | Format, options: Iterable[str]) -> None:
+def check_format_options(format: str | Format, given: Iterable[str]) -> None:
     """Check that a format has the given options.
 
     Parameters
     ----------
     format : str or Format
         A format of `read_multitext`, not ``"auto"``.
-    options : iterable of str
-        Names of those given, all in `OPTIONS`.
+    given : iterable of str
+        Names of the options given, all in `OPTIONS`.
 
     Raises
     ------
@@ -106,11 +106,11 @@ def check_format_options(format: str | Format, options: Iterable[str]) -> None:
         At the first that the format does not have.
     """
     found = FORMATS[format] if isinstance(format, str) else format
-    for name in options:
+    for name in given:
         if name not in found.options:
             *others, last = [known.name for known in FORMATS.values() if name in known.options]
             have = f"{', '.join(others)} and {last} have" if others else f"{last} has"
-            raise ConfigError(f"format {found.name!r} does not have the option {name}; {have}.")
+            raise ConfigError(f"format {found.name!r} does not have the option {option(name)}; {have}.")
 
 
 @renamed(errors="decode_errors")
@@ -125,6 +125,7 @@ def read_multitext(
     decode_errors: Literal["strict", "replace"] = "strict",
     on_error: OnError = "raise",
     ranges: Ranges | None = None,
+    markers: Mapping[str, OwnKind] | None = None,
     vref: str | Path | None = None,
     original_language: str | Path | None = None,
     progress: bool | None = None,
@@ -173,6 +174,11 @@ def read_multitext(
     ranges : {"missing", "merge"}, optional
         Treatment of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
         are missing (the default), or the first has the text and the others are missing.
+    markers : mapping from str to {"char", "note", "para", "skip"}, optional
+        What the markers of one's own are in ``"usfm"``, such as ``{"untr": "char"}``: a style of characters (``char``),
+        whose text is that of the verse; a note, left out up to its end; a paragraph of text (``para``); or to be left
+        out with what it holds, up to its end or to the next paragraph (``skip``), as ``\z…`` is. They count more than
+        the markers of USFM.
     vref : str or Path, optional
         List of the verses of ``"ebible"``, one per line; by default ``vref.txt`` among the files, in their directory,
         the one above, or its directory ``metadata``.
@@ -242,7 +248,7 @@ def read_multitext(
         found = format
     else:
         found = guess_format(path, list(FORMATS.values())) if format == "auto" else FORMATS[format]
-    given = {"ranges": ranges, "vref": vref, "original_language": original_language}
+    given = {"ranges": ranges, "markers": markers, "vref": vref, "original_language": original_language}
     check_format_options(found, [name for name, value in given.items() if value is not None])
     reading = Reading(
         path=path,
@@ -253,6 +259,7 @@ def read_multitext(
         decode_errors=decode_errors,
         on_error=on_error,
         ranges="missing" if ranges is None else ranges,
+        markers=dict(markers or {}),
         vref=vref,
         original_language=original_language,
         progress=progress,

@@ -28,7 +28,9 @@ def guess_format(path):
 def test_a_format_declares_itself_once():
     assert tuple(FORMATS) == get_args(FormatName)
     assert [format.name for format in FORMATS.values()] == list(FORMATS)
-    assert set(OPTIONS) == {"ranges", "vref", "original_language"} <= set(signature(read_multitext).parameters)
+    assert (
+        set(OPTIONS) == {"ranges", "markers", "vref", "original_language"} <= set(signature(read_multitext).parameters)
+    )
     recognized = {format.name for format in FORMATS.values() if format.beginning or format.beside}
     assert recognized == {*SAMPLES, "ebible", "table"} == {*FORMATS} - {"moses"}
 

@@ -146,7 +146,7 @@ def test_right_to_left_combining_and_astral_text():
         ("Read me.\n", r"a.usfm: has no \\id, so that it is not a book"),
         ("\\id XYZ\n\\c 1", r"line 1: \\id without the code"),
         ("\\id GEN\n\\c\n\\p", r"line 2: \\c without a number"),
-        ("\\id GEN\n\\c 1\n\\v one", r"line 3: expected the number of a verse after \\v, got 'one'"),
+        ("\\id GEN\n\\c 1\n\\v one", r"line 3: expected the number of a verse after \\v, got 'one…'"),
         ('\\id GEN\n\\c 1\n\\v 2"Come', r"line 3: expected the number of a verse"),
         ("\\id GEN\n\\c 1\n\\v 4-2 a", r"line 3: '4-2' is not a range of verses"),
         ("\\id GEN\n\\c 1\n\\v 1-2-3 a", r"line 3: '1-2-3' is not a range of verses"),

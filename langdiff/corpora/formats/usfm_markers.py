@@ -1,0 +1,256 @@
+r"""The markers of USFM 3.1, and the verses of a book whose markers are met one by one, in USFM as in its other forms.
+
+A `BookText` gets events (a book, chapter, verse or paragraph begins, text) from the reader of a form of USFM, and gives
+whole verses to `Verses`. A fault makes only the verse unusable that is open, up to the next verse or chapter.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from langdiff.base.archives import File
+from langdiff.base.types import OwnKind
+from langdiff.corpora.faults import Damage, Place
+from langdiff.corpora.formats.bible import Verses, verse_id
+from langdiff.corpora.versifications import NUMBERS, UNNUMBERED
+from langdiff.errors import ConfigError, DataError, option
+
+# Markers without their levels (q for q1, se for s1e, th for th1-2), by what becomes of the text after them
+_TEXT = "p m po pr cls pmo pm pmc pmr pi mi nb pc ph phi ps psi b q qr qc qm lh li lf lim tr th thr thc tc tcr tcc pb"
+_HEADING = (
+    "ide usfm sts rem h toc toca imt is ip ipc ipi im imi imq ipq ipr iq ib ili ilit io iot iex imte ie mt mte ms mse "
+    "mr s se sr r d sp sd cl cp cd qa qd lit restore periph ts "
+    "pub pref intro conc glo idx maps cov spine pubinfo"  # of files that are not books of the Bible
+)
+_STYLE = (  # what they mark is text; attributes after | are not
+    "add addpn bk dc em bd it bdit k nd no ord pn png qac qs qt rb ref sc sig sls sup ta tl w wa wg wh wj wl wr jmp "
+    "lik liv litl ndx xt ior iqt"
+)
+_NOTE = "f fe ef efe x ex fig va vp ca cat rq fm efm pl pro"  # with all they hold until their end
+_IN_NOTE = "fr ft fk fq fqa fl fw fp fs fv fdc xo xop xta xk xq xot xnt xdc xtSee xtSeeAlso"
+SIDEBARS = {"esb": "esbe", "erq": "erqe"}  # hidden from the one to the other, with the paragraphs between
+_LEVEL = re.compile(r"[0-9]+(?:-[0-9]+)?(e?)\Z")
+_MARKS = "[\u200e\u200f]*"  # of direction: right-to-left texts have them around the hyphen
+_NUMBER = rf"{_MARKS}[0-9]{{1,3}}[a-z]?{_MARKS}"
+VERSE_NUMBERS = rf"(?:{_NUMBER}[-\u2010-\u2013,])*{_NUMBER}"
+
+Kind = Literal["text", "heading", "char", "note", "sidebar", "in note", "skip"]
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(_IN_NOTE.split(), "in note"),
+    **dict.fromkeys(SIDEBARS, "sidebar"),
+    **dict.fromkeys(_NOTE.split(), "note"),
+    **dict.fromkeys(_HEADING.split(), "heading"),
+    **dict.fromkeys(_TEXT.split(), "text"),
+    **dict.fromkeys(_STYLE.split(), "char"),
+}
+_OWN: dict[str, Kind] = {"char": "char", "note": "note", "para": "text", "skip": "skip"}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)?")
+
+
+def base_of(marker: str) -> str:
+    """Return a marker without its level.
+
+    Examples
+    --------
+    >>> base_of("q2"), base_of("s1e"), base_of("th1-2")
+    ('q', 'se', 'th')
+    """
+    return _LEVEL.sub(r"\1", marker)
+
+
+def kind_of(marker: str, own: Mapping[str, OwnKind]) -> Kind | None:
+    r"""Return what a marker is; None if it is unknown.
+
+    Parameters
+    ----------
+    marker : str
+        The marker with its level, without the backslash.
+    own : mapping from str to {"char", "note", "para", "skip"}
+        Markers that the user has declared, which count more than those of USFM.
+
+    Returns
+    -------
+    {"text", "heading", "char", "note", "sidebar", "in note", "skip"} or None
+        ``"text"`` and ``"heading"`` are paragraphs, ``"char"`` is a style of characters, ``"note"`` hides all that it
+        holds, ``"in note"`` belongs into one, and ``"skip"`` is the user's own marker (``\z…``), left out with what it
+        holds.
+
+    Examples
+    --------
+    >>> kind_of("q1", {}), kind_of("untr", {}), kind_of("untr", {"untr": "char"}), kind_of("zmine", {})
+    ('text', None, 'char', 'skip')
+    """
+    base = base_of(marker)
+    if declared := own.get(marker, own.get(base)):
+        return _OWN[declared]
+    if found := _KINDS.get(base):
+        return found
+    return "skip" if marker.startswith("z") or marker.endswith(("-s", "-e")) else None
+
+
+def check_own_markers(own: Mapping[str, str]) -> None:
+    """Check the markers that a user has declared.
+
+    Raises
+    ------
+    ConfigError
+        If one is not a marker, or is that of a book, chapter or verse, or is declared to be something unknown.
+    """
+    for marker, kind in own.items():
+        if not _NAME.fullmatch(marker):
+            raise ConfigError(f"{option('markers')}: {marker!r} is not a marker; write it without its backslash.")
+        if marker in ("id", "c", "v"):
+            raise ConfigError(f"{option('markers')}: \\{marker} begins a book, chapter or verse, and stays what it is.")
+        if kind not in get_args(OwnKind):
+            raise ConfigError(
+                f"{option('markers')}: \\{marker} must be one of {', '.join(get_args(OwnKind))}, got {kind!r}."
+            )
+
+
+@dataclass
+class _Verse:
+    ids: list[str]  # empty if the book has no number, or the verse's own is not known
+    part: bool
+    where: Place
+    pieces: list[str] = field(default_factory=list)
+    faults: set[str] = field(default_factory=set)
+
+
+class BookText:
+    r"""Verses of one file, from the markers met in it.
+
+    Parameters
+    ----------
+    file : Path or Member
+        The file, for messages.
+    verses : Verses
+        Collection to which whole verses are added, with the faults.
+    damage : Damage
+        Lines of the file that are not text.
+    signs : (str, str, str)
+        What begins a book, a chapter and a verse, for messages.
+
+    Attributes
+    ----------
+    book : str or None
+        Code of the book.
+    is_text : bool
+        Whether the paragraph has text of verses.
+    left_out : list of str
+        Books with verses but without number.
+    """
+
+    def __init__(
+        self, file: File | str, verses: Verses, damage: Damage, signs: tuple[str, str, str] = ("\\id", "\\c", "\\v")
+    ) -> None:
+        self.book: str | None = None
+        self.is_text = False
+        self.left_out: list[str] = []
+        self._file, self._verses, self._damage, self._signs = file, verses, damage, signs
+        self._chapter: int | None = None
+        self._is_without_chapter = False  # and that has been said
+        self._verse: _Verse | None = None
+
+    @property
+    def in_verse(self) -> bool:
+        """Whether a verse is open."""
+        return self._verse is not None
+
+    def begin_book(self, code: str, where: Place) -> None:
+        """Begin a book.
+
+        Raises
+        ------
+        DataError
+            If its code is unknown.
+        """
+        self.end_verse()
+        self.book, self._chapter, self.is_text, self._is_without_chapter = None, None, False, False
+        if code.upper() not in NUMBERS and code.upper() not in UNNUMBERED:
+            raise DataError(f"{where}: {self._signs[0]} without the code of a book, such as GEN.")
+        self.book = code.upper()
+
+    def begin_chapter(self, number: str, where: Place) -> None:
+        """Begin a chapter.
+
+        Raises
+        ------
+        DataError
+            If the book is not known.
+        """
+        if self.book is None:
+            raise DataError(f"{where}: a chapter before {self._signs[0]}, so that its book is not known.")
+        self.end_verse()
+        self.is_text = True  # some files have no \p before \v
+        self._chapter = int(number) if re.fullmatch("[0-9]{1,3}", number) else None
+        self._is_without_chapter = self._chapter is None
+        if self._chapter is None:
+            self._fault(f"{self._signs[1]} without a number.", where, level="chapter")
+
+    def begin_verse(self, numbers: str, where: Place) -> None:
+        """Begin a verse, or several with one text (``3-5``), or a part of one (``3a``).
+
+        Raises
+        ------
+        DataError
+            If the book is not known.
+        """
+        if self.book is None:
+            raise DataError(f"{where}: a verse before {self._signs[0]}, so that its book and chapter are not known.")
+        self.end_verse()
+        self._verse = _Verse([], bool(re.search("[a-z]", numbers)), where)
+        self.is_text = True
+        if self._chapter is None:
+            if not self._is_without_chapter:
+                what = f"a verse before {self._signs[1]}, so that its book and chapter are not known."
+                self._fault(what, where, level="chapter")
+            self._is_without_chapter = True
+        elif not re.fullmatch(VERSE_NUMBERS, numbers):
+            self.fault(f"expected the number of a verse after {self._signs[2]}, got {numbers!r}.", where)
+        elif self.book in UNNUMBERED:
+            self.left_out.append(self.book)
+        else:
+            self._verse.ids = self._ids(numbers, where)
+
+    def begin_paragraph(self, *, is_text: bool) -> None:
+        """Begin a paragraph, of text of verses or of a heading."""
+        self.is_text = is_text
+        if self._verse is not None:
+            self._verse.pieces.append(" ")
+
+    def add(self, text: str) -> None:
+        """Add text to the verse that is open, in a paragraph of text."""
+        if self._verse is not None and self.is_text:
+            self._verse.pieces.append(text)
+
+    def fault(self, what: str, where: Place) -> None:
+        """Add a fault, because of which the verse that is open is left out; the same is said once of one verse."""
+        if self._verse is None:
+            self._fault(what, where)
+        elif what not in self._verse.faults:
+            self._verse.faults.add(what)
+            self._fault(what, where, intent=self._verse.ids[0] if self._verse.ids else None)
+
+    def end_verse(self) -> None:
+        """End the verse that is open, if one is."""
+        if self._verse is not None and self._verse.ids:
+            verse, text = self._verse, "".join(self._verse.pieces).replace("//", " ").replace("~", "\u00a0")
+            damaged = self._damage.is_in(text, verse.where, verse.ids[0]) or bool(verse.faults)
+            self._verses.add(verse.ids, None if damaged else text, verse.where, part=verse.part)
+        self._verse = None
+
+    def _fault(self, what: str, where: Place, intent: str | None = None, level: str = "text") -> None:
+        self._verses.faults.add(where.file, where.line, what, intent=intent, level=level)
+
+    def _ids(self, numbers: str, where: Place) -> list[str]:
+        """Return the ids that ``3``, ``3a``, ``3-5`` or ``3,5`` denote."""
+        found: dict[str, None] = {}
+        for stretch in numbers.split(","):
+            ends = [int(number) for number in re.findall("[0-9]+", stretch)]
+            if len(ends) > 2 or ends[-1] < ends[0]:
+                self.fault(f"{numbers!r} is not a range of verses.", where)
+                return []
+            ids = (verse_id(str(self.book), int(self._chapter or 0), v) for v in range(ends[0], ends[-1] + 1))
+            found |= dict.fromkeys(verse for verse in ids if verse)
+        return list(found)
