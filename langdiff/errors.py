@@ -50,7 +50,8 @@ class Fault(NamedTuple):
     edition : str or None
         The edition, where it is known.
     level : str
-        What cannot be used because of it: ``"text"``, or ``"file"`` for all that the file has of the edition.
+        What cannot be used because of it: ``"text"``, ``"chapter"``, ``"book"``, ``"rest"`` (of the file), or
+        ``"file"`` for all that the file has of the edition.
 
     Examples
     --------

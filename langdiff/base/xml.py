@@ -1,13 +1,20 @@
 """Reading of XML as a stream of events, without expanding entities or opening other files."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from langdiff.base.archives import File
-from langdiff.base.io import read_blocks
+from langdiff.base.io import DAMAGED, Block, read_blocks
 from langdiff.errors import Fault, FaultsError
 
 MAX_DEPTH = 200  # nested elements; real files have less than twenty
+_FORBIDDEN = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # characters that XML cannot hold
+_DAMAGED_END = re.compile(rf"{DAMAGED}[{DAMAGED}\s]*\Z")
+
+
+class NotWellFormedError(FaultsError):
+    """An XML file is not well-formed; everything before the place has been processed."""
 
 
 class XmlEvents:
@@ -19,11 +26,14 @@ class XmlEvents:
         The file, for messages.
     open : list of str
         The elements that are open, without their namespaces, outermost first.
+    has_ended : bool
+        Whether the outermost element has ended.
     """
 
     def __init__(self, file: File) -> None:
         self.file = file
         self.open: list[str] = []
+        self.has_ended = False
         self._line: Callable[[], int] = lambda: 0
 
     @property
@@ -59,6 +69,7 @@ class XmlEvents:
         """Receive the end of an element from the parser."""
         self.finish(self.open[-1])
         self.open.pop()
+        self.has_ended = not self.open
 
     def close(self) -> None:
         """Process the end of the file."""
@@ -90,16 +101,37 @@ def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict", en
     parser: Any = XMLParser(target=events)
     events._line = lambda: parser.parser.CurrentLineNumber
     try:
-        for block in read_blocks(file, errors=errors, on_fault=events.damaged, encoding=encoding):
-            parser.feed(block.text)  # as str: read_blocks has decoded it, whatever the declaration says
+        for text in _fit_for_xml(read_blocks(file, errors=errors, on_fault=events.damaged, encoding=encoding), events):
+            parser.feed(text)  # as str: read_blocks has decoded it, whatever the declaration says
         parser.close()
     except ParseError as error:
         row, column = error.position
         why = str(error).partition(":")[0].removeprefix("not well-formed ").strip("()")
+        if events.has_ended:
+            why = "the document has ended before, and what follows is not read"
         what = f"not well-formed XML in column {column + 1}: {why}."
-        raise FaultsError([Fault(str(file), row, what)]) from error
+        raise NotWellFormedError([Fault(str(file), row, what)]) from error
     except DefusedXmlException as error:
         raise events.unusable(
             f"defines entities or refers to another file ({type(error).__name__}), which can fill memory or read "
             "private files. Replace the entities by their text."
         ) from error
+
+
+def _fit_for_xml(blocks: Iterator[Block], events: XmlEvents) -> Iterator[str]:
+    """Yield the text of blocks with `DAMAGED` for what XML cannot hold, but without damage at the end of the file."""
+    held: list[str] = []  # damage that may be the end
+    for block in blocks:
+        text = block.text
+        if _FORBIDDEN.search(text):
+            for number, line in enumerate(text.split("\n"), block.first):
+                if found := _FORBIDDEN.search(line):
+                    events.damaged(number, f"the character U+{ord(found[0]):04X}, which XML cannot hold.")
+            text = _FORBIDDEN.sub(DAMAGED, text)
+        if held and not text.strip(f"{DAMAGED} \t\r\n"):
+            held.append(text)
+            continue
+        yield "".join(held)
+        end = _DAMAGED_END.search(text) if DAMAGED in text else None
+        held = [end[0]] if end else []
+        yield text[: end.start()] if end else text

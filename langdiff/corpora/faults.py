@@ -85,7 +85,7 @@ class Faults:
         intent : str, optional
             The intent whose text is concerned, or the first of several.
         level : str
-            What is left out: ``"text"``, ``"chapter"``.
+            What is left out: ``"text"``, ``"chapter"``, or the ``"rest"`` of the file.
 
         Raises
         ------
@@ -228,6 +228,8 @@ class Faults:
 
 def _counted(faults: list[Fault], level: str) -> str:
     """Return the number of texts or books left out because of some faults, and the name of the first, as text."""
+    if level == "rest":
+        return "the rest"
     if level == "book":
         names = [PurePath(fault.file).name for fault in faults]
         number = len(names)
@@ -361,8 +363,5 @@ class Events(XmlEvents):
 
 
 def read_corpus_xml(file: File, events: Events, *, errors: str = "strict") -> None:
-    """Parse a file as `langdiff.base.xml.read_xml` does, with damaged lines outside texts as faults."""
-    try:
-        read_xml(file, events, errors=errors)
-    finally:
-        events.damage.close()
+    """Parse a file as `langdiff.base.xml.read_xml` does; damaged lines are faults where they are in a text."""
+    read_xml(file, events, errors=errors)

@@ -223,7 +223,7 @@ def _without_book_numbers(
         read = book * 1_000_000 + np.array([shorter[c] for c in chapters.tolist()]) * 1000 + numbers[own] % 1000
         if not all(shorter.values()) or are_beyond(read).any():
             continue
-        repaired[code] = _reference(int(numbers[own[0]])), _reference(int(read[0]))
+        repaired[code] = reference(int(numbers[own[0]])), reference(int(read[0]))
         numbers = numbers.copy()
         numbers[own] = read
     return numbers, repaired
@@ -235,13 +235,19 @@ def _without(digit: str, chapter: str) -> int:
     return int(rest) if rest not in ("", chapter) and not rest.startswith("0") else 0
 
 
-def _reference(number: int) -> str:
-    """Return a reference such as ``GEN 1:1``."""
+def reference(number: int) -> str:
+    """Return the reference of a verse id.
+
+    Examples
+    --------
+    >>> reference(43004012)
+    'JHN 4:12'
+    """
     return f"{BOOKS[number // 1_000_000 - 1]} {number // 1000 % 1000}:{number % 1000}"
 
 
 def _at_most(number: int, last: int) -> str:
-    chapter, verse = _reference(number).split(":")
+    chapter, verse = reference(number).split(":")
     return f"{chapter} has at most {last} verses in any versification, here {verse}."
 
 

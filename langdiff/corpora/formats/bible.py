@@ -222,6 +222,13 @@ class Verses:
             else:
                 self._found.setdefault(verse, ("", first, part))
 
+    def spoil(self, verses: Iterable[str]) -> None:
+        """Mark verses found before as missing, because of a fault that was met after them."""
+        for verse in verses:
+            if verse in self._found:
+                _, where, part = self._found[verse]
+                self._found[verse] = None, where, part
+
     @contextmanager
     def of_book(self, file: File) -> Iterator[None]:
         """Leave out a file of one book, and add that to the faults, if it raises a `DataError` in the block."""

@@ -9,9 +9,10 @@ import re
 from dataclasses import dataclass
 
 from langdiff.base.archives import File
-from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
+from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
+from langdiff.corpora.formats.bible import Collected, VerseText, catalogue_verses, collected, verse_id
+from langdiff.corpora.formats.bible_xml import OpenVerse, VerseEvents, read_verses
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.versifications import UNNUMBERED
 from langdiff.tables.multitext import Multitext
@@ -32,7 +33,7 @@ class CesText(VerseText):
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
         """Return the verses of the file; store attributes from its header in `header`."""
         events = _CesEvents(self.file, faults)
-        read_corpus_xml(self.file, events, errors=self.decode_errors)
+        read_verses(self.file, events, errors=self.decode_errors)
         header.update(events.header())
         return collected(events.verses.items(), with_texts=with_texts)
 
@@ -42,51 +43,31 @@ def catalogue(reading: Reading) -> Multitext:
     return catalogue_verses(reading, reading.files(SUFFIXES), CesText)
 
 
-class _CesEvents(Events):
+class _CesEvents(VerseEvents):
     """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
     def __init__(self, file: File, faults: Faults) -> None:
-        super().__init__(file, faults)
-        self.verses = Verses("missing", faults)
-        self.left_out: dict[str, None] = {}
-        self._said: dict[str, list[str]] = {}
-        self._language: str | None = None
-        self._verse: tuple[str | None, Place] | None = None  # id (None if it has none), where
-        self._text: list[str] = []
+        super().__init__(file, "missing", faults)
         self._depth = 0  # of the verse
 
-    def header(self) -> dict[str, str]:
-        said = {column: " ".join("".join(pieces).split()) for column, pieces in self._said.items()}
-        said["language"] = self._language or ""
-        said["left_out"] = " ".join(self.left_out)
-        return {column: value for column, value in said.items() if value}
-
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "language" and "cesHeader" in self.open and self._language is None:
-            self._language = attributes.get("iso639")
-        if tag != "seg" or attributes.get("type") != "verse":
-            return
-        if self._verse is not None:
-            line = self._verse[1].line
-            raise self.unusable(f"this verse begins inside the verse of line {line}. End that verse first.")
-        self._verse = self._id(attributes.get("id", "")), self.where()
-        self._text, self._depth = [], len(self.open)
+        if tag == "language" and "cesHeader" in self.open:
+            self.language = self.language or attributes.get("iso639", "")
+        if tag == "seg" and attributes.get("type") == "verse":
+            verse = self._id(attributes.get("id", ""))
+            self.begin_verse(OpenVerse([verse] if verse else [], False, self.where()))
+            self._depth = len(self.open)
 
     def data(self, text: str) -> None:
-        if self._verse is not None:
+        if self.verse is not None:
             if "note" not in self.open:
-                self._text.append(text)
+                self.verse.pieces.append(text)
         elif self.open and self.open[-1] in _SAID and "cesHeader" in self.open:
-            self._said.setdefault(_SAID[self.open[-1]], []).append(text)
+            self.said.setdefault(_SAID[self.open[-1]], []).append(text)
 
     def finish(self, _: str) -> None:
-        if self._verse is not None and len(self.open) == self._depth:
-            verse, where = self._verse
-            text = "".join(self._text)
-            damaged = self.damage.is_in(text, where, verse)
-            if verse is not None:
-                self.verses.add([verse], None if damaged else text, where)
-            self._verse = None
+        if len(self.open) == self._depth:
+            self.end_verse()
 
     def _id(self, given: str) -> str | None:
         match = _ID.fullmatch(given)

@@ -10,16 +10,18 @@ that of other milestones (a paragraph's ``¶``) is not text. White space becomes
 import re
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from langdiff.base.archives import File
 from langdiff.base.types import Ranges
-from langdiff.corpora.faults import LANGUAGE, Events, Faults, Place, read_corpus_xml
+from langdiff.corpora.faults import LANGUAGE, Faults
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
+from langdiff.corpora.formats.bible import Collected, VerseText, catalogue_verses, collected, verse_id
+from langdiff.corpora.formats.bible_xml import OpenVerse, VerseEvents, read_verses
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.corpora.versifications import BOOKS
-from langdiff.errors import DataError, listing, warn
+from langdiff.errors import listing, warn
 from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml", ".osis")
@@ -55,7 +57,7 @@ class OsisText(VerseText):
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
         """Return the verses of the file; store attributes from its header in `header`."""
         events = _OsisEvents(self.file, self.ranges, faults)
-        read_corpus_xml(self.file, events, errors=self.decode_errors)
+        read_verses(self.file, events, errors=self.decode_errors)
         header.update(events.header())
         return collected(events.verses.items(), with_texts=with_texts)
 
@@ -74,36 +76,28 @@ def catalogue(reading: Reading) -> Multitext:
     return multitext
 
 
-class _OsisEvents(Events):
+class _OsisEvents(VerseEvents):
     """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
     def __init__(self, file: File, ranges: str, faults: Faults) -> None:
-        super().__init__(file, faults)
-        self.verses = Verses(ranges, faults)
-        self.left_out: dict[str, None] = {}
-        self._said: dict[str, list[str]] = {}
-        self._language = ""
+        super().__init__(file, ranges, faults)
         self._work: str | None = None  # the work whose header is used
         self._is_own_work = False
-        self._verse: tuple[list[str], bool, Place, str | None] | None = None  # ids, is a part, where, sID
-        self._text: list[str] = []
         self._hidden = 0  # elements open that are not text
         self._titles = 0  # of these, the titles that the verse began in: a psalm's title may be its first verse
-
-    def header(self) -> dict[str, str]:
-        said = {column: " ".join("".join(pieces).split()) for column, pieces in self._said.items()}
-        said["language"] = self._language
-        said["left_out"] = " ".join(self.left_out)
-        return {column: value for column, value in said.items() if value}
+        self._late: set[str | None] = set()  # ends of verses that others began in
+        self._n_ends = self._n_fitting = 0
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         if tag in _NOT_TEXT:
             self._hidden += 1
         if tag == "osisText":
             self._work = attributes.get("osisIDWork")
-            self._language = iso639_3(attributes.get(LANGUAGE, "").partition("-")[0]) or ""
+            self.language = iso639_3(attributes.get(LANGUAGE, "").partition("-")[0]) or ""
         elif tag == "work":
             self._is_own_work = attributes.get("osisWork") == self._work
+        elif tag == "verse" and "eID" in attributes:
+            self._end_milestone(attributes["eID"])
         elif tag == "verse":
             self._begin_verse(attributes)
         elif tag == "q" or (tag == "milestone" and attributes.get("type") == "cQuote"):  # quotation marks
@@ -112,10 +106,10 @@ class _OsisEvents(Events):
             self.data(" ")
 
     def data(self, text: str) -> None:
-        if self._verse is not None and self._hidden <= self._titles:
-            self._text.append(text)
+        if self.verse is not None and self._hidden <= self._titles:
+            self.verse.pieces.append(text)
         elif self._is_own_work and self.open[-2:-1] == ["work"] and self.open[-1] in _SAID:
-            self._said.setdefault(_SAID[self.open[-1]], []).append(text)
+            self.said.setdefault(_SAID[self.open[-1]], []).append(text)
 
     def finish(self, tag: str) -> None:
         if tag in _NOT_TEXT:
@@ -125,47 +119,78 @@ class _OsisEvents(Events):
             self._is_own_work = False
         elif tag in _BREAKS:
             self.data(" ")
-        elif tag == "verse" and self._verse is not None and self._verse[3] is None:
-            self._end_verse()
+        elif tag == "verse" and self.verse is not None and self.verse.end is None:
+            self.end_verse()
 
     def close(self) -> None:
-        if self._verse is not None:
-            raise DataError(f"{self._verse[2]}: this verse has no end (no <verse eID={self._verse[3]!r}/>).")
+        if self.verse is not None:
+            self._spoil_open(f"this verse has no end (no <verse eID={self.verse.end!r}/>).")
+            self.end_verse()
+        if self._n_ends and not self._n_fitting:
+            raise self.unusable(f"none of the {self._n_ends:,} ends of verses (eID) fits the beginning (sID) of one.")
 
     def _begin_verse(self, attributes: dict[str, str]) -> None:
-        if "eID" in attributes:
-            if self._verse is None or self._verse[3] != attributes["eID"]:
-                raise DataError(f"{self.where()}: the end of verse {attributes['eID'][:40]!r}, which is not open.")
-            self._end_verse()
-            return
-        if self._verse is not None:
-            where = self._verse[2]
-            raise DataError(f"{self.where()}: this verse begins inside the verse of {where}. End that verse first.")
         given = attributes.get("osisID") or attributes.get("sID") or ""
         found = [self._id(one) for one in given.split()]
+        verse = OpenVerse(
+            list(dict.fromkeys(one.verse for one in found if one.verse)),
+            any(one.is_part for one in found),
+            self.where(),
+            attributes.get("sID"),
+            is_usable=bool(found) and all(one.is_id for one in found),
+        )
         if not found:
-            raise DataError(f"{self.where()}: this verse has no osisID. Add one, such as 'Gen.1.1'.")
-        ids = list(dict.fromkeys(verse for verse, _ in found if verse))
-        self._verse = ids, any(part for _, part in found), self.where(), attributes.get("sID")
-        self._text, self._titles = [], self.open.count("title")
+            self.fault("this verse has no osisID. Add one, such as 'Gen.1.1'.")
+        for wrong in (one.given for one in found if not one.is_id):
+            self.fault(f"expected the id of a verse as 'Gen.1.1', got {wrong[:40]!r}.", wrong[:40])
+        if self.verse is not None:
+            self._late.add(self.verse.end)
+        self.begin_verse(verse)
+        self._titles = self.open.count("title")
 
-    def _end_verse(self) -> None:
-        if self._verse is not None and self._verse[0]:
-            ids, part, where, _ = self._verse
-            text = "".join(self._text)
-            self.verses.add(ids, None if self.damage.is_in(text, where, ids[0]) else text, where, part=part)
-        self._verse = None
+    def _end_milestone(self, end: str) -> None:
+        """End a verse; an end that is not that of the open verse makes both verses unusable."""
+        self._n_ends += 1
+        if self.verse is not None and self.verse.end == end:
+            self._n_fitting += 1
+            self.end_verse()
+        elif end in self._late:  # said where the other verse began
+            self._late.discard(end)
+        else:
+            its = self._id(end).verse
+            self.fault(f"the end of verse {end[:40]!r}, which is not open.", its or end[:40])
+            if its:
+                self.verses.spoil([its])
+            if self.verse is not None:
+                self._spoil_open(f"this verse ends in line {self.line} as {end[:40]!r}, which is not its sID.")
+                if self.verse.end is not None:
+                    self.end_verse()
 
-    def _id(self, given: str) -> tuple[str | None, bool]:
-        """Return the verse's id, None if its book has no number, and whether it is a part of the verse."""
+    def _spoil_open(self, what: str) -> None:
+        """Add a fault of the verse that is open."""
+        if self.verse is not None:
+            intent = self.verse.ids[0] if self.verse.ids else None
+            self.faults.add(self.file, self.verse.where.line, what, intent=intent)
+            self.verse.is_usable = False
+
+    def _id(self, given: str) -> "_Id":
         match = _ID.fullmatch(given)
         if not match:
-            raise DataError(f"{self.where()}: expected the id of a verse as 'Gen.1.1', got {given[:40]!r}.")
+            return _Id(given, is_id=False)
         book = _BOOK.get(match[1])
         if book is None:
             self.left_out[match[1]] = None
-            return None, False
-        return verse_id(book, int(match[2]), int(match[3])), match[4] is not None
+            return _Id(given)
+        return _Id(given, verse=verse_id(book, int(match[2]), int(match[3])), is_part=match[4] is not None)
+
+
+class _Id(NamedTuple):
+    """An id of OSIS; without a verse if its book has no number."""
+
+    given: str
+    is_id: bool = True
+    verse: str | None = None
+    is_part: bool = False
 
 
 FORMAT = Format(

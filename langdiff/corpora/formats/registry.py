@@ -72,7 +72,8 @@ def _of_beginning(file: File, formats: Sequence[Format]) -> Format | None:
 
 def _head(file: File) -> str:
     """Return the lines up to the first that is neither empty nor a comment, or more lines of XML."""
-    lines = (line for _, line in islice(read_lines(file, errors="replace"), _HEAD))
+    read = read_lines(file, errors="replace", on_fault=lambda *_: None)  # its reader says what is wrong
+    lines = (line for _, line in islice(read, _HEAD))
     head = []
     for line in lines:
         head.append(line)
@@ -164,13 +165,14 @@ def read_multitext(
     on_error : {"raise", "skip"}
         Treatment of faults in the files. All files are read in either case. ``"raise"``: if there are faults, they are
         one error, which has all of them. ``"skip"``: what is faulty is left out, and the attribute ``left_out`` of the
-        multitext says what and why; ``skipped`` lists every fault. What is left out is one text where only a verse,
-        line or segment is faulty (bytes that are not text, an id that is malformed or of a verse that does not exist),
-        the texts of a chapter that does not exist or has three verses or more that do not, every text of an intent that
-        an edition has twice, and the edition where a file is damaged, not well-formed or not in the format, has more
-        than a thousand faults, or another number of lines than most (in ``"moses"``, empty lines at its end that other
-        files do not have are not counted). Files that are about all editions, such as ``vref.txt``, must be without
-        fault.
+        multitext says what and why; ``skipped`` lists every fault. What is left out is the smallest unit that the
+        fault touches: one text where only a verse, line or segment is faulty (bytes that are not text, an id that is
+        malformed or of a verse that does not exist, an unknown marker), the texts of a chapter that does not exist or
+        has three verses or more that do not, every text of an intent that an edition has twice, a book of ``"usfm"``
+        that cannot be read, the rest of a Bible in XML that is not well-formed, and the edition where a file is
+        damaged or not in the format, has more than a thousand faults, or another number of lines than most (in
+        ``"moses"``, empty lines at its end that other files do not have are not counted). Files that are about all
+        editions, such as ``vref.txt``, must be without fault.
     ranges : {"missing", "merge"}, optional
         Treatment of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
         are missing (the default), or the first has the text and the others are missing.

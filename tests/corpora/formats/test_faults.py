@@ -124,9 +124,9 @@ CASES = {
             ("eng-ids", "eng-ids.xml", 6, None), ("eng-ids", "eng-ids.xml", 3, "01051001"),
             ("fra-twice", "fra-twice.xml", 4, "01001001"),
             ("ita-bytes", "ita-bytes.xml", 3, "01001002"), ("ita-bytes", "ita-bytes.xml", 5, "01001003"),
-            ("ita-bytes", "ita-bytes.xml", 4, None),
             ("nld-cut", "nld-cut.xml", 2, None), ("por-entity", "por-entity.xml", 2, None),
-            ("spa-nested", "spa-nested.xml", 2, None),
+            ("spa-nested", "spa-nested.xml", 2, "01001002"), ("spa-nested", "spa-nested.xml", 2, "01001001"),
+            ("spa-nested", "spa-nested.xml", None, None),
         ],
         {
             "deu-good": {f"0100100{k}": f"v{k}" for k in range(1, 5)},

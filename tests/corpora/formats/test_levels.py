@@ -148,3 +148,161 @@ def test_paragraphs_of_ones_own(tmp_path):
 def test_markers_are_checked(tmp_path, markers, message):
     with pytest.raises(ConfigError, match=message):
         read_multitext(usfm(tmp_path), markers=markers)
+
+
+# --- XML
+
+
+def osis_file(folder, body):
+    """Write six verses of two chapters, of which the first two are milestones, with a body between them."""
+    content = (
+        '<?xml version="1.0"?>\n<osis><osisText>\n<verse sID="Gen.1.1" osisID="Gen.1.1"/>a<verse eID="Gen.1.1"/>\n'
+        f'<verse sID="Gen.1.2" osisID="Gen.1.2"/>b<verse eID="Gen.1.2"/>\n{body}\n'
+        '<verse osisID="Gen.2.1">x</verse>\n<verse osisID="Gen.2.2">y</verse>\n</osisText></osis>'
+    )
+    (folder / "eng.xml").write_bytes(content.encode("utf-8", "surrogateescape"))
+    return folder / "eng.xml"
+
+
+def start(verse, end=None):
+    return f'<verse osisID="{verse}" sID="{end or verse}"/>'
+
+
+def stop(end):
+    return f'<verse eID="{end}"/>'
+
+
+def element(verse, text):
+    return f'<verse osisID="{verse}">{text}</verse>'
+
+
+OTHERS = {"001001": "a", "001002": "b", "002001": "x", "002002": "y"}
+
+
+@pytest.mark.parametrize(
+    ("body", "kept", "what"),
+    [
+        (element("Gen.1", "c") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (Gen.1)"),
+        (element("Gen.1.3 Gen.x", "c") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (Gen.x)"),
+        ("<verse>c</verse>" + element("Gen.1.4", "d"), {"001004": "d"}, "1 text"),
+        (element("Gen.1.77", "c") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (01001077)"),
+        (element("Gen.1.3", "c" + element("Gen.1.4", "d") + "e"), {}, "2 texts (01001004, 01001003)"),
+        (
+            start("Gen.1.3")
+            + "c"
+            + start("Gen.1.4")
+            + "d"
+            + stop("Gen.1.4")
+            + start("Gen.1.5")
+            + "e"
+            + stop("Gen.1.5"),
+            {"001005": "e"},
+            "2 texts (01001004, 01001003)",
+        ),
+        (  # two verses that cross: the late end is no further fault
+            start("Gen.1.3") + "c" + start("Gen.1.4") + "d" + stop("Gen.1.3") + stop("Gen.1.4"),
+            {},
+            "2 texts (01001004, 01001003)",
+        ),
+        (
+            start("Gen.1.3") + "c" + stop("Gen.1.30") + start("Gen.1.4") + "d" + stop("Gen.1.4"),
+            {"001004": "d"},
+            "2 texts (01001030, 01001003)",
+        ),
+        (stop("Gen.1.3") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (01001003)"),
+        (element("Gen.1.3", "c" + stop("Gen.1.9") + "e"), {}, "2 texts (01001009, 01001003)"),
+        (element("Gen.1.3", "c\x01") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (01001003)"),
+        (element("Gen.1.3", "c\0") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (01001003)"),
+        (element("Gen.1.3", "\udce9") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (01001003)"),
+        (element("Gen.1.3", "c\uffff") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (01001003)"),
+        (element("Gen.1.\x013", "c") + element("Gen.1.4", "d"), {"001004": "d"}, "1 text (Gen.1.\ufdd03)"),
+    ],
+)
+def test_of_osis_the_verse_or_two_are_left_out(tmp_path, body, kept, what):
+    multitext = skipped(osis_file(tmp_path, body))
+    assert verses(multitext) == {**OTHERS, **kept}
+    assert levels(multitext) == [("text", what)]
+
+
+def test_a_verse_of_osis_without_end_costs_the_next_one_too(tmp_path):
+    multitext = skipped(osis_file(tmp_path, start("Gen.1.3") + "c"))
+    assert verses(multitext) == {verse: text for verse, text in OTHERS.items() if verse != "002001"}
+    assert levels(multitext) == [("text", "2 texts (01002001, 01001003)")]
+
+
+def test_an_end_of_a_verse_before_makes_that_verse_missing(tmp_path):
+    multitext = skipped(osis_file(tmp_path, start("Gen.1.3") + "c" + stop("Gen.1.2")))
+    assert verses(multitext) == {verse: text for verse, text in OTHERS.items() if verse != "001002"}
+    assert levels(multitext) == [("text", "2 texts (01001002, 01001003)")]
+
+
+def test_a_file_of_osis_in_which_no_end_fits(tmp_path):
+    osis_file(tmp_path, "")
+    body = "".join(start(f"Gen.1.{k}") + "c" + stop(f"x{k}") for k in range(1, 9))
+    (tmp_path / "deu.xml").write_text(f"<osis>{body}{element('Gen.2.1', 'x')}</osis>")
+    multitext = skipped(tmp_path, format="osis")
+    assert levels(multitext) == [("file", str(tmp_path / "deu.xml"))]
+    assert "none of the 8 ends of verses (eID) fits" in multitext.left_out["why"][0]
+
+
+@pytest.mark.parametrize("where", ["header", "between", "attribute", "end"])
+@pytest.mark.parametrize("damage", ["\0", "\x01", "\udce9", "\0\n\0 \n\0"])
+def test_damage_in_xml_outside_texts_is_no_fault(tmp_path, where, damage):
+    file = osis_file(tmp_path, f'<p type="{damage if where == "attribute" else ""}">{element("Gen.1.3", "c")}</p>')
+    content = file.read_bytes()
+    place = {"header": b"<osisText>", "between": b"<p type", "end": b"</osis>", "attribute": b""}[where]
+    raw = damage.encode("utf-8", "surrogateescape")
+    if place:
+        content = content.replace(place, (b"" if where == "end" else raw) + place + (raw if where == "end" else b""))
+    file.write_bytes(content)
+    multitext = read_multitext(file)
+    assert verses(multitext) == {**OTHERS, "001003": "c"}
+    assert multitext.left_out.empty
+
+
+def test_damage_before_more_of_the_file_is_no_end(tmp_path, monkeypatch):
+    file = osis_file(tmp_path, element("Gen.1.3", "c\0\n\0") + "\0\n\0\n" * 40 + element("Gen.1.4", "d"))
+    expected = {**OTHERS, "001004": "d"}
+    assert verses(skipped(file)) == expected
+    monkeypatch.setattr("langdiff.base.io.BLOCK", 16)  # so that the damage is in many blocks
+    multitext = skipped(file)
+    assert verses(multitext) == expected
+    assert multitext.skipped["intent"].unique().tolist() == ["01001003"]
+
+
+CES_SEG = '<seg id="b.GEN.{}" type="verse">{}</seg>\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ("<seg id='b.GEN.1.3' type='verse'>c <b>d</seg>", "from GEN 1:3 on"),
+        ("</wrong>", "after GEN 1:2"),
+        ("<seg id='b.GEN.1.3' type='verse'>c &eacute; d</seg>", "from GEN 1:3 on"),
+        ("<div", "after GEN 1:2"),
+        ("</cesDoc>\0\0</seg>", ""),
+    ],
+)
+def test_of_xml_that_is_not_well_formed_the_verses_before_are_kept(tmp_path, body, place):
+    first = CES_SEG.format("1.1", "a") + CES_SEG.format("1.2", "b")
+    (tmp_path / "eng.xml").write_text(f"<cesDoc>\n{first}{body}\n{CES_SEG.format('1.4', 'd')}</cesDoc>")
+    (tmp_path / "deu.xml").write_text(f"<cesDoc>\n{body}{first}</cesDoc>")  # of which nothing was read
+    multitext = skipped(tmp_path)
+    assert verses(multitext) == {"001001": "a", "001002": "b"}
+    assert levels(multitext) == [("file", str(tmp_path / "deu.xml")), ("rest", "the rest")]
+    assert multitext.left_out["why"][1].startswith("line 4: not well-formed XML" if body != "<div" else "line 5: ")
+    end = f"The verses {place} are lost." if place else "the document has ended before, and what follows is not read."
+    assert multitext.left_out["why"][1].endswith(end)
+
+
+def test_of_a_verse_in_a_verse_of_ces_both_are_left_out(tmp_path):
+    inner = CES_SEG.format("1.2", "b")
+    (tmp_path / "eng.xml").write_text(
+        "".join(
+            ["<cesDoc>", CES_SEG.format("1.1", "a"), CES_SEG.format("1.3", f"c {inner} d"), CES_SEG.format("1.4", "e")]
+        )
+        + "</cesDoc>"
+    )
+    multitext = skipped(tmp_path)
+    assert verses(multitext) == {"001001": "a", "001004": "e"}
+    assert levels(multitext) == [("text", "2 texts (01001002, 01001003)")]
