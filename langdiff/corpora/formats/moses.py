@@ -27,11 +27,12 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.progress import progress_bar
-from langdiff.base.types import Booleans
+from langdiff.base.types import Booleans, Floats
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, text_files, writable_texts, write_files
+from langdiff.corpora.formats.line_counts import advice
 from langdiff.errors import DataError, listing, option
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix
@@ -44,6 +45,7 @@ _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 
 COLUMNS = ("session", "document", "book", "chapter", "turn", "speaker")  # of a table of documents
 NAMES = ("documents", "segments")
+COMPARED = 16  # files whose lengths tell where another has lost a line
 TABLES = suffixes_of(".tsv")
 _NO_CELL = re.compile("[\t\n\r\0\ud800-\udfff]")
 
@@ -162,9 +164,11 @@ def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Boole
         file = texts[edition].file
         with reading.faults.of(edition, file):
             if len(one) != lines:
+                others = [texts[other] for other, have_it in have.items() if len(have_it) == lines]
+                where = advice(_lengths(texts[edition]), [_lengths(other) for other in others[:COMPARED]])
                 raise DataError(
                     f"{file}: has {len(one):,} lines, {pattern} has {lines:,}: line k of every file must be the "
-                    "same segment. A line for a segment that is missing is empty, not left out."
+                    f"same segment. {where or 'A line for a segment that is missing is empty, not left out.'}"
                 )
             if not one.any():
                 raise DataError(f"{file}: holds no text.")
@@ -172,6 +176,11 @@ def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Boole
     if not present:
         reading.faults.check()
     return present
+
+
+def _lengths(text: MosesText) -> Floats:
+    """Return the number of characters of every line."""
+    return np.array([len((line or "").strip()) for _, line in text.lines(Faults())], dtype=float)
 
 
 def _present(text: MosesText, faults: Faults) -> tuple[Booleans, int]:

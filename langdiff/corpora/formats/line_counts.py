@@ -1,0 +1,95 @@
+"""Where a line-aligned file that is one line shorter or longer than the others has lost or gained it.
+
+Lengths of translations of one text go together. For every line, the evidence that its length and the usual one are
+those of one content, not of two, is a log-likelihood ratio; the line that is missing is where the sum of the evidence
+is largest if all lines before it fit the same line of the other files, and all others the next one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from langdiff.base.types import Floats
+
+LEAST_LINES = 100  # of which lengths tell anything
+LEAST, MOST = 0.5, 0.98  # bounds of the correlation
+WORST = -2.0  # evidence of one line, in nats: free translations count for no more
+CERTAIN = 3.0  # nats by which the lines named are likelier than all others
+ALPHA = 0.05
+
+
+def advice(lengths: Floats, others: Sequence[Floats]) -> str:
+    """Return which line seems to be missing from a file, or to be one too many, as a sentence.
+
+    Parameters
+    ----------
+    lengths : ndarray of float, shape (n,)
+        Numbers of characters of the lines; 0 where a line is empty.
+    others : sequence of ndarray of float, shape (n + 1,) or (n - 1,)
+        The same of other files, which all have as many lines.
+
+    Returns
+    -------
+    str
+        Empty if the lengths do not tell.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(2)
+    >>> usual = np.exp(rng.normal(4, 0.6, 300)).round()
+    >>> others = [(usual * rng.uniform(0.97, 1.03, 300)).round() for _ in range(4)]
+    >>> advice(np.delete(usual, 119), others)
+    'Lines from 120 on fit one later: line 120 seems to be missing.'
+    >>> advice(np.insert(usual, 199, 31.0), others)
+    'Lines from 201 on fit one earlier: line 200 seems to be one too many.'
+    """
+    step = len(others[0]) - len(lengths) if others else 0
+    if abs(step) != 1 or len(lengths) < LEAST_LINES:
+        return ""
+    own = _scores(np.where(lengths > 0, lengths, np.nan))
+    theirs = np.array([_scores(np.where(each > 0, each, np.nan)) for each in others])
+    with np.errstate(invalid="ignore"):  # where no file has a text
+        usual = _scores(np.nansum(theirs, axis=0) / np.isfinite(theirs).sum(axis=0))
+    n = min(len(own), len(usual))
+    here, later = (usual[:n], usual[1 : n + 1]) if step > 0 else (usual[:n], usual[:n])
+    own_later = own[:n] if step > 0 else own[1 : n + 1]
+    total, rho = np.zeros(n + 1), LEAST
+    for _ in range(2):  # the correlation is known better when the place is
+        fits, fits_later = _evidence(own[:n], here, rho), _evidence(own_later, later, rho)
+        total = np.append(0.0, np.cumsum(fits)) + np.append(np.cumsum(fits_later[::-1])[::-1], 0.0)
+        place = int(total.argmax())
+        rho = _correlation(np.append(own[:place], own_later[place:]), np.append(here[:place], later[place:]))
+    if total.max() < np.log(len(lengths) / ALPHA):
+        return ""
+    likely = np.flatnonzero(total >= total.max() - CERTAIN) + 1
+    first, last = int(likely[0]), int(likely[-1])
+    which = f"line {first:,} seems" if first == last else f"one of the lines {first:,} to {last:,} seems"
+    if step > 0:
+        return f"Lines from {last:,} on fit one later: {which} to be missing."
+    return f"Lines from {last + 1:,} on fit one earlier: {which} to be one too many."
+
+
+def _scores(values: Floats) -> Floats:
+    """Return normal scores of values, NaN where they are."""
+    scores = np.full(len(values), np.nan)
+    there = np.isfinite(values)
+    scores[there] = ndtri((rankdata(values[there]) - 0.5) / max(there.sum(), 1))
+    return scores
+
+
+def _correlation(own: Floats, usual: Floats) -> float:
+    """Return the correlation of two arrays, within bounds."""
+    both = np.isfinite(own) & np.isfinite(usual)
+    if both.sum() < LEAST_LINES or not (np.ptp(own[both]) and np.ptp(usual[both])):
+        return LEAST
+    return float(np.clip(np.corrcoef(own[both], usual[both])[0, 1], LEAST, MOST))
+
+
+def _evidence(own: Floats, usual: Floats, rho: float) -> Floats:
+    """Return for each line how much likelier the lengths are as those of one content, in nats; 0 where one is empty."""
+    rest = 1 - rho**2
+    found = -np.log(rest) / 2 - (rho**2 * (own**2 + usual**2) - 2 * rho * own * usual) / (2 * rest)
+    bounded: Floats = np.where(np.isnan(found), 0.0, np.maximum(found, WORST))
+    return bounded
