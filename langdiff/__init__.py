@@ -8,12 +8,18 @@ from typing import Any
 
 import lazy_loader
 
+_EARLIER = {
+    "explain_abilities": "explain(fit.abilities, formula, fit.systems)",
+    "flag_cells": "flag_outliers",
+    "read_log_likelihoods": "read_logs(files, unit=…).surprisals()",
+    "read_token_scores": "read_logs(table, unit=…).tokens()",
+}
 _find, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "flag_cells":  # as it was called before
-        raise AttributeError("langdiff.flag_cells is called langdiff.flag_outliers now.")
+    if name in _EARLIER:
+        raise AttributeError(f"langdiff.{name} is called langdiff.{_EARLIER[name]} now.")
     return _find(name)
 
 

@@ -34,7 +34,6 @@ from .experiments.replicates import replicate as replicate
 from .experiments.reproduction import reproduce as reproduce
 from .lm.compute import compute_surprisals as compute_surprisals
 from .lm.external.huggingface import HuggingFaceLM as HuggingFaceLM
-from .lm.external.huggingface import start_charge as start_charge
 from .lm.external.protocol import surprisals_of as surprisals_of
 from .lm.lstm.model import read_language_model as read_language_model
 from .lm.lstm.recipe import Recipe as Recipe
@@ -64,10 +63,8 @@ from .regression.fitting.errors import Jackknife as Jackknife
 from .regression.fitting.errors import Sandwich as Sandwich
 from .regression.fitting.fit import fit as fit
 from .regression.fitting.integrated import Random as Random
-from .regression.outcomes.analyses import AbilityRegression as AbilityRegression
 from .regression.outcomes.analyses import check_outcomes as check_outcomes
 from .regression.outcomes.analyses import cross_validate_outcomes as cross_validate_outcomes
-from .regression.outcomes.analyses import explain_abilities as explain_abilities
 from .regression.outcomes.faults import ItemFaults as ItemFaults
 from .regression.outcomes.fitting import fit_outcomes as fit_outcomes
 from .regression.outcomes.prediction import OutcomeSimulation as OutcomeSimulation
@@ -95,8 +92,6 @@ from .tables.divisions import Parts as Parts
 from .tables.effect_sources import as_effects as as_effects
 from .tables.effect_sources import rank_probabilities as rank_probabilities
 from .tables.effects import Effects as Effects
-from .tables.logs.earlier import read_log_likelihoods as read_log_likelihoods
-from .tables.logs.earlier import read_token_scores as read_token_scores
 from .tables.logs.reading import read_logs as read_logs
 from .tables.logs.result import Logs as Logs
 from .tables.multitext import Multitext as Multitext

@@ -9,19 +9,19 @@ import pytest
 
 NAMES = """
 langdiff:
-    AbilityRegression Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Effects
+    Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Effects
     Explanation Folds HuggingFaceLM ItemFaults Jackknife LmComparison Logs Multitext OutcomeFit OutcomePriors
     OutcomeSimulation
     Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
     TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks compute_surprisals
     compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
-    explain explain_abilities fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
+    explain fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     plan
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
-    read_frame read_language_model read_log_likelihoods read_logs read_multitext read_outcome_fit read_outcomes
-    read_surprisals read_token_scores read_treebank replicate reproduce run_balanced run_experiment
+    read_frame read_language_model read_logs read_multitext read_outcome_fit read_outcomes
+    read_surprisals read_treebank replicate reproduce run_balanced run_experiment
     sample sample_outcomes score_multitext select short_form simulate simulate_crossed_outcomes simulate_outcomes
-    split stack split_by_origin split_into_folds standardized_residuals start_charge surprisals_of sweep_merges
+    split stack split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges
     synthesize tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators

@@ -33,10 +33,6 @@ class Tables:
             help="Table (.csv, .tsv, .parquet), or logs of an evaluation.", metavar="TABLE…", callback=existing
         ),
     ]
-    format: Annotated[
-        Literal["long", "wide", "lm-eval", "inspect"] | None,
-        typer.Option(help="Not needed any more: the format is told by content."),
-    ] = None
     item: Annotated[
         list[str] | None,
         typer.Option(help="Column, or key of documents in logs, that names the item (repeat for several)."),
@@ -81,7 +77,6 @@ class Tables:
             filter=self.filter,
             repeats=self.repeats,
             pairing=self.pairing,
-            format=self.format,
         )
         return found if self.items is None else found.with_items(read_attributes(self.items, distinct=True))
 

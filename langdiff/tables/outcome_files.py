@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.io import as_paths
 from langdiff.base.numbers import exact_numbers
-from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.base.renamed import renamed
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
 from langdiff.tables.intent_info import attributes_of
 from langdiff.tables.logs.flat import chances
@@ -18,7 +19,7 @@ from langdiff.tables.logs.kind import Source
 from langdiff.tables.logs.pairing import Strictness
 from langdiff.tables.logs.reading import LogPaths, read_logs
 from langdiff.tables.logs.registry import kind_of
-from langdiff.tables.long_tables import read_table_file, table_kind
+from langdiff.tables.long_tables import read_table_file
 from langdiff.tables.outcomes import CELL, SYSTEM, Outcomes
 
 NOT_WHOLE = (
@@ -98,8 +99,8 @@ def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     missing = [name for name in ("item", "system", "successes") if name not in frame]
     if missing:
         raise DataError(
-            f"{path}: no column {listing(missing)}; a long table has item, system, successes and perhaps trials. Is it "
-            f"wide, with one column per system? Then say so ({option('format', 'wide')})."
+            f"{path}: no column {listing(missing)}; a long table has item, system, successes and perhaps trials. In "
+            "a wide one, with one column per system, none has these names."
         )
     _check_names(frame, path)
     numbers = {"successes": frame["successes"], "trials": frame.get("trials", pd.Series("1", frame.index))}
@@ -141,10 +142,10 @@ def typed(values: pd.Series) -> pd.Series:
     return numbers if values.notna().any() and alike else values
 
 
-OutcomeFormat = Literal["long", "wide", "lm-eval", "inspect"]
 OF_CELLS = ("answer", "target", "task")  # columns of logs, left out where they are no attributes of items
 
 
+@renamed(format="nothing: what a file is is told by its content")
 def read_outcomes(
     path: LogPaths,
     item: str | Sequence[str] | None = None,
@@ -157,7 +158,6 @@ def read_outcomes(
     repeats: Literal["error", "sum"] = "error",
     pairing: Strictness = "checked",
     name: str | None = None,
-    format: OutcomeFormat | None = None,
 ) -> Outcomes:
     r"""Read outcomes of systems on items.
 
@@ -195,8 +195,6 @@ def read_outcomes(
         Whether items of languages that certainly do not go together are an error or a warning.
     name : str, optional
         Name of the table; by default that of the file or folder.
-    format : {"long", "wide", "lm-eval", "inspect"}, optional
-        Not needed any more; it will go.
 
     Returns
     -------
@@ -227,13 +225,9 @@ def read_outcomes(
     ...     read_outcomes(path)
     Outcomes of agreement: 3 items × 2 systems, 7 trials, 1 of 6 cells missing
     """
-    if format is not None:
-        if format not in get_args(OutcomeFormat):
-            raise ConfigError(f"unknown format {format!r}; use one of {', '.join(get_args(OutcomeFormat))}.")
-        warn(f"{option('format')} is not needed any more, since files are told by content; it will go.")
     if repeats not in ("error", "sum"):
         raise ConfigError(f"unknown repeats {repeats!r}; use 'error' or 'sum'.")
-    table = _table_of(path, format)
+    table = _table_of(path)
     if table is None:
         logs = read_logs(
             path, language=language, system=system, item=item, metric=metric, filter=filter, pairing=pairing
@@ -246,20 +240,16 @@ def read_outcomes(
     return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
 
 
-def _table_of(path: object, format: str | None) -> Path | None:
+def _table_of(path: object) -> Path | None:
     """Return the file of outcomes in a table; None for logs."""
     if not isinstance(path, str | Path):
         paths = as_paths(path) if isinstance(path, Sequence) else []
         if len(paths) != 1:
-            if format in ("long", "wide") and paths:
-                raise ConfigError(f"a {format} table is one file; got {len(paths)}.")
             return None
         path = paths[0]
     file = Path(path)
-    if format in ("long", "wide"):
-        table_kind(file)  # an error before the file is looked for
     source = Source(file)
-    if not source.is_table or file.is_dir() or not (file.exists() or format):
+    if not source.is_table or file.is_dir() or not file.exists():
         return (
             None if file.exists() or file.suffix not in (".csv", ".tsv", ".parquet") or has_magic(str(file)) else file
         )

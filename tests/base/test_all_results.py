@@ -98,18 +98,8 @@ def crossed(languages=12):
     return ld.fit({name: ld.simulate(60, languages, seed=seed).surprisals for seed, name in enumerate("ab")})
 
 
-def explained():
-    """Explain abilities under the earlier name."""
-    truth = ld.simulate_outcomes(100, 4, seed=1)
-    sizes = pd.DataFrame({"size": [1.0, 2, 3, 5]}, index=truth.outcomes.systems.index)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LangdiffWarning)
-        return ld.explain_abilities(ld.fit_outcomes(truth.outcomes.with_systems(sizes)), "size")
-
-
 MADE_HERE = {
     "ItemFaults": lambda: ld.fit_outcomes(ld.simulate_crossed_outcomes(40, 5, 10, seed=1).outcomes).items_at_fault(),
-    "AbilityRegression": explained,
     "TwoWay": lambda: crossed().two_way,
     "Underserved": lambda: crossed().two_way.underserved(
         pd.DataFrame({"data": np.arange(1.0, 13)}, index=[f"e{j}" for j in range(1, 13)]), "log(data)"

@@ -230,7 +230,10 @@ class HuggingFaceLM:
 
         Some tokenizers begin every text with the start token by themselves. A program that puts one there as well, such
         as lm-evaluation-harness for rolling log-likelihoods, then scores the second one with the text:
-        :math:`-\log_2 p(\text{start} \mid \text{start})`, the same for all texts.
+        :math:`-\log_2 p(\text{start} \mid \text{start})`, the same for all texts. Subtracting them
+        (``read_logs(…, tokenizer=lm, start="subtract")``) is not exact: the text was read after two start tokens, which
+        changed its own bits, by ±.4 bits (standard deviation) of 13.7 in a small Llama. Scoring the texts again with
+        ``add_bos_token=False`` is better.
 
         Returns
         -------
@@ -433,37 +436,3 @@ class HuggingFaceLM:
         window = f"windows of {self.max_length:,}, {self.overlap:,} in common" if self.max_length else "no limit"
         precision = "" if self._dtype == torch.float32 else f", {str(self._dtype).removeprefix('torch.')}"
         return f"HuggingFaceLM {self.name}: {self._vocabulary_size:,} tokens, {window}{precision}"
-
-
-def start_charge(lm: HuggingFaceLM | str | Path) -> float:
-    r"""Return the bits that lm-evaluation-harness charges to each text for a start token of the tokenizer.
-
-    Its rolling log-likelihoods put a start token before a text. If the tokenizer puts one there, too, the text is
-    scored as ``<s><s>text``, and its bits contain :math:`-\log_2 p(\text{<s>} \mid \text{<s>})`. Subtracting them
-    (``read_logs(…, tokenizer=lm, start="subtract")``) is not exact: the text was read after two start tokens, which
-    changed its own bits, by ±.4 bits (standard deviation) of 13.7 in a small Llama. Scoring the texts again with
-    ``add_bos_token=False`` is better.
-
-    Parameters
-    ----------
-    lm : HuggingFaceLM, str or Path
-        The model, or its folder.
-
-    Returns
-    -------
-    float
-        Bits; 0 if the tokenizer does not add a start token.
-
-    Raises
-    ------
-    CheckpointError
-        If the folder holds no model or no tokenizer that can be loaded.
-
-    Examples
-    --------
-    >>> start_charge("no-such-folder")
-    Traceback (most recent call last):
-    langdiff.errors.CheckpointError: no-such-folder: no such folder. Give a local folder of a model; nothing is ...
-    """
-    model = lm if isinstance(lm, HuggingFaceLM) else HuggingFaceLM(lm)
-    return model.start_charge()

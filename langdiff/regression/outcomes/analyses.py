@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,21 +11,15 @@ import pandas as pd
 from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, option, warn
-from langdiff.regression.explanation import Explanation, explain
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.regression.outcomes.design import check_estimates, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
 from langdiff.regression.outcomes.likelihoods import MODELS, Structure
 from langdiff.regression.outcomes.prediction import held_out_log_likelihood
-from langdiff.regression.outcomes.result import OutcomeFit
 from langdiff.tables.outcomes import Outcomes
 
 Over = Literal["cells", "items", "clusters"]
-
-
-class AbilityRegression(Explanation):
-    """A regression of abilities, as `explain_abilities` returned it before `langdiff.explain`; see `Explanation`."""
 
 
 def check_outcomes(
@@ -88,49 +82,6 @@ def check_outcomes(
             except DataError as error:
                 found[name] = False, str(error)
     return pd.DataFrame.from_dict(found, orient="index", columns=["finite", "message"])
-
-
-def explain_abilities(fit: OutcomeFit, formula: str) -> AbilityRegression:
-    """Regress the abilities of systems on their attributes: an earlier name of `langdiff.explain`.
-
-    Parameters
-    ----------
-    fit : OutcomeFit
-        Fit whose abilities are to be explained; its `systems` have the attributes.
-    formula : str
-        Right-hand side in Wilkinson's notation, such as ``"log(size)"``.
-
-    Returns
-    -------
-    AbilityRegression
-        What ``explain(fit.abilities, formula, fit.systems)`` returns.
-
-    Raises
-    ------
-    ConfigError
-        If the formula cannot be used with the attributes of the systems.
-    DataError
-        If there are too few systems for the terms, or the fit did not converge.
-
-    Warns
-    -----
-    LangdiffWarning
-        That the name goes with the next release.
-
-    Examples
-    --------
-    >>> import langdiff as ld
-    >>> truth = ld.simulate_outcomes(300, 6, seed=1)
-    >>> sizes = pd.DataFrame({"size": [1.0, 2, 3, 5, 8, 13]}, index=truth.outcomes.systems.index)
-    >>> fit = ld.fit_outcomes(truth.outcomes.with_systems(sizes))
-    >>> ld.explain(fit.abilities, "size", fit.systems)
-    Explanation: size, 4 degrees of freedom
-    """
-    if not isinstance(fit, OutcomeFit):
-        raise ConfigError(f"fit must be an OutcomeFit, not {type(fit).__name__}; see fit_outcomes.")
-    warn("explain_abilities(fit, formula) is now explain(fit.abilities, formula, fit.systems); the name goes soon.")
-    found = explain(fit.abilities, formula, fit.systems)
-    return AbilityRegression(**{field.name: getattr(found, field.name) for field in fields(found)})
 
 
 @renamed(cluster="clusters", k="n_folds")

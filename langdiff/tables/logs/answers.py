@@ -11,11 +11,13 @@ from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.crossing import column_name, make_columns
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.lm_eval import KIND as LM_EVAL
-from langdiff.tables.logs.pairing import Pairing, Strictness
+from langdiff.tables.logs.pairing import Pairing, Strictness, check_documents
 from langdiff.tables.logs.rows import with_languages
 from langdiff.tables.logs.texts import attributes, paired
 from langdiff.tables.outcomes import Outcomes
 
+MOST_ALIKE, MOST_ALIKE_OF_TWO = 0.5, 0.75  # share of the commonest answer, of three options or more and of two
+FEWEST_ALIKE = 20  # answers of which such a share says something
 INSPECT_VALUES = {"C": 1.0, "I": 0.0, "N": 0.0}  # correct, incorrect, no answer
 
 
@@ -58,7 +60,7 @@ def read_answers(
     else:
         rows["rate"] = rows["successes"] / rows["trials"]
         rows["item"], found = paired(rows, item, pairing)
-    _same_documents(rows)
+    check_documents(rows)
     kept = ["item", "language", "system", "successes", "trials", "chance", "answer", "target", "task", "epoch", "kind"]
     table = rows[[*kept, "where"]].reset_index(drop=True)
     more = attributes(rows)
@@ -149,17 +151,32 @@ def _by_task(rows: pd.DataFrame, item: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _same_documents(rows: pd.DataFrame) -> None:
-    """Check that every item was the same document for all systems of a language."""
-    known = rows[rows["checked"].notna()]
-    key = [known["item"], known["task"], known["language"].fillna("")]
-    differ = known[known.groupby(key)["checked"].transform("nunique") > 1]
-    if len(differ):
-        items = pd.unique(differ["item"])
-        first = differ[differ["item"] == items[0]].drop_duplicates("checked")["where"].tolist()
-        raise DataError(
-            f"{len(items)} item(s) are not the same document in all files: {items[0]} ({first[0]}, and {first[1]}). "
-            "Versions of a task or of its data differ: run all systems on one."
+def commonest_answer(answers: pd.DataFrame) -> tuple[str, float]:
+    """Return the option that a column has chosen most often, and its share; NaN where logs do not have the answers.
+
+    Parameters
+    ----------
+    answers : DataFrame
+        ``answer``, and ``chance``, which is 0 where there are no options.
+    """
+    counts = answers.loc[answers["chance"] > 0, "answer"].value_counts()
+    return ("", float("nan")) if counts.empty else (str(counts.index[0]), float(counts.iloc[0] / counts.sum()))
+
+
+def _warn_of_one_answer(answers: pd.DataFrame) -> None:
+    """Warn of columns with one option as most of their answers, unless that option is right as often."""
+    said = []
+    for (system, language), part in answers.groupby(["system", "language"], sort=False, dropna=False):
+        option_chosen, share = commonest_answer(part)
+        most = MOST_ALIKE if part["chance"].max() <= 1 / 3 else MOST_ALIKE_OF_TWO
+        right = float((part["target"].astype(str) == option_chosen).mean())
+        if len(part) >= FEWEST_ALIKE and share > max(most, right):
+            place = f" in {language}" if isinstance(language, str) else ""
+            said.append(f"{system}{place}: option {option_chosen} in {100 * share:.0f} %")
+    if said:
+        warn(
+            f"{len(said)} column(s) have one option as most of their answers ({listing(said, 3)}): such answers are "
+            "right where the key happens to be that option, whatever the system knows."
         )
 
 
@@ -172,6 +189,7 @@ def outcomes_of(
     pairing: Pairing | None,
 ) -> Outcomes:
     """Return the table of outcomes of a long table of answers; see `Logs.outcomes`."""
+    _warn_of_one_answer(answers)
     rows = answers.assign(chance=_chance(answers, chance))
     crossed = bool(rows["language"].notna().all()) and rows["language"].nunique() > 1
     if crossed:

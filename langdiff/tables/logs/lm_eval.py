@@ -62,7 +62,8 @@ def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
         checked=None if sample.get("doc_hash") is None else str(sample["doc_hash"]),
     )
     rolling = bool(requests) and len(requests[0]) == 1
-    if rolling or len(options) == 1:
+    values = {} if rolling else _metrics(sample, where)
+    if rolling or (len(options) == 1 and not _is_answer(requests[0], values)):
         number = _log_likelihood(scores, where)
         text = requests[0][-1]
         row = row._replace(bits=float(in_bits([number], "nats")[0]), text=text, eos_bits=float("nan"))
@@ -70,11 +71,16 @@ def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
             return row
     many = len(options) > 1
     return row._replace(
-        values=_metrics(sample, where),
+        values=values,
         chance=1 / len(options) if many else 0.0,
         answer=_chosen(scores, len(options)) if many else None,
         target=None if sample.get("target") is None else str(sample["target"]),
     )
+
+
+def _is_answer(request: Sequence[Any], values: Mapping[str, Any]) -> bool:
+    """Return whether a continuation completes a context, rightly or wrongly, so that it is not a text of its own."""
+    return bool(str(request[0]).strip()) and any(value in (0, 1) for value in values.values())
 
 
 def _requests(sample: Mapping[str, Any]) -> list[list[Any]]:

@@ -166,6 +166,42 @@ def check_pairing(
     return Pairing(tuple(key), checks, (*faults, *cautions, *notes))
 
 
+def check_documents(rows: pd.DataFrame) -> None:
+    """Check that every item was the same document for all systems of a language, and another one in other languages.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``item``, ``task``, ``language``, ``where``, and ``checked``, the hash of the document where the log has it.
+
+    Raises
+    ------
+    DataError
+        If a hash differs between systems.
+
+    Warns
+    -----
+    LangdiffWarning
+        If most documents of two languages are the same.
+    """
+    known = rows[rows["checked"].notna()]
+    key = [known["item"], known["task"].fillna(""), known["language"].fillna("")]
+    differ = known[known.groupby(key)["checked"].transform("nunique") > 1]
+    if len(differ):
+        items = pd.unique(differ["item"])
+        first = differ[differ["item"] == items[0]].drop_duplicates("checked")["where"].tolist()
+        raise DataError(
+            f"{len(items)} item(s) are not the same document in all files: {items[0]} ({first[0]}, and {first[1]}). "
+            "Versions of a task or of its data differ: run all systems on one."
+        )
+    once = known.dropna(subset=["language"]).drop_duplicates(["item", "language"])
+    hashes = {str(language): set(part) for language, part in once.groupby("language", sort=False)["checked"]}
+    for one, other in combinations(hashes, 2):
+        fewer = min(len(hashes[one]), len(hashes[other]))
+        if fewer > 1 and 2 * len(hashes[one] & hashes[other]) > fewer:
+            warn(f"most documents of {one} and {other} are the same: is one file given for two languages?")
+
+
 def _wide(rows: pd.DataFrame, values: pd.Series, languages: Any, how: str = "mean") -> pd.DataFrame:
     table = rows.assign(value=values).groupby(["item", "language"], sort=False)["value"].agg(how).unstack("language")
     return table.reindex(columns=languages)

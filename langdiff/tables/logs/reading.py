@@ -1,7 +1,8 @@
 """Reading of logs of language models, of any kind and of several at once."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
@@ -67,7 +68,7 @@ def read_logs(
         What becomes of first tokens without a log-probability. ``"auto"`` leaves them out if they are the same in all
         texts of a system, and so no part of what these say; else it is an error. ``"drop"`` leaves the first token out
         of all texts, of all systems; characters and bytes are then without it. ``"subtract"`` takes a charged start
-        token (see `langdiff.start_charge`) from the bits of each text, for which `tokenizer` is a model.
+        token (see `langdiff.HuggingFaceLM.start_charge`) from the bits of each text, for which `tokenizer` is a model.
     end : {"auto", "drop"}
         What becomes of ends that were scored of some texts only: an error, or they are left out of all.
     tokenizer : str, Path, tokenizer, model, or mapping from system to these, optional
@@ -135,37 +136,46 @@ def read_logs(
     told: dict[str, Any] = {"sources": found.sources.drop(columns=["counted", "below"])}
     notes = list(dict.fromkeys(found.notes)) + _shots(found.sources)
     treatment: dict[str, str] = {}
-    if is_answer.any():
-        try:
-            told["answers"], told["pairing"] = read_answers(
-                rows[is_answer], language=language, item=keys, metric=metric, filter=filter, pairing=pairing
-            )
-        except DataError as error:
-            if not is_text.any():
-                raise
-            told["fault"] = str(error)
-    if is_text.any():
-        counted = found.sources.dropna(subset=["counted"])
-        texts, told["token_table"], of_texts, dropped = read_texts(
-            rows[is_text],
-            language=language,
-            item=keys,
-            start=start,
-            end=end,
-            pairing=pairing,
-            counted={Path(file).name: int(n) for file, n in zip(counted["file"], counted["counted"], strict=True)},
-        )
-        told["pairing"] = told.get("pairing") or of_texts
-        treatment = _treatment(dropped, start)
-        charged = rows[is_text & (rows["kind"] == "lm-eval")]
-        told["texts"], more = _charge(texts, charged, found.sources, tokenizer, start)
-        notes += [str(each) for each in dropped] + more
-    elif not is_answer.any():
+    if not (is_answer.any() or is_text.any()):
         raise DataError(
             f"{listing(found.sources['file'])}: no text with log-probabilities and no answer with a metric that tells "
             "right from wrong."
         )
-    return Logs(**told, treatment=treatment, notes=tuple(notes))
+    faults: dict[str, str] = {}
+    if is_answer.any():
+        with _kept(faults, "answers", needed=not is_text.any()):
+            told["answers"], told["pairing"] = read_answers(
+                rows[is_answer], language=language, item=keys, metric=metric, filter=filter, pairing=pairing
+            )
+    if is_text.any():
+        counted = found.sources.dropna(subset=["counted"])
+        with _kept(faults, "texts", needed="answers" not in told):
+            texts, told["token_table"], of_texts, dropped = read_texts(
+                rows[is_text],
+                language=language,
+                item=keys,
+                start=start,
+                end=end,
+                pairing=pairing,
+                counted={Path(file).name: int(n) for file, n in zip(counted["file"], counted["counted"], strict=True)},
+            )
+            told["pairing"] = told.get("pairing") or of_texts
+            treatment = _treatment(dropped, start)
+            charged = rows[is_text & (rows["kind"] == "lm-eval")]
+            told["texts"], more = _charge(texts, charged, found.sources, tokenizer, start)
+            notes += [str(each) for each in dropped] + more
+    return Logs(**told, faults=faults, treatment=treatment, notes=tuple(notes))
+
+
+@contextmanager
+def _kept(faults: dict[str, str], what: str, *, needed: bool) -> Iterator[None]:
+    """Keep what is wrong with texts or answers for those who ask for them, unless there is nothing else."""
+    try:
+        yield
+    except DataError as error:
+        if needed:
+            raise
+        faults[what] = str(error)
 
 
 def _given(paths: LogPaths) -> tuple[Any, list[pd.DataFrame]]:

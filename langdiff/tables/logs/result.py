@@ -51,8 +51,8 @@ class Logs(Result):
         How answers in several languages were paired; of texts, where there are no answers.
     notes : tuple of str
         What to know of the logs.
-    fault : str
-        Why there are no answers, though the logs have some; empty where there is nothing wrong.
+    faults : mapping from str to str
+        Why there are no ``texts`` or no ``answers``, though the logs have some.
     """
 
     texts: pd.DataFrame = field(default_factory=_none)
@@ -62,7 +62,7 @@ class Logs(Result):
     treatment: Mapping[str, str] = field(default_factory=dict)
     pairing: Pairing | None = None
     notes: tuple[str, ...] = ()
-    fault: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> list[str]:
@@ -155,6 +155,7 @@ class Logs(Result):
         ConfigError
             If the system is unknown, or has to be named.
         """
+        self._refuse_fault("texts")
         if self.token_table.empty:
             raise DataError("the logs have no tokens, only texts or answers.")
         rows = self.token_table[self.token_table["system"] == self._system(system, self.token_table)]
@@ -192,8 +193,7 @@ class Logs(Result):
         """
         from langdiff.tables.logs.answers import outcomes_of
 
-        if self.fault:
-            raise DataError(self.fault)
+        self._refuse_fault("answers")
         if self.answers.empty:
             raise DataError("the logs have no answers, only texts: `surprisals` has their bits.")
         return outcomes_of(self.answers, chance=chance, repeats=repeats, name=name, pairing=self.pairing)
@@ -219,8 +219,7 @@ class Logs(Result):
             If the file cannot be written.
         """
         chosen = per or ("bits" if len(self.texts) else "outcomes")
-        if chosen == "outcomes" and self.fault:
-            raise DataError(self.fault)
+        self._refuse_fault("answers" if chosen == "outcomes" else "texts")
         table = {"bits": self.texts, "outcomes": self.answers, "tokens": self.token_table}[chosen]
         if table.empty:
             what = {"bits": "texts", "outcomes": "answers", "tokens": "tokens"}[chosen]
@@ -250,7 +249,12 @@ class Logs(Result):
             "notes": list(self.notes),
         }
 
+    def _refuse_fault(self, what: str) -> None:
+        if what in self.faults:
+            raise DataError(self.faults[what])
+
     def _of_texts(self) -> pd.DataFrame:
+        self._refuse_fault("texts")
         if self.texts.empty:
             raise DataError(
                 "the logs have no texts with bits, only answers to questions, which are right or wrong: `outcomes`."
@@ -270,6 +274,8 @@ class Logs(Result):
         return Provenance(recipe=system, scoring=scoring_of(self.record()), versions=versions or None)
 
     def _table(self) -> pd.DataFrame:
+        from langdiff.tables.logs.answers import commonest_answer
+
         counts: dict[tuple[str, str], dict[str, Any]] = {}
         for what, table in (("texts", self.texts), ("answers", self.answers)):
             if table.empty:
@@ -281,6 +287,8 @@ class Logs(Result):
                     row["bits per text"] = round(float(part["bits"].mean()), 2)
                 else:
                     row["right"] = round(float(part["successes"].sum() / part["trials"].sum()), 4)
+                    if (part["chance"] > 0).any() and part["answer"].notna().any():
+                        row["commonest answer"] = round(commonest_answer(part)[1], 3)
         index = pd.MultiIndex.from_tuples(counts, names=["system", "language"])
         return pd.DataFrame(list(counts.values()), index=index)
 
@@ -289,8 +297,8 @@ class Logs(Result):
             yield f"{name}: {value}"
         if self.pairing is not None:
             yield from self.pairing.lines()
-        if self.fault:
-            yield f"answers cannot be used as they are: {self.fault}"
+        for what, fault in self.faults.items():
+            yield f"{what} cannot be used as they are: {fault}"
         yield from self.notes
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.first_token import Dropped, End, Start, without_ends, without_unscored
 from langdiff.tables.logs.flat import CLUSTERS, END, ROW
 from langdiff.tables.logs.kind import Tokens
-from langdiff.tables.logs.pairing import LAST, Pairing, Strictness, check_pairing, find_key, names_by
+from langdiff.tables.logs.pairing import LAST, Pairing, Strictness, check_documents, check_pairing, find_key, names_by
 from langdiff.tables.logs.rows import ended, with_languages
 
 
@@ -53,6 +53,7 @@ def read_texts(
     _check_lengths(rows, counted)
     rows["rate"], rows["target"] = np.nan, None
     rows["item"], found = paired(rows, item, pairing)
+    check_documents(rows)
     if counted:
         rows = rows.sort_values("item", key=lambda names: names.astype(int), kind="stable")
     _once(rows)

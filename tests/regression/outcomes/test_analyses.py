@@ -11,7 +11,7 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, DataError
 from langdiff.regression.outcomes import analyses
 
 GRID = 1e-6  # of quadrature against a sum over a fine grid
@@ -62,17 +62,8 @@ def test_what_cannot_be_explained():
         ld.explain(fit.abilities, "size + I(size**2)", fit.systems)
     with pytest.raises(ConfigError, match="'tokens' is not a column; there are 'size'"):
         ld.explain(fit.abilities, "tokens", fit.systems)
-    with pytest.raises(ConfigError, match="must be an OutcomeFit, not int"):
-        ld.explain_abilities(3, "size")
     with pytest.raises(DataError, match="no row for 's2'"):
         ld.explain(fit.abilities, "size", fit.systems.drop("s2"))
-
-
-def test_the_earlier_name_warns_and_gives_the_same_numbers():
-    fit = fitted(6, np.arange(6.0))
-    with pytest.warns(LangdiffWarning, match=r"is now explain\(fit.abilities"):
-        before = ld.explain_abilities(fit, "size")
-    pd.testing.assert_frame_equal(before.terms, ld.explain(fit.abilities, "size", fit.systems).terms)
 
 
 def test_difficulties_of_languages_are_explained():
@@ -233,7 +224,7 @@ def test_what_cannot_be_cross_validated(truth, settings, error, message, monkeyp
 def test_a_check_says_what_a_fit_would_say(wide, tmp_path):
     frame = pd.DataFrame({"item": list("abcd")[: len(wide["x"])], **wide})
     frame.to_csv(tmp_path / "wide.csv", index=False)
-    table = ld.read_outcomes(tmp_path / "wide.csv", format="wide")
+    table = ld.read_outcomes(tmp_path / "wide.csv")
     checked = ld.check_outcomes(table)
     for kind, model in (("marginal", "rasch"), ("conditional", "conditional")):
         if checked.loc[kind, "finite"]:

@@ -16,7 +16,7 @@ def write(folder, task, *, filter="none", unconditional=False, n=30):
     for i in range(n):
         requests = [{"arg_0": "Q", "arg_1": f" {letter}"} for letter in "ABCD"]
         requests += [{"arg_0": "", "arg_1": f" {letter}"} for letter in "ABCD"] if unconditional else []
-        scores = [["-1.0", "False"]] * len(requests)
+        scores = [[str(-1.0 - (k % 4 != i % 4)), "False"] for k in range(len(requests))]
         known = {"doc_id": i, "doc": {"id": i}, "target": "1", "filter": filter, "metrics": ["acc"]}
         known |= {"arguments": {f"gen_args_{k}": each for k, each in enumerate(requests)}, "filtered_resps": scores}
         lines.append(json.dumps(known | {"doc_hash": f"{task}{i}", "acc": float(rng.random() < 0.5)}))

@@ -332,16 +332,63 @@ def test_logs_are_written_and_read_again(tmp_path):
         answers.write(tmp_path / "t.parquet", "tokens")
 
 
-def test_earlier_names_still_work(tmp_path):
-    (tmp_path / "eng").write_text("-1\n-2\n")
-    with pytest.warns(LangdiffWarning, match="is called read_logs now"):
-        table = ld.read_log_likelihoods({"eng": tmp_path / "eng"}, unit="bits", intent_names=["a", "b"], lm="mine")
-    assert table.bits["eng"].to_dict() == {"a": 1, "b": 2}
-    assert table.lm == "mine"
-    frame = {"intent": ["1", "1"], "edition": ["x", "x"], "token": ["a", " b"], "logp": [-1.0, -2.0]}
-    with pytest.warns(LangdiffWarning, match="is called read_logs now"):
-        tokens = ld.read_token_scores(frame, unit="bits", bits="logp")
-    assert tokens.tokens["bits"].tolist() == [1, 2]
-    (tmp_path / "t.csv").write_text("item,x\na,1\n")
-    with pytest.warns(LangdiffWarning, match="format is not needed"):
-        ld.read_outcomes(tmp_path / "t.csv", format="wide")
+def test_earlier_names_say_what_they_are_called_now():
+    with pytest.raises(AttributeError, match=r"is called langdiff\.read_logs"):
+        ld.read_token_scores  # noqa: B018
+    with pytest.raises(ConfigError, match="has no argument 'format'"):
+        ld.read_outcomes(MADE_UP / "inspect.json", format="inspect")
+
+
+def test_a_continuation_that_is_right_or_wrong_is_an_answer(tmp_path):
+    record = {
+        "doc_id": 0,
+        "doc": {"text": "He said no"},
+        "target": " no",
+        "filter": "none",
+        "metrics": ["acc", "perplexity"],
+    }
+    record |= {"arguments": {"gen_args_0": {"arg_0": "He said", "arg_1": " no"}}, "filtered_resps": [[-2.5, True]]}
+    path = write(tmp_path, "m/samples_lambada.jsonl", [record | {"acc": 1, "perplexity": -2.5}])
+    logs = ld.read_logs(path, metric="acc")
+    assert logs.texts.empty
+    assert logs.answers[["successes", "chance"]].to_numpy().tolist() == [[1, 0]]
+    of_texts = record | {"metrics": ["perplexity"], "perplexity": -2.5}
+    assert len(ld.read_logs(write(tmp_path, "n/samples_x_deu.jsonl", [of_texts])).texts) == 1
+
+
+def test_texts_that_cannot_be_used_do_not_hide_answers(tmp_path):
+    write(tmp_path, "m/samples_qa_deu.jsonl", lines("samples_qa_deu.jsonl"))
+    write(tmp_path, "m/samples_wikitext.jsonl", lines("samples_flores_deu.jsonl") * 2)
+    assert ld.read_outcomes(tmp_path).successes.size == 1
+    logs = ld.read_logs(tmp_path)
+    assert "texts cannot be used as they are" in logs.summary()
+    with pytest.raises(DataError, match="second"):
+        logs.surprisals()
+
+
+def test_documents_of_texts_are_checked(tmp_path):
+    text = lines("samples_flores_deu.jsonl")[0]
+    for system in "ab":
+        write(tmp_path, f"{system}/samples_flores_deu.jsonl", [text | {"doc_hash": system}])
+    with pytest.raises(DataError, match="not the same document in all files"):
+        ld.read_logs(tmp_path)
+    same = [text | {"doc_id": i, "doc": {"id": i, "s": "x"}, "doc_hash": f"h{i}"} for i in range(3)]
+    for task in ("flores_deu_Latn", "flores_fra_Latn"):
+        write(tmp_path, f"c/samples_{task}.jsonl", same)
+    with pytest.warns(LangdiffWarning, match="most documents of deu_Latn and fra_Latn are the same"):
+        ld.read_logs(tmp_path / "c")
+
+
+def test_one_option_as_most_answers_is_told(tmp_path):
+    qa = lines("samples_qa_deu.jsonl")[0]
+    options = {f"gen_args_{k}": {"arg_0": "P", "arg_1": f" {k}"} for k in range(4)}
+    records = [
+        qa
+        | {"doc_id": i, "doc": {"id": i}, "arguments": options, "target": str(i % 4), "acc": int(i % 4 == 2)}
+        | {"filtered_resps": [[-1.0 - (k != (2 if i % 5 else 0)), False] for k in range(4)]}
+        for i in range(40)
+    ]
+    logs = ld.read_logs(write(tmp_path, "m/samples_qa_deu.jsonl", records))
+    assert "0.8" in logs.summary().split("commonest answer")[1]  # 32 of 40
+    with pytest.warns(LangdiffWarning, match=r"1 column\(s\) have one option .*m: option 2 in 80 %"):
+        logs.outcomes()
