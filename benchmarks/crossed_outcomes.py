@@ -24,6 +24,7 @@ from scipy.special import expit
 import langdiff as ld
 from langdiff.regression.outcomes.chance import Answers, columns_at_chance, level_intervals
 from langdiff.regression.outcomes.design import rows_of
+from langdiff.regression.outcomes.estimate import estimate
 from langdiff.regression.outcomes.prediction import OutcomeSimulation
 
 LANGUAGES = {f"l{i + 1}": float(d) for i, d in enumerate(np.linspace(-0.5, 0.5, 8))}
@@ -154,7 +155,8 @@ def print_guessing(tables: int) -> None:
             Answers(drawn.outcomes.successes[name].to_numpy(), ones, 0.25 * ones, int(name.startswith("l2")))
             for _, name in names
         ]
-        ends = level_intervals(rows, fit.point, fit.structure, answers, places)
+        covariance = estimate(rows, fit.structure).optimum.covariance[: rows.s.shape[1], : rows.s.shape[1]]
+        ends = level_intervals(rows, fit.point, fit.structure, answers, places, covariance)
         for (ability, _), (_, low, high) in zip(names, ends, strict=True):
             covered[ability].append((low < ability < high, ability < high, not np.isfinite(low)))
     print(f"columns of guesses among others: at chance in {100 * flagged / false:.1f} % of {false}")

@@ -160,7 +160,6 @@ def test_options_that_do_not_fit_are_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("item,system,successes\na,x,1\n")
     for settings, message in [
-        ({"format": "json"}, "unknown format 'json'"),
         ({"repeats": "mean"}, "unknown repeats"),
         ({"metric": "acc"}, "a table has one outcome"),
     ]:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq, minimize_scalar
+from scipy.interpolate import make_interp_spline
 from scipy.special import logit
 from scipy.stats import beta, binom, chi2, false_discovery_control
 
@@ -13,7 +13,7 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.outcomes import nested
 from langdiff.regression.outcomes.evaluation import Point, make_nest
-from langdiff.regression.outcomes.integrals import Rows, kinds
+from langdiff.regression.outcomes.integrals import NEGLIGIBLE, Rows, kinds
 from langdiff.regression.outcomes.likelihoods import Structure
 
 Chance = Literal["auto"] | str | float | Mapping[str, float] | None
@@ -21,7 +21,9 @@ Chance = Literal["auto"] | str | float | Mapping[str, float] | None
 CHANCE, CHOICES, TASK = "chance", "choices", "task"  # attributes of items or columns
 LEVEL = 0.05  # of the test that all answers are guesses
 QUANTILE = float(chi2.ppf(0.95, 1))
-LOWEST, HIGHEST = -12.0, 12.0  # log odds of abilities that are searched; below, answers are guesses
+ABILITIES = np.linspace(-12, 12, 4801)  # log odds that are searched; below, answers are guesses
+EACH = 120  # of them, at which a likelihood is computed
+REACH = 4.0  # standard errors of a shift
 RECIPROCALS = range(2, 11)
 FEWEST_COLUMNS = 6  # that may be said to cluster at a reciprocal
 MOST_BELOW = 0.05  # of them
@@ -283,12 +285,19 @@ class Answers(NamedTuple):
 
 
 def level_intervals(
-    rows: Rows, point: Point, structure: Structure, answers: Sequence[Answers], places: Sequence[int | None]
+    rows: Rows,
+    point: Point,
+    structure: Structure,
+    answers: Sequence[Answers],
+    places: Sequence[int | None],
+    covariance: Floats | None = None,
 ) -> Floats:
-    """Return estimate, lower and upper end of the ability of columns, other parameters at their estimates.
+    """Return estimate, lower and upper end of the ability of columns.
 
-    The interval is that of the likelihood ratio, 95 %; where neither items nor translations vary, the ends are Clopper
-    and Pearson's for the rate.
+    The interval is that of the profile likelihood ratio, 95 %. Answers of the other columns tell the difficulties of
+    items but for what all levels have in common, so that the likelihood is profiled over a shift of all other levels,
+    whose variance is that of their mean; the spreads are at their estimates. Where neither items nor translations
+    vary, the ends are Clopper and Pearson's for the rate.
 
     Parameters
     ----------
@@ -300,35 +309,55 @@ def level_intervals(
         Those of the columns.
     places : sequence of int or None
         Number of each column among those of the fit; None if it is not.
+    covariance : ndarray, shape (J, J), optional
+        Of the levels of the fit; by default 0.
 
     Returns
     -------
     ndarray, shape (n, 3)
-        Log odds; minus infinity where the likelihood rises towards guesses.
+        Log odds; infinite where the answers set no end.
     """
     if point.spread == 0 and point.translation == 0:
         return np.array([_exact(one) for one in answers]).reshape(-1, 3)
     nest = make_nest(rows, point, structure, bare=True)
-    found = [
-        _interval(_Answering(nest, rows, point, structure, one, place))
-        for one, place in zip(answers, places, strict=True)
-    ]
+    found = []
+    for one, place in zip(answers, places, strict=True):
+        curve = _Answering(nest, rows, point, structure, one, place).curve()
+        if covariance is not None and np.isfinite(covariance).all():
+            others = np.arange(len(covariance)) != (-1 if place is None else place)
+            curve = _shifted(curve, float(covariance[np.ix_(others, others)].mean()))
+        found.append(_interval(curve))
     return np.array(found).reshape(-1, 3)
 
 
-def _interval(answering: "_Answering") -> tuple[float, float, float]:
-    found = minimize_scalar(lambda x: -answering.log_likelihood(x), bounds=(LOWEST, HIGHEST), method="bounded")
-    estimate, best, guess = float(found.x), -float(found.fun), answering.log_likelihood(LOWEST)
-    if guess >= best - ROUNDING:
-        estimate, best = -np.inf, max(guess, best)
+def _shifted(curve: Floats, variance: float) -> Floats:
+    """Return the curve profiled over a shift of the abilities with a normal distribution."""
+    reach = int(REACH * np.sqrt(variance) / (ABILITIES[1] - ABILITIES[0]))
+    best = curve.copy()
+    for step in range(1, reach + 1):
+        price = (step * (ABILITIES[1] - ABILITIES[0])) ** 2 / (2 * variance)
+        np.maximum(best[step:], curve[:-step] - price, out=best[step:])
+        np.maximum(best[:-step], curve[step:] - price, out=best[:-step])
+    return best
 
-    def beyond(x: float) -> float:
-        return 2 * (best - answering.log_likelihood(x)) - QUANTILE
 
-    start = max(estimate, LOWEST)
-    high = brentq(beyond, start, HIGHEST, xtol=1e-6) if beyond(HIGHEST) > 0 else np.inf
-    low = brentq(beyond, LOWEST, start, xtol=1e-6) if beyond(LOWEST) > 0 else -np.inf
-    return estimate, low, high
+def _interval(curve: Floats) -> tuple[float, float, float]:
+    """Return where a log-likelihood over `ABILITIES` is largest, and where it has fallen by half a quantile."""
+    top = int(curve.argmax())
+    estimate, best = float(ABILITIES[top]), float(curve[top])
+    if curve[0] >= best - ROUNDING:
+        estimate, top = -np.inf, 0
+    inside = 2 * (best - curve) - QUANTILE  # negative in the interval
+
+    def end(place: int, step: int, limit: float) -> float:
+        while 0 <= place + step < len(inside):
+            if inside[place + step] > 0:
+                share = inside[place] / (inside[place] - inside[place + step])
+                return float(ABILITIES[place] + share * (ABILITIES[place + step] - ABILITIES[place]))
+            place += step
+        return limit
+
+    return estimate, end(top, -1, -np.inf), end(top, 1, np.inf)
 
 
 def _exact(one: Answers) -> Floats:
@@ -346,7 +375,8 @@ def _exact(one: Answers) -> Floats:
 class _Answering:
     """Log-likelihood of the answers of one column, given those of others, as a function of its ability.
 
-    What the other columns of its language say of a translation is kept for each distinct set of their answers.
+    What the other columns of its language say of a translation is kept for each distinct set of their answers, and
+    what all others say of an item as the probability of each node of v that matters.
     """
 
     def __init__(
@@ -364,26 +394,36 @@ class _Answering:
         chance = np.zeros_like(levels) if rows.constant is None else rows.constant[:, inside]
         s, f = rows.s[:, inside], (rows.t - rows.s)[:, inside]
         own = np.column_stack([one.s, one.t - one.s, one.chance, rows.x @ point.slope])
-        self.pattern = kinds(np.column_stack([own, s, f, chance, levels]))
-        first = np.zeros(self.pattern.max() + 1, dtype=int)
-        first[self.pattern[::-1]] = np.arange(len(self.pattern))[::-1]
-        self.own, self.of_pattern = np.unique(own[first], axis=0, return_inverse=True)
-        self.shift, self.others = nest.shift, others
+        pattern = kinds(np.column_stack([own, s, f, chance, levels]))
+        first = np.zeros(pattern.max() + 1, dtype=int)
+        first[pattern[::-1]] = np.arange(len(pattern))[::-1]
+        self.own, of_pattern = np.unique(own[first], axis=0, return_inverse=True)
+        self.of_pattern, self.shift = of_pattern.ravel(), nest.shift
         self.inner = np.empty((len(first), *nest.shift.shape))
         for k, i in enumerate(first):
             cells = nested.cells_at(levels[i], chance[i], nest.shift)
             self.inner[k] = cells.log_right @ s[i] + cells.log_wrong @ f[i] + nest.inner.log_weight
-        self.highest = self.inner.max(axis=2)
-        np.exp(self.inner - self.highest[:, :, None], out=self.inner)
+        highest = self.inner.max(axis=2)
+        np.exp(self.inner - highest[:, :, None], out=self.inner)
+        others += highest[pattern]
+        others -= others.max(axis=1, keepdims=True)
+        self.items, self.nodes = np.nonzero(others > -NEGLIGIBLE)
+        self.starts = np.flatnonzero(np.diff(self.items, prepend=-1))
+        self.weight, self.pattern = np.exp(others[self.items, self.nodes]), pattern[self.items]
 
     def log_likelihood(self, ability: float) -> float:
-        """Return the log-likelihood of all answers at an ability of the column."""
-        table = np.empty(self.highest.shape)
+        """Return the log-likelihood of the column's answers, but for a constant, at an ability."""
+        table = np.empty(self.inner.shape[:2])
         for a, (s, f, chance, shift) in enumerate(self.own):
             cells = nested.cells_at(np.array([ability - shift]), np.array([chance]), self.shift)
             of_answer = np.exp(s * cells.log_right[:, :, 0] + f * cells.log_wrong[:, :, 0])
-            some = self.of_pattern.ravel() == a
-            table[some] = self.highest[some] + np.log((self.inner[some] * of_answer).sum(axis=2))
-        log_f = self.others + table[self.pattern]
-        highest = log_f.max(axis=1)
-        return float((highest + np.log(np.exp(log_f - highest[:, None]).sum(axis=1))).sum())
+            some = self.of_pattern == a
+            table[some] = np.einsum("kqu,qu->kq", self.inner[some], of_answer)
+        integrals = np.add.reduceat(self.weight * table[self.pattern, self.nodes], self.starts)
+        return float(np.log(np.maximum(integrals, np.finfo(float).tiny)).sum())
+
+    def curve(self) -> Floats:
+        """Return the log-likelihood at `ABILITIES`, by a spline through some of them."""
+        few = ABILITIES[::EACH]
+        found: Floats = make_interp_spline(few, [self.log_likelihood(x) for x in few], k=5)(ABILITIES)
+        return found

@@ -185,7 +185,9 @@ def _kept(outcomes: Outcomes, low: Booleans, columns: Kept) -> Booleans:
     return kept
 
 
-def bounds_of_levels(found: Columns, rows: Rows, point: Point, std_error: Floats | None) -> pd.DataFrame | None:
+def bounds_of_levels(
+    found: Columns, rows: Rows, point: Point, std_error: Floats | None, covariance: Floats
+) -> pd.DataFrame | None:
     """Return the test of guesses, and levels with intervals (by likelihood ratio) of columns at or near chance.
 
     Parameters
@@ -198,6 +200,8 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, std_error: Floats
         Estimates.
     std_error : ndarray, shape (J,), or None
         Standard errors of the levels of fitted columns; None where they are sums.
+    covariance : ndarray, shape (J, J)
+        Of the levels of fitted columns.
 
     Returns
     -------
@@ -216,7 +220,7 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, std_error: Floats
     names = frame.index[frame["at_chance"] | near]
     answers = [_answers(found, index.index(name)) for name in names]
     places = [list(fitted).index(name) if name in fitted else None for name in names]
-    ends = level_intervals(rows, point, found.structure, answers, places)
+    ends = level_intervals(rows, point, found.structure, answers, places, covariance)
     for name, place, (estimate, low, high) in zip(names, places, ends, strict=True):
         wald = np.inf if place is None else 1.96 * errors[name]
         apart = max(abs(high - estimate - wald), abs(estimate - low - wald)) if np.isfinite(wald) else np.inf

@@ -220,7 +220,13 @@ def fit_outcomes(
         additive=found_columns.additive,
         chance=chance if found_columns.known.values is not None else None,
         chance_words=found_columns.known.words,
-        guessing=bounds_of_levels(found_columns, rows, point, None if found_columns.additive else errors_of_levels),
+        guessing=bounds_of_levels(
+            found_columns,
+            rows,
+            point,
+            None if found_columns.additive else errors_of_levels,
+            covariance[: rows.s.shape[1], : rows.s.shape[1]],
+        ),
         outcomes=outcomes,
     )
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from scipy.stats import binom
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression.outcomes.chance import Answers, guesses, level_intervals
+from langdiff.regression.outcomes.chance import ABILITIES, Answers, _shifted, guesses, level_intervals
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
@@ -319,3 +319,10 @@ def test_columns_are_not_explained_as_independent():
     table = pd.DataFrame({"size": np.arange(12.0)}, index=fit.abilities.estimate.index)
     with pytest.raises(ConfigError, match=r"explain two_way\.systems by attributes of systems"):
         ld.explain(fit.abilities, "size", table)
+
+
+def test_a_common_shift_of_the_other_levels_adds_its_variance():
+    curve = -((ABILITIES - 1) ** 2) / (2 * 0.3**2)
+    near = np.abs(ABILITIES - 1) < 1.5
+    assert_allclose(_shifted(curve, 0.4**2)[near], -((ABILITIES - 1) ** 2 / (2 * 0.5**2))[near], atol=2e-4)
+    assert_array_equal(_shifted(curve, 0.0), curve)
