@@ -17,6 +17,7 @@ LEAST_LINES = 100  # of which lengths tell anything
 LEAST, MOST = 0.5, 0.98  # bounds of the correlation
 WORST = -2.0  # evidence of one line, in nats: free translations count for no more
 CERTAIN = 3.0  # nats by which the lines named are likelier than all others
+MOST_LINES = 50  # that are named; if more are as likely, the lengths do not tell
 ALPHA = 0.05
 
 
@@ -65,6 +66,8 @@ def advice(lengths: Floats, others: Sequence[Floats]) -> str:
         return ""
     likely = np.flatnonzero(total >= total.max() - CERTAIN) + 1
     first, last = int(likely[0]), int(likely[-1])
+    if last - first >= MOST_LINES:
+        return ""
     which = f"line {first:,} seems" if first == last else f"one of the lines {first:,} to {last:,} seems"
     if step > 0:
         return f"Lines from {last:,} on fit one later: {which} to be missing."

@@ -52,6 +52,11 @@ def test_nothing_is_said_of_other_files(lengths):
     assert advice(lengths, others(3)) == ""
 
 
+def test_nothing_is_said_where_lengths_repeat():
+    alike = np.repeat([20.0, 40, 30], 200)
+    assert advice(np.delete(alike, 77), [alike, alike + 1]) == ""
+
+
 def test_nothing_is_said_of_few_lines_or_alone():
     assert advice(LENGTHS[: LEAST_LINES - 1], [one[:LEAST_LINES] for one in others(3)]) == ""
     assert advice(LENGTHS, []) == ""
