@@ -28,6 +28,9 @@ BLOCK = 1 << 20  # bytes read at once
 LOCK = ".lock"
 RELEASED_BY = 1.0  # seconds; whoever only asks whether a folder is owned holds its lock for less
 
+SAVE_AS = "Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as "surrogateescape" decodes them
+
 MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
 
 
@@ -224,7 +227,12 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_table(
-    path: File, delimiter: str = ",", *, errors: str = "strict", guarded: bool = True
+    path: File,
+    delimiter: str = ",",
+    *,
+    errors: str = "strict",
+    guarded: bool = True,
+    on_fault: Callable[[int, str], None] | None = None,
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header of a table, which may be compressed, and its rows as (line number, cells), all as text.
 
@@ -235,7 +243,8 @@ def read_table(
     ------
     DataError
         If the file cannot be read or is not UTF-8 (with `errors` as for ``bytes.decode``), two columns have one name,
-        or a row has more or fewer cells than the header; the message names the line.
+        or a row has more or fewer cells than the header and there is no `on_fault`, which is called with the number of
+        the line and what is wrong, and the row is left out; the message names the line.
     """
     reader = csv.reader(_table_lines(path, errors), delimiter=delimiter, strict=True)
     try:
@@ -249,14 +258,22 @@ def read_table(
         ) from error
     if not header:
         raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
+    if ESCAPED.search("".join(header)):
+        raise DataError(f"{path}: cannot be read as a table: in line 1 it is not UTF-8. {SAVE_AS}")
     if len(header) > 1:  # else they are separated in another way, which callers tell
         check_names(header, "column", str(path))
     if len(set(header)) < len(header):
         raise DataError(f"{path}, line 1: two columns have the same name: {', '.join(header)}.")
+    even = []
     for line, row in rows:
-        if len(row) != len(header):
-            raise DataError(f"{path}, line {line}: {len(row)} cells, but line 1 names {len(header)} columns.")
-    return header, rows
+        what = f"{len(row)} cells, but line 1 names {len(header)} columns."
+        if len(row) == len(header):
+            even.append((line, row))
+        elif on_fault is None:
+            raise DataError(f"{path}, line {line}: {what}")
+        else:
+            on_fault(line, what)
+    return header, even
 
 
 def _table_lines(path: File, errors: str) -> Iterator[str]:
@@ -269,7 +286,7 @@ def _table_lines(path: File, errors: str) -> Iterator[str]:
             line, place = first + raw.count(b"\n", 0, error.start), before + error.start
             raise DataError(
                 f"{path}: cannot be read as a table: in line {line} it is not UTF-8 (the byte "
-                f"{raw[error.start]:#04x} at {place:,}). Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+                f"{raw[error.start]:#04x} at {place:,}). {SAVE_AS}"
             ) from error
         yield from io.StringIO(text, newline="")
         before += len(raw)

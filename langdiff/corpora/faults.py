@@ -70,7 +70,14 @@ class Faults:
         return bool(self.found)
 
     def add(
-        self, file: File | str, line: int | None, fault: str, *, intent: str | None = None, level: str = "text"
+        self,
+        file: File | str,
+        line: int | None,
+        fault: str,
+        *,
+        intent: str | None = None,
+        level: str = "text",
+        edition: str | None = None,
     ) -> None:
         """Add a fault that makes a part of the file unusable, by default at most one text.
 
@@ -84,6 +91,8 @@ class Faults:
             What is wrong, as a sentence without file and line.
         intent : str, optional
             The intent whose text is concerned, or the first of several.
+        edition : str, optional
+            The edition, if the file has several; by default the one that is being read.
         level : str
             What is left out: ``"text"``, ``"chapter"``, or the ``"rest"`` of the file.
 
@@ -95,7 +104,7 @@ class Faults:
         self._counts[self._edition, str(file)] += 1
         if self._counts[self._edition, str(file)] > MAX_FAULTS:
             raise FaultsError([Fault(str(file), None, self._too_many(str(file)))])
-        self.found.append(Fault(str(file), line, fault, intent, self._edition, level))
+        self.found.append(Fault(str(file), line, fault, intent, edition or self._edition, level))
 
     def _too_many(self, file: str) -> str:
         own = [fault for fault in self.found if (fault.file, fault.edition) == (file, self._edition)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from langdiff.base.archives import File
-from langdiff.base.io import read_table
+from langdiff.base.io import ESCAPED, SAVE_AS, read_table
 from langdiff.corpora.edition_info import FILE_NAME
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
@@ -49,7 +49,8 @@ class TableText(FormatText):
 def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict[str, dict[str, str]]]:
     """Return the intents, and the nonempty texts of each edition by intent.
 
-    Rows without id or with NUL, and all rows of an id that is there twice, are added to `faults` and left out.
+    Cells with NUL or bytes that are not UTF-8, rows without id or with more or fewer cells than the first, and all rows
+    of an id that is there twice are added to `faults` and left out.
 
     Raises
     ------
@@ -57,7 +58,11 @@ def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict
         If the file is not a table, or not one of texts.
     """
     header, rows = read_table(
-        file, separator_of(file, "\t" if ".tsv" in file.name.lower() else ","), errors=errors, guarded=False
+        file,
+        separator_of(file, "\t" if ".tsv" in file.name.lower() else ","),
+        errors="surrogateescape" if errors == "strict" else errors,
+        guarded=False,
+        on_fault=lambda line, what: faults.add(file, line, what),
     )
     _check(header, f"{file}, line 1")
     found: dict[str, list[str]] = {}
@@ -66,18 +71,31 @@ def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict
         if not intent.strip():
             if any(cell.strip() for cell in cells):
                 faults.add(file, line, f"column {header[0]!r}: the id of this row is missing.")
-        elif "\0" in "".join([intent, *cells]):
-            faults.add(file, line, "a NUL byte; the row is not used.", intent=intent)
+        elif what := _damage(intent):
+            faults.add(file, line, f"column {header[0]!r}: {what}")
         elif lines.setdefault(intent, line) == line:
             found[intent] = cells
         else:
             what = f"column {header[0]!r}: {intent!r} is there twice, first in line {lines[intent]}; neither is used."
             faults.add(file, line, what, intent=intent)
             found.pop(intent, None)
+    for intent, cells in found.items():
+        for place, edition in enumerate(header[1:]):
+            if what := _damage(cells[place]):
+                what = f"column {edition!r}: {what}"
+                faults.add(file, lines[intent], what, intent=intent, edition=edition)
+                cells[place] = ""
     return list(found), {
         edition: {intent: cells[place] for intent, cells in found.items() if cells[place].strip()}
         for place, edition in enumerate(header[1:])
     }
+
+
+def _damage(cell: str) -> str | None:
+    """Return the fault of a cell that is not text; None if it is text."""
+    if "\0" in cell:
+        return "a NUL byte."
+    return f"not UTF-8. {SAVE_AS}" if ESCAPED.search(cell) else None
 
 
 def _check(header: list[str], where: str) -> None:

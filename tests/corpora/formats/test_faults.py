@@ -67,7 +67,10 @@ MOSES = {
     "por-cut.txt.gz": gzip.compress(b"um\n")[:-9],
     "spa-good.txt": "uno\n\ntres\n",
 }
-TABLE = {"texts.csv": "id,deu-good,eng,notes\n1,eins,one,1\n,x,y,2\n2,zwei,,\n3,drei,three,\n3,dry,,\n4,vier,fo\0ur,\n"}
+TABLE = {
+    "texts.csv": b"id,deu-good,eng,notes\n1,eins,one,1\n,x,y,2\n2,zwei,,\n3,drei,three,\n3,dry,,\n4,vier,fo\0ur,\n"
+    b"5,f\xfcnf,five,\n6,sechs\n7,sieben,seven,,,\n\xe9,acht,eight,\n"
+}
 
 
 def turn(number, *texts):
@@ -160,10 +163,11 @@ CASES = {
     "table": (
         TABLE,
         [
-            (None, "texts.csv", 3, None), (None, "texts.csv", 6, "3"), (None, "texts.csv", 7, "4"),
-            ("notes", "texts.csv", 1, None),
+            (None, "texts.csv", 9, None), (None, "texts.csv", 10, None), (None, "texts.csv", 3, None),
+            (None, "texts.csv", 6, "3"), (None, "texts.csv", 11, None), ("eng", "texts.csv", 7, "4"),
+            ("deu-good", "texts.csv", 8, "5"), ("notes", "texts.csv", 1, None),
         ],
-        {"deu-good": {"1": "eins", "2": "zwei"}, "eng": {"1": "one"}},
+        {"deu-good": {"1": "eins", "2": "zwei", "4": "vier"}, "eng": {"1": "one", "5": "five"}},
     ),
     "costep": (
         COSTEP,
