@@ -1,4 +1,4 @@
-"""Safe access to files that are plain, compressed or in a zip archive."""
+"""Safe access to files that are plain, compressed or in a zip or tar archive."""
 
 import bz2
 import gzip
@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, cast
 
+from langdiff.base.tars import TARS, entries_of, is_packed, open_entry
 from langdiff.errors import DataError, listing
 
+ARCHIVES = (".zip", *TARS)
 COMPRESSED = (".gz", ".bz2", ".xz")
 # What a compressed file may expand to: real text shrinks to a tenth, lists of empty lines to a few kilobytes.
 MAX_RATIO = 100
@@ -23,7 +25,7 @@ MAX_FEW = 1_000_000  # lines; a compressed file with more lines than that has fe
 
 @dataclass(frozen=True, order=True)
 class Member:
-    """A file in a zip archive; it is read from there and never unpacked to disk.
+    """A file in a zip or tar archive; it is read from there and never unpacked to disk.
 
     Attributes
     ----------
@@ -73,12 +75,12 @@ class Allowance(NamedTuple):
 
 
 def is_archive(file: File) -> bool:
-    """Return whether a file's name is that of a zip archive."""
-    return isinstance(file, Path) and file.suffix.lower() == ".zip"
+    """Return whether a file's name is that of a zip or tar archive."""
+    return isinstance(file, Path) and file.name.lower().endswith(ARCHIVES)
 
 
 def members_of(archive: Path) -> list[Member]:
-    """Return the files in a zip archive, without hidden ones.
+    """Return the files in an archive, without hidden ones.
 
     Raises
     ------
@@ -86,11 +88,10 @@ def members_of(archive: Path) -> list[Member]:
         If the archive cannot be read, or holds names that point outside it or are there twice.
     """
     refuse_special(archive)
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            names = [info.filename for info in opened.infolist() if not info.is_dir()]
-    except (OSError, zipfile.BadZipFile, MemoryError, NotImplementedError, ValueError) as error:
-        raise DataError(f"{archive}: cannot be read as a zip archive: {error}.") from error
+    if _is_zip(archive):
+        names = _names_in_zip(archive)
+    else:
+        names = [entry.name for entry in entries_of(archive, _allowed(_size(archive)).size)]
     unsafe = [name for name in names if _is_unsafe(name)]
     if unsafe:
         raise DataError(
@@ -101,6 +102,22 @@ def members_of(archive: Path) -> list[Member]:
     if twice:
         raise DataError(f"{archive}: {len(twice)} name(s) are there twice: {listing(twice)}. Create the archive again.")
     return sorted(Member(archive, name) for name in names if not PurePosixPath(name).name.startswith("."))
+
+
+def _is_zip(archive: Path) -> bool:
+    return archive.suffix.lower() == ".zip"
+
+
+def _size(archive: Path) -> int:
+    return archive.stat().st_size if archive.exists() else 0
+
+
+def _names_in_zip(archive: Path) -> list[str]:
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            return [info.filename for info in opened.infolist() if not info.is_dir()]
+    except (OSError, zipfile.BadZipFile, MemoryError, NotImplementedError, ValueError) as error:
+        raise DataError(f"{archive}: cannot be read as a zip archive: {error}.") from error
 
 
 @contextmanager
@@ -116,6 +133,11 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
         If it is a pipe, a socket or a device, from which reading might never end.
     """
     refuse_special(file)
+    if isinstance(file, Member) and not _is_zip(file.archive):
+        packed = _size(file.archive)
+        with open_entry(file.archive, file.inner, _allowed(packed).size) as stream, _expanded(stream, file) as out:
+            yield out, _allowed(packed) if out is not stream or is_packed(file.archive) else None
+        return
     if isinstance(file, Member):
         with zipfile.ZipFile(file.archive) as opened:
             # no more than there is, whatever the archive says

@@ -226,6 +226,35 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError("nested too deeply") from error
 
 
+def strict_json(text: str) -> Any:
+    """Return parsed JSON as `parse_json` does, but refuse names that are there twice, NaN and Infinity.
+
+    Examples
+    --------
+    >>> strict_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ...
+    ValueError: the name 'a' is there twice in one object
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice!r:.40} is there twice in one object")
+    return found
+
+
+def _no_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
 def read_table(
     path: File,
     delimiter: str = ",",

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     Booleans = npt.NDArray[np.bool_]
 
 # Formats of corpora. Each is a module langdiff.corpora.formats.NAME; a new one needs its module and its name here.
-FormatName = Literal["pbc", "ebible", "usfm", "osis", "ces", "moses", "costep", "mteval", "table"]
+FormatName = Literal[
+    "pbc", "ebible", "usfm", "usx", "usj", "usfx", "osis", "ces", "zefania", "beblia",
+    "moses", "costep", "mteval", "table",
+]  # fmt: skip
 AnyFormat = Literal["auto", FormatName]
 Ranges = Literal["missing", "merge"]  # what becomes of verses that were translated together
 OwnKind = Literal["char", "note", "para", "skip"]  # what a marker of USFM that is the user's own can be

@@ -41,6 +41,10 @@ class XmlEvents:
         """Number of the current line, from 1."""
         return self._line()
 
+    def follow(self, line: Callable[[], int]) -> None:
+        """Let `line` be what a function returns, where the events come from something else than XML."""
+        self._line = line
+
     def unusable(self, what: str) -> FaultsError:
         """Return an error at the current line, for a fault that makes the whole file unusable."""
         return FaultsError([Fault(str(self.file), self._line(), what)])

@@ -105,7 +105,8 @@ def edition_info_of(
     known : DataFrame
         Table of editions, as `find_edition_info` returns it.
     headers : mapping from edition to mapping
-        For each edition, column to value, from the header of its file.
+        For each edition, column to value, from the header of its file; ``supposed_language`` is a code that counts
+        less than the edition's name.
 
     Returns
     -------
@@ -118,11 +119,13 @@ def edition_info_of(
     if "language" in info:
         info["language"] = info["language"].mask(info["language"].isin(UNDETERMINED))
     own = {edition: dict(header) for edition, header in headers.items()}
+    supposed = {edition: iso639_3(header.pop("supposed_language", "").lower()) for edition, header in own.items()}
     _check_languages(own, info.get("language"))
     above = pd.DataFrame.from_dict(own, orient="index").reindex(rows)
     for column in above:
         info[column] = info[column].fillna(above[column]) if column in info else above[column]
     info = with_language(info).astype(object)
+    info["language"] = info["language"].fillna(pd.Series(supposed, dtype=object))
     return info.where(info.notna(), np.nan)
 
 

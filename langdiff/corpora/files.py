@@ -1,4 +1,4 @@
-"""Files of a path, directory, glob or zip archive, and the editions and languages in their names."""
+"""Files of a path, directory, glob or archive, and the editions and languages in their names."""
 
 import glob
 import logging
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from langdiff.base.archives import COMPRESSED, File, is_archive, members_of
+from langdiff.base.archives import ARCHIVES, COMPRESSED, File, is_archive, members_of
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError, listing
 
@@ -39,8 +39,8 @@ def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | N
     Parameters
     ----------
     path : str, Path, sequence of these, or mapping from edition to one file
-        Files, zip archives and directories (their files with one of the suffixes, or if there are
-        none, their zip archives), or globs.
+        Files, zip or tar archives and directories (their files with one of the suffixes, or if there are
+        none, their archives), or globs.
     suffixes : sequence of str
         Endings of the format's file names, such as ``.txt.gz``; case does not matter.
     editions : str or iterable of str, optional
@@ -75,7 +75,7 @@ def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | N
 
 
 def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str], *, tell: bool = True) -> list[File]:
-    """Return the files that paths, directories, zip archives and globs stand for.
+    """Return the files that paths, directories, archives and globs stand for.
 
     Other files of a directory are named in the log if `tell` is true, except tables and documents beside texts.
 
@@ -145,11 +145,12 @@ def _expand(path: Path, suffixes: Sequence[str], tell: bool) -> list[Path]:
     try:
         if path.is_dir():
             # archives only where no file is beside them: if they were unpacked there, texts would be read twice
-            files = _visible(path, suffixes) or _visible(path, (".zip",))
+            files = _visible(path, suffixes) or _visible(path, ARCHIVES)
             if not files:
                 inside = sorted(f"{one.name}/" for one in path.iterdir() if one.is_dir())
                 deeper = f" For its directories ({', '.join(inside[:5])}), write {path}/*." if inside else ""
-                raise DataError(f"{path}: no file in this directory is called {_called(suffixes)} or *.zip.{deeper}")
+                called = f"{_called(suffixes)}, or *{', *'.join(ARCHIVES)}"
+                raise DataError(f"{path}: no file in this directory is called {called}.{deeper}")
             if tell and (ignored := _texts_beside(path, files)):
                 logger.warning("%s: not read, as not called %s: %s", path, _called(suffixes), listing(ignored))
         elif path.exists():

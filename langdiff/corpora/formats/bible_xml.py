@@ -37,7 +37,25 @@ class OpenVerse:
     is_usable: bool = True
 
 
-class VerseEvents(Events):
+class PlacedEvents(Events):
+    """Handler of the XML events of a Bible that knows its place in it."""
+
+    def open_ids(self) -> list[str]:
+        """Return the ids of the verse that is open."""
+        raise NotImplementedError
+
+    def last_ids(self) -> list[str]:
+        """Return the ids of the last verse that has ended."""
+        raise NotImplementedError
+
+    def place(self) -> str:
+        """Return from where on the verses are lost if the file can be read no further."""
+        if ids := self.open_ids():
+            return f"from {reference(int(ids[0]))} on"
+        return f"after {reference(int(self.last_ids()[-1]))}"
+
+
+class VerseEvents(PlacedEvents):
     """Handler of the XML events of a Bible, which collects its verses and the attributes of the edition.
 
     Attributes
@@ -94,23 +112,20 @@ class VerseEvents(Events):
             self._last = verse.ids
         self.verse = None
 
-    def place(self) -> str:
-        """Return from where on the verses are lost if the file can be read no further."""
-        if self.verse is not None and self.verse.ids:
-            return f"from {reference(int(self.verse.ids[0]))} on"
-        return f"after {reference(int(self._last[-1]))}"
+    def open_ids(self) -> list[str]:
+        """Return the ids of the verse that is open."""
+        return [] if self.verse is None else self.verse.ids
 
-    @property
-    def has_verses(self) -> bool:
-        """Whether any verse has ended."""
-        return bool(self._last)
+    def last_ids(self) -> list[str]:
+        """Return the ids of the last verse that has ended."""
+        return self._last
 
 
 def _first(verse: OpenVerse) -> str | None:
     return verse.ids[0] if verse.ids else None
 
 
-def read_verses(file: File, events: VerseEvents, *, errors: str) -> None:
+def read_verses(file: File, events: PlacedEvents, *, errors: str) -> None:
     """Read the verses of an XML file; of one that is not well-formed from some place on, those before are kept.
 
     Raises
@@ -121,7 +136,7 @@ def read_verses(file: File, events: VerseEvents, *, errors: str) -> None:
     try:
         read_corpus_xml(file, events, errors=errors)
     except NotWellFormedError as error:
-        if not events.has_verses:
+        if not events.last_ids():
             raise
         (fault,) = error.faults
         lost = "" if events.has_ended else f" The verses {events.place()} are lost."

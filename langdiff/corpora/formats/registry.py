@@ -18,7 +18,7 @@ from langdiff.corpora.formats.format import Format, Reading
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.tables.multitext import Multitext
 
-_HEAD = 2000  # lines of XML to look at
+_HEAD = 2000  # lines of XML and JSON to look at
 
 
 def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
@@ -71,14 +71,14 @@ def _of_beginning(file: File, formats: Sequence[Format]) -> Format | None:
 
 
 def _head(file: File) -> str:
-    """Return the lines up to the first that is neither empty nor a comment, or more lines of XML."""
+    """Return the lines up to the first that is neither empty nor a comment, or more lines of XML and JSON."""
     read = read_lines(file, errors="replace", on_fault=lambda *_: None)  # its reader says what is wrong
     lines = (line for _, line in islice(read, _HEAD))
     head = []
     for line in lines:
         head.append(line)
         text = line.strip()
-        if text.startswith("<"):
+        if text.startswith(("<", "{")):
             head += lines
         elif text and not text.startswith("#"):
             break

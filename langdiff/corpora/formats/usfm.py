@@ -13,29 +13,25 @@ others are what the option ``markers`` says) with what they hold. White space be
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from functools import partial
 
-from langdiff.base.archives import File, Member, is_archive
+from langdiff.base.archives import File
 from langdiff.base.io import read_lines
-from langdiff.base.types import OwnKind, Ranges
+from langdiff.base.types import OwnKind
 from langdiff.corpora.faults import Damage, Faults, Place
-from langdiff.corpora.files import Paths, edition_of, files_in, keep, suffixes_of
-from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected
-from langdiff.corpora.formats.format import Format, Reading, begins_with
+from langdiff.corpora.files import suffixes_of
+from langdiff.corpora.formats.bible import Verses
+from langdiff.corpora.formats.books import BooksText, catalogue_books
+from langdiff.corpora.formats.format import Format, begins_with
 from langdiff.corpora.formats.usfm_markers import (
     SIDEBARS,
     VERSE_NUMBERS,
     BookText,
     base_of,
-    check_own_markers,
     kind_of,
 )
 from langdiff.errors import DataError, option
-from langdiff.tables.multitext import Multitext
 
 # a milestone, \\ts\\* or \\qt-s |who="P"\\*; a marker; a backslash that is neither
 _TOKEN = re.compile(
@@ -110,7 +106,8 @@ class UsfmBook:
 
     def _add(self, text: str) -> None:
         if not self._note:
-            self.content.add(text.partition("|")[0] if self._styles else text)
+            shown = text.partition("|")[0] if self._styles else text
+            self.content.add(shown.replace("//", " ").replace("~", "\u00a0"))
 
     def _meet(self, token: re.Match[str]) -> int:
         """Process a marker; return the position of the text after it."""
@@ -224,81 +221,23 @@ class UsfmBook:
 SUFFIXES = suffixes_of(".usfm", ".sfm", ".esfm", ".ptx")
 
 
-@dataclass(frozen=True)
-class UsfmText(VerseText):
-    """Source of the verses in the books of an edition.
+class UsfmText(BooksText):
+    """Source of the verses in the books of an edition."""
 
-    Attributes
-    ----------
-    books : tuple of Path or Member
-        The files of the books; `file` is the folder or archive that they are in, or the only one of them.
-    ranges : {"missing", "merge"}
-        Treatment of a text that stands for several verses.
-    markers : mapping from str to {"char", "note", "para", "skip"}
-        Markers that the user has declared.
-    """
-
-    books: tuple[File, ...]
-    ranges: Ranges = "missing"
-    markers: Mapping[str, OwnKind] = field(default_factory=dict)
-
-    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return the verses of the books; a book that cannot be read is left out."""
-        verses = Verses(self.ranges, faults)
-        left_out: dict[str, None] = {}
-        for file in self.books:
-            with verses.of_book(file):
-                damage = Damage(file, faults)
-                text = "\n".join(line for _, line in read_lines(file, errors=self.decode_errors, on_fault=damage.note))
-                book = UsfmBook(file, text, verses, damage, self.markers)
-                book.read()
-                damage.close()
-                left_out |= dict.fromkeys(book.content.left_out)
-        if left_out:
-            header["left_out"] = " ".join(left_out)
-        return collected(verses.items(), with_texts=with_texts)
-
-
-def catalogue(reading: Reading) -> Multitext:
-    """Catalogue Bibles in USFM."""
-    check_own_markers(reading.markers)
-    groups = keep(_groups(reading.path), reading.editions)
-    books = {place: tuple(files) for place, files in groups.values()}
-
-    def text_of(place: File, **how: Any) -> UsfmText:
-        return UsfmText(place, books[place], reading.ranges, reading.markers, **how)
-
-    return catalogue_verses(reading, {edition: place for edition, (place, _) in groups.items()}, text_of)
-
-
-def _groups(path: Paths) -> dict[str, tuple[File, list[File]]]:
-    """Return the place and the books of every edition."""
-    if isinstance(path, Mapping):
-        named = {str(edition): files_in(one, SUFFIXES) for edition, one in path.items()}
-        return {edition: (Path(path[edition]).absolute(), files) for edition, files in named.items()}
-    together: dict[Path, list[File]] = {}
-    for file in dict.fromkeys(files_in(path, SUFFIXES)):
-        together.setdefault(file.archive if isinstance(file, Member) else file.parent, []).append(file)
-    groups: dict[str, tuple[File, list[File]]] = {}
-    lone = Counter(files[0].name for files in together.values() if len(files) == 1)
-    for folder, files in sorted(together.items()):
-        alone = len(files) == 1 and lone[files[0].name] == 1 and not isinstance(files[0], Member)
-        place = files[0] if alone else folder
-        name = edition_of(place, (*SUFFIXES, ".zip")) if alone or is_archive(place) else folder.name
-        edition = name.removesuffix("_usfm")
-        if edition in groups:
-            raise DataError(
-                f"two places are edition {edition!r}: {groups[edition][0]} and {place}. "
-                "Rename one, or give the places by edition, as a mapping."
-            )
-        groups[edition] = place, files
-    return dict(sorted(groups.items()))
+    def read_book(self, file: File, verses: Verses, faults: Faults) -> BookText:
+        """Read one file and add its verses; return the content of the book."""
+        damage = Damage(file, faults)
+        text = "\n".join(line for _, line in read_lines(file, errors=self.decode_errors, on_fault=damage.note))
+        book = UsfmBook(file, text, verses, damage, self.markers)
+        book.read()
+        damage.close()
+        return book.content
 
 
 FORMAT = Format(
     name="usfm",
     suffixes=SUFFIXES,
-    catalogue=catalogue,
+    catalogue=partial(catalogue_books, suffixes=SUFFIXES, source=UsfmText),
     options=("ranges", "markers"),
     beginning=begins_with(r"\\"),
 )

@@ -139,6 +139,8 @@ class BookText:
         Whether the paragraph has text of verses.
     left_out : list of str
         Books with verses but without number.
+    last_ids : list of str
+        Ids of the last verse that has ended.
     """
 
     def __init__(
@@ -147,6 +149,7 @@ class BookText:
         self.book: str | None = None
         self.is_text = False
         self.left_out: list[str] = []
+        self.last_ids: list[str] = []
         self._file, self._verses, self._damage, self._signs = file, verses, damage, signs
         self._chapter: int | None = None
         self._is_without_chapter = False  # and that has been said
@@ -156,6 +159,11 @@ class BookText:
     def in_verse(self) -> bool:
         """Whether a verse is open."""
         return self._verse is not None
+
+    @property
+    def open_ids(self) -> list[str]:
+        """Ids of the verse that is open."""
+        return [] if self._verse is None else self._verse.ids
 
     def begin_book(self, code: str, where: Place) -> None:
         """Begin a book.
@@ -235,9 +243,10 @@ class BookText:
     def end_verse(self) -> None:
         """End the verse that is open, if one is."""
         if self._verse is not None and self._verse.ids:
-            verse, text = self._verse, "".join(self._verse.pieces).replace("//", " ").replace("~", "\u00a0")
+            verse, text = self._verse, "".join(self._verse.pieces)
             damaged = self._damage.is_in(text, verse.where, verse.ids[0]) or bool(verse.faults)
             self._verses.add(verse.ids, None if damaged else text, verse.where, part=verse.part)
+            self.last_ids = verse.ids
         self._verse = None
 
     def _fault(self, what: str, where: Place, intent: str | None = None, level: str = "text") -> None:
