@@ -18,6 +18,7 @@ import lzma
 import resource
 import signal
 import sys
+import tarfile
 import tempfile
 import time
 import warnings
@@ -34,6 +35,7 @@ import pandas as pd
 
 from langdiff.corpora import read_frame, read_multitext
 from langdiff.corpora.faults import Faults
+from langdiff.corpora.formats.beblia import BebliaEvents
 from langdiff.corpora.formats.ces import CesText
 from langdiff.corpora.formats.costep_xml import read_day
 from langdiff.corpora.formats.ebible import EbibleText
@@ -43,6 +45,11 @@ from langdiff.corpora.formats.osis import OsisText
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.table import TableText
 from langdiff.corpora.formats.usfm import UsfmText
+from langdiff.corpora.formats.usfx import UsfxEvents
+from langdiff.corpora.formats.usj import UsjText
+from langdiff.corpora.formats.usx import UsxText
+from langdiff.corpora.formats.verse_xml import VerseXmlText
+from langdiff.corpora.formats.zefania import ZefaniaEvents
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.parallelism import read_parallelisms, write_parallelisms
 from langdiff.parallelism.files import ParallelismFormat
@@ -98,6 +105,71 @@ CASES = {
                 "\\efe", "\\efe*", "\\efm",
             ),
             ending=".usfm",
+        ),
+        Case(
+            "usx",
+            (
+                '<usx version="3.0"><book code="PSA" style="id">x</book><chapter number="1" style="c"/><para '
+                'style="q1"><verse number="1" style="v" sid="PSA 1:1"/>Blest<note style="f">n</note> is <char '
+                'style="w" strong="H1">the</char> man<verse eid="PSA 1:1"/></para><para style="d"><verse number="2-3" '
+                'style="v"/>two<optbreak/><ms style="ts"/></para><table><row style="tr"><cell style="tc1"><verse '
+                'number="4a"/>x</cell></row></table></usx>',
+            ),
+            (
+                '<verse eid="PSA 1:1"/>', '<verse number="999"/>', '<verse number="1"/>', '<para style="s">', "</para>",
+                '<char style="zq">', "<sidebar>", "</sidebar>", '<unmatched marker="f*"/>', '<book code="ENO"/>',
+                "<foo>",
+                '<chapter number="0"/>', '<chapter eid="x"/>', '<periph id="x">', 'style="unknown"',
+            ),
+            ending=".usx",
+        ),
+        Case(
+            "usj",
+            (
+                '{"type": "USJ", "version": "3.1", "content": [{"type": "book", "marker": "id", "code": "PSA"}, '
+                '{"type": "chapter", "marker": "c", "number": "1"}, {"type": "para", "marker": "q1", "content": '
+                '[{"type": "verse", "marker": "v", "number": "1"}, "Blessed", {"type": "note", "marker": "f", '
+                '"content": ["n"]}, {"type": "char", "marker": "w", "content": [" the"]},\n{"type": "verse", "marker": '
+                '"v", "number": "2-3"}, "two\\u00e9"]}]}',
+            ),
+            (
+                "{", "}", "[", "]", ",", '"', "null", "1e999", "NaN", '"\\ud800"', '"\\u0000"', "[" * 400,
+                '{"type": "para"}',
+                '"type": "USJ", ', '{"type": "verse", "number": "1"}', '"content": {}', '"marker": "zz"', '"number": 7',
+            ),
+            ending=".json",
+        ),
+        Case(
+            "usfx",
+            (
+                '<usfx><languageCode>eng</languageCode><book id="PSA"><h>x</h><c id="1"/><p sfm="s">Head</p><q '
+                'level="1"><v id="1"/>Blessed<f caller="+">n</f> is <w s="H1">the</w> man<ve/></q><p><v id="2-3"/>two '
+                "<nd>x</nd><ve/></p></book></usfx>",
+            ),
+            ('<v id="1"/>', "<ve/>", '<c id="0"/>', '<book id="ENO">', "</book>", '<p sfm="d">', "<x>", "<foo/>"),
+            ending=".xml",
+        ),
+        Case(
+            "zefania",
+            (
+                '<XMLBIBLE biblename="x"><INFORMATION><title>T</title><language>GER</language></INFORMATION><BIBLEBOOK '
+                'bnumber="19" bname="Psalm"><CHAPTER cnumber="1"><VERS vnumber="1">Blessed <NOTE>n</NOTE><STYLE>is'
+                '</STYLE><BR art="x-nl"/> man</VERS><VERS vnumber="2"/></CHAPTER></BIBLEBOOK></XMLBIBLE>',
+            ),
+            (
+                '<VERS vnumber="1">', "</VERS>", '<CHAPTER cnumber="999">', "</CHAPTER>", 'bnumber="67"', "<DIV>",
+                '<BIBLEBOOK bnumber="x">', "<foo>", 'vnumber=""', '"1-99999"', "<language>XYZ</language>",
+            ),
+            ending=".xml",
+        ),
+        Case(
+            "beblia",
+            (
+                '<bible translation="T" status="S"><testament name="Old"><book number="19"><chapter number="1"><verse '
+                'number="1">Blessed</verse><verse number="2"></verse></chapter></book></testament></bible>',
+            ),
+            ('<verse number="1">', "</verse>", '<chapter number="9">', '<book number="99">', "<foo/>", 'number="1-3"'),
+            ending=".xml",
         ),
         Case(
             "osis",
@@ -264,7 +336,7 @@ CASES = {
 }  # fmt: skip
 _PACKED: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
     (".gz", lambda raw: gzip.compress(raw, 1)), (".bz2", lambda raw: bz2.compress(raw, 1)),
-    (".xz", lambda raw: lzma.compress(raw, preset=0)), (".zip", lambda raw: zipped({"deu-a.txt": raw})),
+    (".xz", lambda raw: lzma.compress(raw, preset=0)),
 )  # fmt: skip
 
 
@@ -280,6 +352,11 @@ PARSERS: dict[str, Callable[[Path], object]] = {
     "pbc": lambda file: PbcText(file).read(),
     "ebible": lambda file: EbibleText(file, file.parent / "vref.txt").read(),
     "usfm": lambda file: UsfmText(file, (file,)).read(),
+    "usx": lambda file: UsxText(file, (file,)).read(),
+    "usj": lambda file: UsjText(file, (file,)).read(),
+    "usfx": lambda file: VerseXmlText(file, UsfxEvents).read(),
+    "zefania": lambda file: VerseXmlText(file, ZefaniaEvents).read(),
+    "beblia": lambda file: VerseXmlText(file, BebliaEvents).read(),
     "osis": lambda file: OsisText(file).read(),
     "ces": lambda file: CesText(file).read(),
     "moses": lambda file: MosesText(file).read(),
@@ -322,6 +399,17 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
+def tarred(files: dict[str, bytes]) -> bytes:
+    """Return a tar archive."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, raw in files.items():
+            about = tarfile.TarInfo(name)
+            about.size = len(raw)
+            archive.addfile(about, io.BytesIO(raw))
+    return stream.getvalue()
+
+
 def edit(raw: bytes, operation: str, where: float, size: int, word: str) -> bytes:
     """Return the bytes after one edit at a place (0 the beginning, 1 the end)."""
     a = int(where * len(raw))
@@ -360,8 +448,12 @@ def draw(case: Case, seed: int, number: int) -> tuple[str, bytes]:
         raw = edit(raw, operation, rng.random(), int(rng.integers(1, 40)), words[rng.integers(len(words))])
     name = f"deu-a{case.ending}"
     if rng.random() < 0.1:  # compressed, and every other time damaged after that
-        ending, pack = _PACKED[rng.integers(len(_PACKED))]
-        name, raw = (f"deu-a{ending}" if ending == ".zip" else name + ending), pack(raw)
+        inside = {f"deu-a{case.ending}": raw}
+        archives = {".zip": zipped(inside), ".tar": tarred(inside), ".tgz": gzip.compress(tarred(inside), 1)}
+        packed = {name + ending: pack(raw) for ending, pack in _PACKED}
+        packed |= {f"deu-a{ending}": content for ending, content in archives.items()}
+        name = sorted(packed)[rng.integers(len(packed))]
+        raw = packed[name]
         if rng.random() < 0.5:
             raw = edit(raw, OPERATIONS[rng.integers(len(OPERATIONS))], rng.random(), int(rng.integers(1, 9)), "x")
     return name, raw
@@ -381,7 +473,7 @@ def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> 
         if case.name.startswith(PARALLELISM):
             attempt_parallelisms(file, whole=whole)
             return True
-        if whole or name.endswith(".zip"):
+        if whole or name.endswith((".zip", ".tar", ".tgz")):
             if case.name == "frame":
                 return attempt_whole(partial(read_frame, frame_of(file)))
             paths = [file, *folder.glob("eng*")]

@@ -5,13 +5,15 @@ import gzip
 import itertools
 import lzma
 import struct
+import tarfile
 import warnings
 import zipfile
 from collections import deque
+from io import BytesIO
 
 import pytest
 
-from langdiff.base import io
+from langdiff.base import archives, io
 from langdiff.base.archives import Member, members_of
 from langdiff.base.io import read_lines
 from langdiff.corpora import read_multitext
@@ -156,3 +158,75 @@ def test_a_small_file_may_expand_at_any_ratio(tmp_path):
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(raw))
     assert len(raw) > 100 * (tmp_path / "a.txt.gz").stat().st_size
     assert sum(1 for _ in read_lines(tmp_path / "a.txt.gz")) == 40_000
+
+
+def tarred(file, members, mode="w"):
+    with tarfile.open(file, mode) as archive:
+        for name, content in members:
+            about = tarfile.TarInfo(name)
+            about.size = len(content)
+            archive.addfile(about, BytesIO(content))
+    return file
+
+
+@pytest.mark.parametrize(("name", "mode"), [("a.tar", "w"), ("a.tgz", "w:gz"), ("a.tar.gz", "w:gz")])
+@pytest.mark.parametrize("format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_tar_archives_are_read_as_zip_archives_are(tmp_path, name, mode, format, monkeypatch):
+    monkeypatch.setattr(tarfile, "DEFAULT_FORMAT", format)
+    monkeypatch.setattr(tarfile.TarFile, "format", format)
+    members = [
+        ("./b/deu-a.txt", VERSE),
+        ("eng-b.txt.gz", gzip.compress(VERSE)),
+        ("é" * 40 + "/fra-c.txt", VERSE * 1),
+        ("notes.pdf", b""),
+        ("._eng-b.txt", b"\0"),
+    ]
+    bibles = read_multitext(tarred(tmp_path / name, members, mode))
+    assert list(bibles.editions) == ["deu-a", "eng-b", "fra-c"]
+    for edition in bibles.editions:
+        assert bibles.text(edition).to_dict() == {"01001001": "Am Anfang"}
+    assert bibles.edition_info.loc["deu-a", "path"] == f"{tmp_path}/{name}/b/deu-a.txt"
+    assert [path.name for path in tmp_path.iterdir()] == [name]  # nothing was unpacked
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+def test_links_and_devices_in_tar_archives_are_refused(tmp_path, kind):
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        about = tarfile.TarInfo("deu-a.txt")
+        about.type, about.linkname = kind, "/etc/passwd"
+        archive.addfile(about)
+    with pytest.raises(DataError, match=r"'deu-a.txt' is a link, a device or a sparse file"):
+        read_multitext(tmp_path / "a.tar")
+
+
+@pytest.mark.parametrize("name", ["../deu-a.txt", "/deu-a.txt", "a//deu-a.txt"])
+def test_names_in_tar_archives_that_point_elsewhere_are_refused(tmp_path, name):
+    with pytest.raises(DataError, match="names that point outside"):
+        members_of(tarred(tmp_path / "a.tar", [(name, VERSE)]))
+
+
+def test_a_tar_archive_with_a_damaged_header_is_not_read_in_part(tmp_path):
+    file = tarred(tmp_path / "a.tar", [("deu-a.txt", VERSE), ("eng-b.txt", VERSE)])
+    raw = bytearray(file.read_bytes())
+    raw[1024] ^= 1  # the first byte of the second header, at which tarfile would stop in silence
+    file.write_bytes(raw)
+    with pytest.raises(DataError, match="a header is damaged after 1 member"):
+        members_of(file)
+
+
+def test_a_tar_archive_that_is_cut_off_or_expands_too_far_is_refused(tmp_path, monkeypatch):
+    file = tarred(tmp_path / "a.tgz", [("deu-a.txt", VERSE * 10_000)], "w:gz")
+    (tmp_path / "b.tgz").write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"b.tgz: cannot be read as a tar archive"):
+        read_multitext(tmp_path / "b.tgz")
+    monkeypatch.setattr(archives, "MAX_SMALL", 1 << 10)
+    with pytest.raises(DataError, match=r"a.tgz: expands to more than [0-9,]+ bytes"):
+        read_multitext(file)
+
+
+def test_a_tar_archive_that_has_changed(tmp_path):
+    file = tarred(tmp_path / "a.tar", [("deu-a.txt", VERSE)])
+    bible = read_multitext(file)
+    tarred(file, [("eng-another-name.txt", VERSE * 100)])
+    with pytest.raises(DataError, match=r"there is no deu-a.txt in the archive"):
+        bible.text("deu-a")

@@ -136,12 +136,12 @@ def read_multitext(
     Parameters
     ----------
     path : str, Path, sequence of these, or mapping from edition to file
-        Files, directories, globs or zip archives; files may be compressed (``.gz``, ``.bz2``, ``.xz``). The name of a
+        Files, directories, globs or archives (zip, tar); files may be compressed (``.gz``, ``.bz2``, ``.xz``). The name of a
         file without its ending is the edition, and if it begins with the code of a language
         (``deu-luther1912.txt.gz``), that is the edition's language.
     format : str or Format
-        ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"osis"``, ``"ces"`` (XML Bibles
-        of Christodoulopoulos & Steedman), ``"moses"`` (line-aligned text), ``"costep"`` (structured Europarl),
+        ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"usx"``, ``"usj"``, ``"usfx"``,
+        ``"osis"``, ``"zefania"``, ``"beblia"``, ``"ces"`` (XML Bibles of Christodoulopoulos & Steedman), ``"moses"`` (line-aligned text), ``"costep"`` (structured Europarl),
         ``"mteval"`` (test sets of WMT and NIST, in SGML or XML) or ``"table"`` (one ``.csv`` or ``.tsv`` file: the
         intents in its first column, an edition in each other, an empty cell where a text is missing). ``"auto"``
         recognizes all but ``"moses"``, which any text could be, by the beginning of the files, and ``"table"`` by the
@@ -174,10 +174,10 @@ def read_multitext(
         ``"moses"``, empty lines at its end that other files do not have are not counted). Files that are about all
         editions, such as ``vref.txt``, must be without fault.
     ranges : {"missing", "merge"}, optional
-        Treatment of verses that were translated together, in ``"ebible"``, ``"usfm"`` and ``"osis"``: all of them
+        Treatment of verses that were translated together, in Bibles but ``"pbc"`` and ``"ces"``: all of them
         are missing (the default), or the first has the text and the others are missing.
     markers : mapping from str to {"char", "note", "para", "skip"}, optional
-        What the markers of one's own are in ``"usfm"``, such as ``{"untr": "char"}``: a style of characters (``char``),
+        What the markers of one's own are in ``"usfm"``, ``"usx"``, ``"usj"`` and ``"usfx"``, such as ``{"untr": "char"}``: a style of characters (``char``),
         whose text is that of the verse; a note, left out up to its end; a paragraph of text (``para``); or to be left
         out with what it holds, up to its end or to the next paragraph (``skip``), as ``\z…`` is. They count more than
         the markers of USFM.
@@ -194,7 +194,7 @@ def read_multitext(
     Returns
     -------
     Multitext
-        One edition per file, except that it is one per directory or archive in ``"usfm"``, per language in
+        One edition per file, except that it is one per directory or archive in ``"usfm"``, ``"usx"`` and ``"usj"``, per language in
         ``"costep"``, per language or further reference in ``"mteval"`` and per column in ``"table"``. Intents of Bibles
         are verse ids, ``BBCCCVVV``, that any file lists, in order; verses of books that have no number of two digits
         are left out, and the column ``left_out`` of `edition_info` names these books. Its column ``versification``

@@ -14,6 +14,11 @@ from langdiff.errors import ConfigError, DataError
 SAMPLES = {
     "pbc": ("a.txt", "\ufeff# title: T\n\n01001001\tx\n"),
     "usfm": ("a.SFM", "\n\\id GEN\n"),
+    "usx": ("a.usx", '<?xml version="1.0"?>\n<usx version="3.0">'),
+    "usj": ("a.json", '{\n  "version": "3.1",\n  "type": "USJ"'),
+    "usfx": ("a.xml", '<?xml version="1.0"?><usfx>'),
+    "zefania": ("a.xml", '\ufeff<?xml version="1.0"?>\n<!--Visit-->\n<XMLBIBLE biblename="x">'),
+    "beblia": ("a.xml", '<bible translation="x">\n<testament name="New">\n<book number="40">'),
     "osis": ("a.xml", '<?xml version="1.0"?>\n<osis xmlns="x">\n'),
     "ces": ("a.xml", "<!-- <osis> is another -->\n".replace("<osis>", "osis") + '<cesDoc version="4">\n'),
     "mteval": ("a.sgm", "<!DOCTYPE mteval SYSTEM 'x'>\n<REFSET refid='a'>"),
@@ -74,11 +79,14 @@ def test_what_is_not_recognized_is_not_guessed(tmp_path, text):
     [
         (
             {"format": "pbc", "ranges": "merge"},
-            "format 'pbc' does not have the option ranges; ebible, usfm and osis have",
+            "format 'pbc' does not have the option ranges; ebible, usfm, usx, usj, usfx, osis, zefania and beblia have",
         ),
         ({"format": "auto", "vref": "x"}, "format 'pbc' does not have the option vref; ebible has"),
         ({"format": "ces", "original_language": "x"}, "format 'ces' does not have the option original_language"),
-        ({"format": "word"}, "unknown format 'word'; use one of auto, pbc, ebible, usfm, osis, ces, moses, costep"),
+        (
+            {"format": "word"},
+            "unknown format 'word'; use one of auto, pbc, ebible, usfm, usx, usj, usfx, osis, ces, zefania",
+        ),
     ],
 )
 def test_options_that_a_format_does_not_have(tmp_path, options, message):
