@@ -64,7 +64,7 @@ def _entries_of(archive: Path, most: int, _stamp: tuple[int, int]) -> tuple[Entr
     except DataError:
         raise
     except _UNREADABLE as error:
-        raise DataError(f"{archive}: cannot be read as a tar archive: {error or 'it ends too early'}.") from error
+        raise DataError(f"{archive}: cannot be read as a tar archive: {str(error) or 'it ends too early'}.") from error
     for one in found:
         if not one.isdir() and (not one.isreg() or one.issparse()):
             raise DataError(

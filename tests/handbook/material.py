@@ -135,6 +135,9 @@ def formats() -> None:
         "ebible/metadata/vref.txt": dict(CASES["ebible"].beside)["vref.txt"],
         "deu-x/PSA.usfm": CASES["usfm"].seeds[0],
         "deu-x/TIT.usfm": CASES["usfm"].seeds[1],
+        "release/USX_1/PSA.usx": CASES["usx"].seeds[0],
+        "zefania/x.xml": CASES["zefania"].seeds[0],
+        "eng-web.usfx.xml": CASES["usfx"].seeds[0],
         "osis/eng-x.xml": CASES["osis"].seeds[0].replace('"deu"', '"eng"'),
         "ces/German.xml": CASES["ces"].seeds[0],
         "costep/2000-01-17.xml": CASES["costep"].seeds[0],
@@ -149,6 +152,8 @@ def formats() -> None:
         write(name, text)
     with zipfile.ZipFile("eng-web_usfm.zip", "w") as archive:
         archive.writestr("PSA.usfm", CASES["usfm"].seeds[0])
+    with zipfile.ZipFile("eng-x_usj.zip", "w") as archive:
+        archive.writestr("PSA.json", CASES["usj"].seeds[0])
 
 
 def scraps() -> None:

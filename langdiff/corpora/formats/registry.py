@@ -136,16 +136,17 @@ def read_multitext(
     Parameters
     ----------
     path : str, Path, sequence of these, or mapping from edition to file
-        Files, directories, globs or archives (zip, tar); files may be compressed (``.gz``, ``.bz2``, ``.xz``). The name of a
-        file without its ending is the edition, and if it begins with the code of a language
+        Files, directories, globs or archives (zip, tar); files may be compressed (``.gz``, ``.bz2``, ``.xz``). The name
+        of a file without its ending is the edition, and if it begins with the code of a language
         (``deu-luther1912.txt.gz``), that is the edition's language.
     format : str or Format
         ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"usx"``, ``"usj"``, ``"usfx"``,
-        ``"osis"``, ``"zefania"``, ``"beblia"``, ``"ces"`` (XML Bibles of Christodoulopoulos & Steedman), ``"moses"`` (line-aligned text), ``"costep"`` (structured Europarl),
-        ``"mteval"`` (test sets of WMT and NIST, in SGML or XML) or ``"table"`` (one ``.csv`` or ``.tsv`` file: the
-        intents in its first column, an edition in each other, an empty cell where a text is missing). ``"auto"``
-        recognizes all but ``"moses"``, which any text could be, by the beginning of the files, and ``"table"`` by the
-        name of the file. A `langdiff.corpora.Format` reads files in a format of your own.
+        ``"osis"``, ``"zefania"``, ``"beblia"``, ``"ces"`` (XML Bibles of Christodoulopoulos & Steedman), ``"moses"``
+        (line-aligned text), ``"costep"`` (structured Europarl), ``"mteval"`` (test sets of WMT and NIST, in SGML or
+        XML) or ``"table"`` (one ``.csv`` or ``.tsv`` file: the intents in its first column, an edition in each other,
+        an empty cell where a text is missing). ``"auto"`` recognizes all but ``"moses"``, which any text could be, by
+        the beginning of the files, and ``"table"`` by the name of the file. A `langdiff.corpora.Format` reads files in
+        a format of your own.
     edition_info : str, Path or DataFrame, optional
         Information on the editions: a frame indexed by edition, or a CSV file with a column ``file`` or ``edition``
         and other columns, which are kept as text; ``iso639_3`` becomes the column ``language`` of `edition_info` (and
@@ -177,10 +178,10 @@ def read_multitext(
         Treatment of verses that were translated together, in Bibles but ``"pbc"`` and ``"ces"``: all of them
         are missing (the default), or the first has the text and the others are missing.
     markers : mapping from str to {"char", "note", "para", "skip"}, optional
-        What the markers of one's own are in ``"usfm"``, ``"usx"``, ``"usj"`` and ``"usfx"``, such as ``{"untr": "char"}``: a style of characters (``char``),
-        whose text is that of the verse; a note, left out up to its end; a paragraph of text (``para``); or to be left
-        out with what it holds, up to its end or to the next paragraph (``skip``), as ``\z…`` is. They count more than
-        the markers of USFM.
+        What the markers of one's own are in ``"usfm"``, ``"usx"``, ``"usj"`` and ``"usfx"``, such as ``{"untr":
+        "char"}``: a style of characters (``char``), whose text is that of the verse; a note, left out up to its end; a
+        paragraph of text (``para``); or to be left out with what it holds, up to its end or to the next paragraph
+        (``skip``), as ``\z…`` is. They count more than the markers of USFM.
     vref : str or Path, optional
         List of the verses of ``"ebible"``, one per line; by default ``vref.txt`` among the files, in their directory,
         the one above, or its directory ``metadata``.
@@ -194,17 +195,17 @@ def read_multitext(
     Returns
     -------
     Multitext
-        One edition per file, except that it is one per directory or archive in ``"usfm"``, ``"usx"`` and ``"usj"``, per language in
-        ``"costep"``, per language or further reference in ``"mteval"`` and per column in ``"table"``. Intents of Bibles
-        are verse ids, ``BBCCCVVV``, that any file lists, in order; verses of books that have no number of two digits
-        are left out, and the column ``left_out`` of `edition_info` names these books. Its column ``versification``
-        says how the edition numbers chapters and verses (``org``, ``eng``, ``vul``, ``lxx``, ``rso`` or ``rsc``), where
-        they tell, and ``extra_verses`` how many of its verses no versification has. Other intents are called by the
-        number of their line (``"moses"``), ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or ``DOCID/SEGID``
-        (``"mteval"``; ``SETID/DOCID/SEGID`` if there are several sets); of the last two, `intent_info` has the
-        ``original_language``. What an intent belongs to is said by its columns ``book`` (code of three letters) and
-        ``chapter`` (five digits, book and chapter) in Bibles, else ``document``: that of ``"mteval"``, ``DATE.CHAPTER``
-        in ``"costep"`` (beside ``session``, ``turn`` and ``speaker``), and in ``"moses"`` what a table
+        One edition per file, except that it is one per directory or archive in ``"usfm"``, ``"usx"`` and ``"usj"``, per
+        language in ``"costep"``, per language or further reference in ``"mteval"`` and per column in ``"table"``.
+        Intents of Bibles are verse ids, ``BBCCCVVV``, that any file lists, in order; verses of books that have no
+        number of two digits are left out, and the column ``left_out`` of `edition_info` names these books. Its column
+        ``versification`` says how the edition numbers chapters and verses (``org``, ``eng``, ``vul``, ``lxx``, ``rso``
+        or ``rsc``), where they tell, and ``extra_verses`` how many of its verses no versification has. Other intents
+        are called by the number of their line (``"moses"``), ``DATE.CHAPTER.TURN.PARAGRAPH`` (``"costep"``) or
+        ``DOCID/SEGID`` (``"mteval"``; ``SETID/DOCID/SEGID`` if there are several sets); of the last two, `intent_info`
+        has the ``original_language``. What an intent belongs to is said by its columns ``book`` (code of three letters)
+        and ``chapter`` (five digits, book and chapter) in Bibles, else ``document``: that of ``"mteval"``,
+        ``DATE.CHAPTER`` in ``"costep"`` (beside ``session``, ``turn`` and ``speaker``), and in ``"moses"`` what a table
         ``documents.tsv`` beside the texts says.
 
     Raises
