@@ -82,7 +82,7 @@ langdiff.regression:
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals
 langdiff.run:
-    Analysis Experiment clean_run read_experiment read_run read_status run_experiment verify_run write_report
+    Analysis Experiment clean_run read_experiment read_run read_status run_experiment run_shard verify_run write_report
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:

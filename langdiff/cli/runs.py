@@ -11,6 +11,7 @@ import typer
 from langdiff.cli.commands import Command
 from langdiff.cli.options import existing
 from langdiff.cli.output import Json, print_json, print_table
+from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -54,16 +55,28 @@ def run(
             help="Train on a Dask cluster: address or file (.json) of its scheduler, or 'local' for this machine.",
         ),
     ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="k/N",
+            help="Only train and score share k of N of the editions; once all have ended, run without it.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run an experiment file from corpus to report; repeat it to go on after an interruption.
 
     Example: langdiff run examples/bible-new-testament.toml
     """
-    from langdiff.run import read_experiment
+    from langdiff.run import read_experiment, run_shard
 
     settings = read_experiment(experiment)
     out = out or Path("runs") / settings.name
+    if shard is not None:
+        if dask is not None:
+            raise ConfigError("--shard and --dask are two ways to use several machines: give one of them.")
+        typer.echo(f"Share {shard} is in {out}: {', '.join(run_shard(settings, out, shard)) or 'no edition'}.")
+        return
     if dask is None:
         _run(settings, out, as_json)
         return

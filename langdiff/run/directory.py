@@ -35,6 +35,21 @@ KEPT_BASELINES = f"{JOBS}/floors.json"  # by edition, with the hash of all that 
 FORMAT_VERSION = 2  # of the manifest and of what it is the manifest of
 
 
+def check_directory(directory: Path) -> None:
+    """Refuse a directory that holds something other than a run.
+
+    Raises
+    ------
+    OutputError
+        If it is not empty, and does not hold the settings of an experiment.
+    """
+    others = [path.name for path in directory.glob("[!.]*") if path.name != LOG]
+    if others and EXPERIMENT not in others:
+        raise OutputError(
+            f"{directory}: not empty, but without {EXPERIMENT} it is not a run directory. Choose a new name."
+        )
+
+
 @contextmanager
 def own_directory(directory: Path) -> Iterator[None]:
     """Create the directory if it is missing and lock it against other processes.
@@ -45,11 +60,7 @@ def own_directory(directory: Path) -> Iterator[None]:
         If it cannot be made or written to, holds something other than a run, or another process
         is using it.
     """
-    others = [path.name for path in directory.glob("[!.]*") if path.name != LOG]
-    if others and EXPERIMENT not in others:
-        raise OutputError(
-            f"{directory}: not empty, but without {EXPERIMENT} it is not a run directory. Choose a new name."
-        )
+    check_directory(directory)
     with locked(directory, "using this run directory. Wait for it, or choose another."):
         yield
 

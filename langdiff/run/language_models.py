@@ -116,7 +116,7 @@ class TrainedModels(LanguageModels):
                 max_replaced=settings.max_replaced,
                 seed=self.experiment.seed,
                 compute=settings.compute(self.directory / JOBS, self.executor, self.progress),
-                least=2,
+                least=min(2, len(parts.editions)),
             )
         if failed:
             self.failed[table.lm] = failed

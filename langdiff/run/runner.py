@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,15 @@ from langdiff.base.cells import guarded
 from langdiff.base.io import as_path, atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.tokenizer import prepare_text
-from langdiff.errors import DataError, in_experiment
+from langdiff.errors import DataError, TrainingError, in_experiment
+from langdiff.lm.external.shards import share_of
 from langdiff.regression import DifficultyFit, fit
 from langdiff.run.analysis import ANALYSES, Analysis
 from langdiff.run.directory import (
     EXPERIMENT,
     MANIFEST,
     PRESENCE,
+    check_directory,
     environment,
     hash_editions,
     is_finished,
@@ -127,6 +130,66 @@ def run_experiment(
                         write_pages(result, new)
                         publish(new, directory, stale())
     return result
+
+
+def run_shard(
+    experiment: Core | str | Path, directory: str | Path, shard: str, *, progress: bool | None = None
+) -> list[str]:
+    """Train and score one machine's share of the editions of an experiment, and keep it in the run directory.
+
+    Run it with the same arguments and each of ``"1/N"`` to ``"N/N"``, at once or not, on machines that see one
+    directory. `run_experiment` then finds all language models there, and does the rest. Nothing is locked, since no two
+    shares train the same edition; `run_experiment` itself must wait until they have ended.
+
+    Parameters
+    ----------
+    experiment, directory, progress
+        As for `run_experiment`.
+    shard : str
+        ``"k/N"``: share k, from 1, of N.
+
+    Returns
+    -------
+    list of str
+        Editions of this share, for every language model of the experiment.
+
+    Raises
+    ------
+    ConfigError
+        If `shard` is not of this form, or as `run_experiment`.
+    LangdiffError
+        As `run_experiment`; and if an edition of the share cannot be trained, after the others are finished.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from langdiff.run import Experiment
+    >>> settings = {
+    ...     "name": "small",
+    ...     "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 3},
+    ...     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [run_shard(Experiment.model_validate(settings), folder, f"{k}/2", progress=False) for k in (1, 2)]
+    [['agglutinating-sov', 'isolating-svo'], ['free-order']]
+    """
+    if not isinstance(experiment, Core):
+        experiment = read_experiment(experiment)
+    directory = as_path(directory)
+    share_of([], shard)  # refuse a wrong one before anything is read
+    check_directory(directory)
+    with in_experiment(), TemporaryDirectory() as elsewhere:
+        if not is_finished(directory):
+            write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
+        shared = _Run(experiment, directory, Path(elsewhere), None, progress, RunLog(Path(elsewhere)))
+        multitext, _ = shared.choose(shared.open_corpus()[0])
+        parts = shared.models.divide(multitext)
+        mine = share_of(list(multitext.editions), shard)
+        if mine:
+            shared.models.score(parts.sel([name for name in multitext.editions if name in mine]), shared.stage)
+    if failed := {name: why for editions in shared.models.failed.values() for name, why in editions.items()}:
+        raise TrainingError("; ".join(f"{name}: {why}" for name, why in failed.items()))
+    return [str(name) for name in multitext.editions if name in mine]
 
 
 def stale() -> list[str]:

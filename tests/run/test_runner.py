@@ -16,7 +16,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, EditionWarning, LangdiffError
 from langdiff.lm.texts import note_preparation
 from langdiff.regression import Blunders
-from langdiff.run import Experiment, language_models, read_run, run_experiment, runner, write_report
+from langdiff.run import Experiment, language_models, read_run, run_experiment, run_shard, runner, write_report
 from langdiff.run.directory import hash_editions
 from langdiff.run.html import html_table
 from langdiff.run.report import render_report
@@ -337,3 +337,18 @@ def test_what_is_skipped_is_in_the_manifest_and_in_the_report(tmp_path):
     lead = report[report.index('<p class="lead">') :]
     assert "left out because files are faulty: xyz-whole (file); free-order (1 text)" in lead[: lead.index("</p>")]
     assert "expected BBCCCVVV&lt;TAB&gt;text" in report
+
+
+def test_shares_of_a_run_are_the_run(tmp_path):
+    settings = {"name": "n", "corpus": SMALL["corpus"], "lm": {"models": ["kneser-ney-2"]}}
+    experiment = Experiment.model_validate(settings)
+    shares = [run_shard(experiment, tmp_path / "shared", f"{k}/4", progress=False) for k in (2, 4, 1, 3)]
+    assert sorted(name for share in shares for name in share) == ["agglutinating-sov", "free-order", "isolating-svo"]
+    assert [len(share) for share in shares] == [1, 0, 1, 1]
+    jobs = {path: path.stat().st_mtime_ns for path in (tmp_path / "shared").glob("jobs/*/**/*")}
+    shared = run_experiment(experiment, tmp_path / "shared", progress=False)
+    assert {path: path.stat().st_mtime_ns for path in jobs} == jobs  # nothing was trained or scored again
+    alone = run_experiment(experiment, tmp_path / "alone", progress=False)
+    pd.testing.assert_frame_equal(shared.surprisals["kneser-ney-2"].bits, alone.surprisals["kneser-ney-2"].bits)
+    with pytest.raises(ConfigError, match="give k/N"):
+        run_shard(experiment, tmp_path, "3/2")

@@ -169,7 +169,7 @@ def read_logs(
 
 @contextmanager
 def _kept(faults: dict[str, str], what: str, *, needed: bool) -> Iterator[None]:
-    """Keep what is wrong with texts or answers for those who ask for them, unless there is nothing else."""
+    """Keep an error of texts or answers for those who ask for them, unless nothing else is there."""
     try:
         yield
     except DataError as error:
