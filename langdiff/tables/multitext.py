@@ -73,9 +73,10 @@ class Multitext:
         ``line`` (NA where the whole file is meant), ``intent`` (NaN where not known) and ``fault``. Smaller multitexts
         made of this one keep all rows.
     left_out : DataFrame
-        The same, one row per edition, file and level, whole files first: ``edition`` (NaN where a file has several),
-        ``level`` (``"file"``: all that the file has of the edition; ``"text"``), ``what`` (the file; or how many
-        texts, and the first of them) and ``why`` (the first fault, and the number of faults).
+        The same, one row per edition and level, whole files first: ``edition`` (NaN where a file has several),
+        ``level`` (``"file"``: all that the file has of the edition; ``"book"``, ``"rest"`` of the file, ``"chapter"``,
+        ``"text"``), ``what`` (the file; or how many texts, and the first of them) and ``why`` (the first fault, and
+        the number of faults).
 
     Raises
     ------

@@ -31,14 +31,19 @@ def names_left_out(left_out: pd.DataFrame) -> str:
     ...     ("fra", "file", "fra.txt", "holds no text."),
     ...     ("nld", "file", "nld.txt", "holds no text."),
     ...     ("swe", "text", "2 texts (3, 7)", "2 faults, the first in line 3: a NUL byte."),
+    ...     ("swe", "chapter", "1 chapter (45012022)", "line 9: ROM 12 has verses to 36."),
     ... ]
     >>> names_left_out(pd.DataFrame(rows, columns=LEFT_OUT_COLUMNS))
-    'fra, nld (files); swe (2 texts)'
+    'fra, nld (files); swe (2 texts, 1 chapter)'
     """
     rows = left_out.to_dict("records")
     files = [_name(row) for row in rows if row["level"] == "file"]
-    counts = [(row["edition"], row["what"].partition(" (")[0]) for row in rows if row["level"] != "file"]
-    parts = [f"{edition} ({count})" if isinstance(edition, str) else count for edition, count in counts]
+    counts: dict[str, list[str]] = {}  # by edition, "" where a file has several
+    for row in rows:
+        if row["level"] != "file":
+            edition = row["edition"] if isinstance(row["edition"], str) else ""
+            counts.setdefault(edition, []).append(row["what"].partition(" (")[0])
+    parts = [f"{edition} ({', '.join(each)})" if edition else ", ".join(each) for edition, each in counts.items()]
     wholly = f"{_first_of(files)} ({'file' if len(files) == 1 else 'files'})" if files else ""
     return "; ".join(filter(None, [wholly, _first_of(parts)]))
 
