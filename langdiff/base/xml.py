@@ -135,7 +135,8 @@ def _fit_for_xml(blocks: Iterator[Block], events: XmlEvents) -> Iterator[str]:
         if held and not text.strip(f"{DAMAGED} \t\r\n"):
             held.append(text)
             continue
-        yield "".join(held)
+        if held:
+            yield "".join(held)
         end = _DAMAGED_END.search(text) if DAMAGED in text else None
         held = [end[0]] if end else []
         yield text[: end.start()] if end else text

@@ -10,7 +10,6 @@ that of other milestones (a paragraph's ``¶``) is not text. White space becomes
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from langdiff.base.archives import File
 from langdiff.base.types import Ranges
@@ -130,22 +129,22 @@ class _OsisEvents(VerseEvents):
             raise self.unusable(f"none of the {self._n_ends:,} ends of verses (eID) fits the beginning (sID) of one.")
 
     def _begin_verse(self, attributes: dict[str, str]) -> None:
-        given = attributes.get("osisID") or attributes.get("sID") or ""
-        found = [self._id(one) for one in given.split()]
-        verse = OpenVerse(
-            list(dict.fromkeys(one.verse for one in found if one.verse)),
-            any(one.is_part for one in found),
-            self.where(),
-            attributes.get("sID"),
-            is_usable=bool(found) and all(one.is_id for one in found),
-        )
-        if not found:
+        given = (attributes.get("osisID") or attributes.get("sID") or "").split()
+        ids: dict[str, None] = {}
+        is_usable, part = bool(given), False
+        if not given:
             self.fault("this verse has no osisID. Add one, such as 'Gen.1.1'.")
-        for wrong in (one.given for one in found if not one.is_id):
-            self.fault(f"expected the id of a verse as 'Gen.1.1', got {wrong[:40]!r}.", wrong[:40])
+        for one in given:
+            is_id, verse, is_part = self._id(one)
+            if verse:
+                ids[verse] = None
+            elif not is_id:
+                self.fault(f"expected the id of a verse as 'Gen.1.1', got {one[:40]!r}.", one[:40])
+                is_usable = False
+            part = part or is_part
         if self.verse is not None:
             self._late.add(self.verse.end)
-        self.begin_verse(verse)
+        self.begin_verse(OpenVerse(list(ids), part, self.where(), attributes.get("sID"), [], is_usable))
         self._titles = self.open.count("title")
 
     def _end_milestone(self, end: str) -> None:
@@ -157,7 +156,7 @@ class _OsisEvents(VerseEvents):
         elif end in self._late:  # said where the other verse began
             self._late.discard(end)
         else:
-            its = self._id(end).verse
+            _, its, _ = self._id(end)
             self.fault(f"the end of verse {end[:40]!r}, which is not open.", its or end[:40])
             if its:
                 self.verses.spoil([its])
@@ -173,24 +172,16 @@ class _OsisEvents(VerseEvents):
             self.faults.add(self.file, self.verse.where.line, what, intent=intent)
             self.verse.is_usable = False
 
-    def _id(self, given: str) -> "_Id":
+    def _id(self, given: str) -> tuple[bool, str | None, bool]:
+        """Return whether it is an id, that of the verse (None if its book has no number), and whether it is a part."""
         match = _ID.fullmatch(given)
         if not match:
-            return _Id(given, is_id=False)
+            return False, None, False
         book = _BOOK.get(match[1])
         if book is None:
             self.left_out[match[1]] = None
-            return _Id(given)
-        return _Id(given, verse=verse_id(book, int(match[2]), int(match[3])), is_part=match[4] is not None)
-
-
-class _Id(NamedTuple):
-    """An id of OSIS; without a verse if its book has no number."""
-
-    given: str
-    is_id: bool = True
-    verse: str | None = None
-    is_part: bool = False
+            return True, None, False
+        return True, verse_id(book, int(match[2]), int(match[3])), match[4] is not None
 
 
 FORMAT = Format(
