@@ -9,12 +9,13 @@ import pytest
 
 NAMES = """
 langdiff:
-    Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit Drawn Effects
+    Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit DifficultyShares Drawn Effects
     Explanation Folds HuggingFaceLM ItemFaults Jackknife LmComparison Logs Multitext OutcomeFit OutcomePriors
     OutcomeSimulation
     Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
     TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks compute_surprisals
     compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
+    difficulty_shares
     explain fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     plan
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
@@ -69,7 +70,7 @@ langdiff.plots:
     plot_metric_maps
     plot_multitext plot_native_share plot_pareto_front plot_parity plot_perturbation plot_posterior
     plot_power
-    plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores
+    plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores plot_shares
     plot_size_correlations plot_tag_transitions plot_tagger_training plot_translationese
     plot_translationese_by_model plot_treebank_measures plot_treebank_profile plot_two_models
     plot_within_languages plot_wright_map

@@ -304,6 +304,52 @@ def reliability(
 
 
 @dataclass(frozen=True)
+class OfCorpora:
+    """Tables of several corpora, or runs with such tables."""
+
+    tables: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of surprisals (.csv, .tsv, .parquet), or run directories with all of theirs.",
+            metavar="TABLE|RUN...",
+            callback=existing,
+        ),
+    ]
+    verify: Verify = True
+
+    def open(self) -> dict[str, Any]:
+        """Read the tables, by the names of their files, with that of the run before."""
+        import langdiff as ld
+
+        found: dict[str, Any] = {}
+        for path in self.tables:
+            files = sorted((path / "surprisals").glob("*.csv")) if path.is_dir() else [path]
+            if not files:
+                raise ConfigError(f"{path}: not a finished run: no tables in {path / 'surprisals'}.")
+            for file in files:
+                name = f"{path.name}/{file.stem}" if path.is_dir() else str(file.with_suffix(""))
+                found[name] = ld.read_surprisals(file, verify=self.verify)
+        return found
+
+
+def _attributes(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
+    return read_attributes(path, numbers=False)
+
+
+Command(
+    app,
+    "langdiff.difficulty_shares",
+    name="shares",
+    reads={"tables": OfCorpora, "languages": _attributes, "facets": _attributes},
+    help={
+        "languages": "Table (.csv, .tsv): edition, glottocode or language, and perhaps family.",
+        "facets": "Table (.csv, .tsv): name of the table, and corpus, lm, size, seed as far as they differ.",
+    },
+    examples=("langdiff shares runs/study-nt runs/study-ntrex --languages languages.csv --plot shares.svg",),
+)(show)
+
+
+@dataclass(frozen=True)
 class Percent:
     """Difference that a plan is made for."""
 

@@ -33,6 +33,7 @@ from .ranks import plot_posterior as plot_posterior
 from .ranks import plot_ranks as plot_ranks
 from .residuals import plot_goodness_of_fit as plot_goodness_of_fit
 from .residuals import plot_residuals as plot_residuals
+from .shares import plot_shares as plot_shares
 from .stability import plot_deletion_bias as plot_deletion_bias
 from .stability import plot_intent_stability as plot_intent_stability
 from .stability import plot_within_languages as plot_within_languages

@@ -143,8 +143,12 @@ def run_shard(
 
     Parameters
     ----------
-    experiment, directory, progress
-        As for `run_experiment`.
+    experiment : Experiment, str or Path
+        Settings of the experiment, or the path of a TOML file with them.
+    directory : str or Path
+        Directory of the run, made if missing.
+    progress : bool, optional
+        Whether to draw progress bars on stderr; by default if it is a terminal.
     shard : str
         ``"k/N"``: share k, from 1, of N.
 

@@ -98,8 +98,16 @@ def crossed(languages=12):
     return ld.fit({name: ld.simulate(60, languages, seed=seed).surprisals for seed, name in enumerate("ab")})
 
 
+def shares():
+    """Compare the halves of a table."""
+    table = ld.simulate(60, 9, seed=1).surprisals
+    halves = {"first": table.sel(intents=table.intents[:30]), "second": table.sel(intents=table.intents[30:])}
+    return ld.difficulty_shares(halves, languages={name: name for name in table.editions})
+
+
 MADE_HERE = {
     "ItemFaults": lambda: ld.fit_outcomes(ld.simulate_crossed_outcomes(40, 5, 10, seed=1).outcomes).items_at_fault(),
+    "DifficultyShares": shares,
     "TwoWay": lambda: crossed().two_way,
     "Underserved": lambda: crossed().two_way.underserved(
         pd.DataFrame({"data": np.arange(1.0, 13)}, index=[f"e{j}" for j in range(1, 13)]), "log(data)"

@@ -1,0 +1,110 @@
+"""What is the language's own: shares of the variance of difficulties over corpora, learners and sizes.
+
+    OMP_NUM_THREADS=1 python benchmarks/difficulty_study.py [--out runs/difficulty-study]
+
+New Testaments, NTREX, FLORES-200 and PUD, languages joined by glottocode, character n-grams and PPMd. Bits are kept
+under --out, and an interrupted run goes on. Reads the folder LANGDIFF_DATA (../shared/data by default).
+"""
+
+import argparse
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from typology_bibles import shared_verses
+
+import langdiff as ld
+from langdiff.errors import LangdiffWarning
+from langdiff.experiments.curves import nested_parts
+from langdiff.lm.baselines import ppmd_bits
+from langdiff.typology import read_glottolog
+
+DATA = Path(os.environ.get("LANGDIFF_DATA", "../shared/data"))
+SAME_AS = {
+    "hmn": "mww", "orm": "gaz", "syr": "syc", "mon": "khk", "uzb": "uzn", "grn": "gug", "sqi": "als",
+}  # fmt: skip
+SIZES = {"nt": (325, 1300), "ntrex": (325, 1300), "flores200": (325, 1300)}
+NGRAMS = ("kneser-ney-6", "kneser-ney-10")
+
+
+def corpora():
+    """Yield the name and the division of each corpus."""
+    chosen, _ = shared_verses()
+    yield "nt", ld.split(chosen.map_text(ld.tokenize), dev=1, test=2)
+    for name in ("ntrex", "flores200"):
+        texts = ld.read_multitext(DATA / name, format="moses")
+        yield name, ld.split(texts.map_text(ld.tokenize))
+
+
+def glottocodes(parts, glottolog):
+    """Return the glottocode of the first edition of each language."""
+    languages = parts.train.edition_info["language"]
+    known = glottolog.find(languages.unique())
+    return languages.map(known).dropna().sort_index().drop_duplicates()
+
+
+def compute(out):
+    """Return the table of each corpus, learner and size, and the glottocode of its editions."""
+    glottolog = read_glottolog(DATA / "glottolog", same_as=SAME_AS)
+    tables, languages = {}, {}
+    parts_of = dict(corpora())
+    codes = {name: glottocodes(parts, glottolog) for name, parts in parts_of.items()}
+    counts = pd.concat(list(codes.values())).value_counts()
+    for name, parts in parts_of.items():
+        wanted = codes[name][codes[name].isin(counts.index[counts > 1])]
+        languages |= {f"{name}:{edition}": code for edition, code in wanted.items()}
+        parts = parts.sel(list(wanted.index))
+        cut, _ = nested_parts(parts, SIZES[name], "intents", np.random.default_rng(0))
+        for size, some in cut.items():
+            for lm in NGRAMS:
+                tables[f"{name}/{lm}/{size}"] = _kept(out, name, lm, size, some)
+            tables[f"{name}/ppmd/{size}"] = _compressed(out, name, size, some)
+    return tables, languages
+
+
+def _named(table, corpus):
+    return table.rename(columns=lambda edition: f"{corpus}:{edition}")
+
+
+def _kept(out, corpus, lm, size, parts):
+    path = out / f"{corpus}-{lm}-{size}.csv"
+    if not path.exists():
+        ld.compute_surprisals(parts, lm=lm, max_replaced=1.0, seed=0).save(path)
+        print(path.stem, flush=True)
+    table = ld.read_surprisals(path)
+    return ld.Surprisals(bits=_named(table.bits, corpus), intent_info=table.intent_info, lm=lm)
+
+
+def _compressed(out, corpus, size, parts):
+    path = out / f"{corpus}-ppmd-{size}.csv"
+    if not path.exists():
+        bits = {
+            f"{corpus}:{edition}": ppmd_bits(list(parts.train.text(edition)), list(parts.test.text(edition)))
+            for edition in parts.train.editions
+        }
+        pd.Series(bits, name="bits").to_csv(path, index_label="edition")
+        print(path.stem, flush=True)
+    return pd.read_csv(path, index_col="edition")["bits"]
+
+
+def facets_of(tables):
+    """Return corpus, language model and size of each table, from its name."""
+    rows = [name.split("/") for name in tables]
+    return pd.DataFrame(rows, columns=["corpus", "lm", "size"], index=list(tables))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/difficulty-study"))
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # rare characters, spaces
+        tables, languages = compute(options.out)
+    print(len(tables), "tables,", len(set(languages.values())), "languages")
+
+
+if __name__ == "__main__":
+    main()
