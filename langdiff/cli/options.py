@@ -233,6 +233,15 @@ class Corpus:
             callback=existing,
         ),
     ] = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="OURS=THEIRS",
+            help="For jsonl, parquet and table: the column of text, edition, intent or document (repeat).",
+        ),
+    ] = None
+    split: Annotated[str | None, typer.Option("--split", help="For jsonl and parquet: the split to read.")] = None
 
     def options(self) -> list[str]:
         """Return the names of the options that were given."""
@@ -259,6 +268,8 @@ class Corpus:
             markers=self._markers(),
             vref=self.vref,
             original_language=self.original_language,
+            columns=_pairs(self.column or [], "--column", "OURS=THEIRS, such as text=sentence") or None,
+            split=self.split,
             nfc=nfc,
         )
 

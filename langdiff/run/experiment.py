@@ -23,8 +23,9 @@ class FileCorpus(Settings):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
     ``format``, ``edition_info``, ``edition_columns``, ``decode_errors``, ``on_error`` and the options of formats
-    (``ranges``, ``markers``, ``vref``, ``original_language``) are those of `langdiff.read_multitext`. Only the intents
-    from ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to ``"66022021"`` is the New Testament of a Bible.
+    (``ranges``, ``markers``, ``vref``, ``original_language``, ``columns``, ``split``) are those of
+    `langdiff.read_multitext`. Only the intents from ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to
+    ``"66022021"`` is the New Testament of a Bible.
     """
 
     paths: ClassVar[tuple[str, ...]] = ("edition_info", "vref", "original_language", "path")
@@ -41,6 +42,8 @@ class FileCorpus(Settings):
     markers: dict[str, OwnKind] | None = None
     vref: str | None = None
     original_language: str | None = None
+    columns: dict[str, str] | None = None
+    split: str | None = None
     first_intent: str | None = None
     last_intent: str | None = None
     tokenization: Tokenization = "reversible"

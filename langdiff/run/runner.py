@@ -361,6 +361,8 @@ class _Run:
             markers=corpus.markers,
             vref=corpus.vref,
             original_language=corpus.original_language,
+            columns=corpus.columns,
+            split=corpus.split,
             progress=self.progress,
         )
         multitext = multitext.between(corpus.first_intent, corpus.last_intent)

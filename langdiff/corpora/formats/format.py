@@ -31,7 +31,7 @@ class Reading:
     ----------
     path, edition_info, edition_columns, editions, nfc, decode_errors, on_error
         See `langdiff.read_multitext`.
-    ranges, markers, vref, original_language, progress
+    ranges, markers, vref, original_language, columns, split, progress
         See `langdiff.read_multitext`.
     faults : Faults
         What is wrong with the files; readers add to it, and leave out what is faulty.
@@ -53,6 +53,8 @@ class Reading:
     markers: Mapping[str, OwnKind] = field(default_factory=dict)
     vref: str | Path | None = None
     original_language: str | Path | None = None
+    columns: Mapping[str, str] | None = None
+    split: str | None = None
     progress: bool | None = None
     faults: Faults = field(init=False)
 
@@ -195,10 +197,12 @@ class Format:
     catalogue : callable
         Makes the multitext that a `Reading` asks for.
     options : tuple of str
-        Those of the options ``ranges``, ``markers``, ``vref`` and ``original_language`` that the format has.
+        Those options that only some formats have and that this one does, such as ``ranges``.
     beginning : Pattern, optional
         Matches the beginning of a file in this format; see `begins_with` and `begins_as_xml`. Formats with neither
         this nor `beside` are never guessed.
+    named : bool
+        Whether only files with one of the endings are recognized by their beginning, because others may begin so, too.
     beside : callable, optional
         Whether files whose beginning matches nothing are in this format, judged by what lies among or beside them.
     write : callable, optional
@@ -210,6 +214,7 @@ class Format:
     catalogue: Callable[[Reading], Multitext]
     options: tuple[str, ...] = ()
     beginning: re.Pattern[str] | None = None
+    named: bool = False
     beside: Callable[[Sequence[File]], bool] | None = None
     write: Callable[[Multitext, Path], list[Path]] | None = None
 
@@ -237,7 +242,7 @@ def begins_as_xml(element: str) -> re.Pattern[str]:
 
 
 def text_files(
-    multitext: Multitext, directory: Path, suffixes: Sequence[str], beside: Iterable[str] = ()
+    multitext: Multitext, directory: Path, suffixes: Sequence[str], beside: Iterable[str] = (), ending: str = ".txt"
 ) -> dict[str, str]:
     """Return the name of each edition's file.
 
@@ -251,6 +256,8 @@ def text_files(
         Endings of the names of files that a reader of the format would read.
     beside : iterable of str
         Names of other files that are to be written.
+    ending : str
+        Ending of the names.
 
     Returns
     -------
@@ -267,7 +274,7 @@ def text_files(
         name = str(edition)
         if not name or name.startswith(".") or not name.isprintable() or "/" in name or "\\" in name:
             raise DataError(f"edition {edition!r} cannot be the name of a file. Rename it.")
-    files = {edition: f"{edition}.txt" for edition in multitext.editions}
+    files = {edition: f"{edition}{ending}" for edition in multitext.editions}
     ours = {*files.values(), *beside}
     there = sorted(file.name for file in directory.iterdir()) if directory.is_dir() else []
     others = [name for name in there if name.lower().endswith(tuple(suffixes)) and name not in ours]

@@ -65,7 +65,10 @@ def _of_beginning(file: File, formats: Sequence[Format]) -> Format | None:
     """Return the format whose pattern matches the shortest beginning of a file; None if no pattern matches."""
     head = _head(file)
     matches = [
-        (match.end(), format) for format in formats if format.beginning and (match := format.beginning.match(head))
+        (match.end(), format)
+        for format in formats
+        if format.beginning and (not format.named or file.name.lower().endswith(format.suffixes))
+        if (match := format.beginning.match(head))
     ]
     return min(matches, key=lambda match: match[0])[1] if matches else None
 
@@ -129,6 +132,8 @@ def read_multitext(
     markers: Mapping[str, OwnKind] | None = None,
     vref: str | Path | None = None,
     original_language: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    split: str | None = None,
     progress: bool | None = None,
 ) -> Multitext:
     r"""Catalogue a multitext in any supported format; texts are read from their files on demand.
@@ -189,6 +194,11 @@ def read_multitext(
         For ``"moses"``: file with the code of the language in which each intent was first said, one per line, empty or
         ``und`` where unknown; by default ``original_language.txt`` (or compressed) in the files' directory, if there
         is one. It becomes the column ``original_language`` of `intent_info`.
+    columns : mapping from str to str, optional
+        For ``"jsonl"``, ``"parquet"`` and ``"table"``: the columns that hold ``text``, ``edition``, ``intent`` and
+        ``document``, such as ``{"text": "sentence"}``, where they cannot be told by their names.
+    split : str, optional
+        For ``"jsonl"`` and ``"parquet"``: which files to read (``"dev"``) where a folder has those of several splits.
     progress : bool, optional
         Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
 
@@ -251,7 +261,14 @@ def read_multitext(
         found = format
     else:
         found = guess_format(path, list(FORMATS.values())) if format == "auto" else FORMATS[format]
-    given = {"ranges": ranges, "markers": markers, "vref": vref, "original_language": original_language}
+    given = {
+        "ranges": ranges,
+        "markers": markers,
+        "vref": vref,
+        "original_language": original_language,
+        "columns": columns,
+        "split": split,
+    }
     check_format_options(found, [name for name, value in given.items() if value is not None])
     reading = Reading(
         path=path,
@@ -265,6 +282,8 @@ def read_multitext(
         markers=dict(markers or {}),
         vref=vref,
         original_language=original_language,
+        columns=columns,
+        split=split,
         progress=progress,
     )
     return reading.faults.applied(found.catalogue(reading))
@@ -283,7 +302,7 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
         Multitext to write; all its texts are read.
     directory : str or Path
         Folder to write to; it is made if it does not exist.
-    format : {"auto", "pbc", "moses"}, or a Format of your own
+    format : {"auto", "pbc", "moses", "jsonl", "parquet"}, or a Format of your own
         ``"pbc"`` for Bibles: every file lists every intent, in the order of their ids. ``"moses"`` for anything:
         line-aligned files, with ``intents.txt`` unless the intents are 1, 2, 3 …, ``original_language.txt`` if
         `intent_info` has this column, and ``documents.tsv`` if it has others such as ``document``. ``"auto"`` is
