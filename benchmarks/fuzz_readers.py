@@ -32,6 +32,8 @@ from typing import get_args
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+from pyarrow import parquet
 
 from langdiff.corpora import read_frame, read_multitext
 from langdiff.corpora.faults import Faults
@@ -44,6 +46,7 @@ from langdiff.corpora.formats.mteval_documents import read_documents
 from langdiff.corpora.formats.osis import OsisText
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.table import TableText
+from langdiff.corpora.formats.tmx import TmxText
 from langdiff.corpora.formats.usfm import UsfmText
 from langdiff.corpora.formats.usfx import UsfxEvents
 from langdiff.corpora.formats.usj import UsjText
@@ -64,11 +67,22 @@ class Case:
     """Valid files of a format, and what is worth inserting into them; `format` is the reader's, if not `name`."""
 
     name: str
-    seeds: tuple[str, ...]
+    seeds: tuple[str | bytes, ...]
     words: tuple[str, ...]
     beside: tuple[tuple[str, str], ...] = ()
     ending: str = ".txt"
     format: str = ""
+
+
+def _arrow(kind: str, rows: list[dict[str, object]]) -> bytes:
+    """Return a small file in Parquet, or one of Arrow or a stream."""
+    table, stream = pa.Table.from_pylist(rows), io.BytesIO()
+    if kind == "parquet":
+        parquet.write_table(table, stream, write_page_checksum=True)
+    else:
+        with (pa.ipc.new_file if kind == "file" else pa.ipc.new_stream)(stream, table.schema) as writer:
+            writer.write_table(table)
+    return stream.getvalue()
 
 
 _XML = (
@@ -170,6 +184,47 @@ CASES = {
             ),
             ('<verse number="1">', "</verse>", '<chapter number="9">', '<book number="99">', "<foo/>", 'number="1-3"'),
             ending=".xml",
+        ),
+        Case(
+            "tmx",
+            (
+                '<tmx version="1.4"><header srclang="en"/><body><tu tuid="a"><tuv xml:lang="en"><seg>a <bpt>x</bpt>'
+                '<hi>dog</hi><ph>y<sub>z</sub></ph></seg></tuv><tuv xml:lang="de"><seg>ein Hund</seg></tuv></tu>'
+                '<tu><tuv lang="en"><seg>b</seg></tuv></tu></body></tmx>',
+            ),
+            (
+                "<tu>", "</tu>", '<tuv xml:lang="en">', "</tuv>", "<seg>", "</seg>", 'tuid="a"', "<sub>", "</sub>",
+                '<!DOCTYPE tmx SYSTEM "tmx14.dtd">', "\ufeff",
+            ),
+            ending=".tmx",
+        ),
+        Case(
+            "jsonl",
+            (
+                '{"id": "s1", "lang": "deu", "text": "ein Hund", "document": "a"}\n{"id": "s1", "lang": "eng", '
+                '"text": "a dog", "document": "a"}\n{"id": 2, "lang": "deu", "text": null}\n',
+                '{"translation": {"de": "x", "en": "y"}}\n{"translation": {"de": "z"}}\n',
+                '{"sentence_deu_Latn": "x", "sentence_eng_Latn": "y", "id": 1}\n',
+                '{"text": "x"}\n{"text": "\\u00e9"}\n',
+            ),
+            (
+                "{", "}", "[", '"', "null", "NaN", "1e400", "-0", "true", '"\\ud800"', '"\\u0000"', "[" * 400, "\n{}\n",
+                '{"id": 1, "id": 2}', '"text": 7', '"lang": "deu"', '"id": "s1"', "9" * 5000, "\ufeff",
+            ),
+            ending=".jsonl",
+        ),
+        Case(
+            "parquet",
+            tuple(
+                _arrow(kind, rows)
+                for kind in ("parquet", "file", "stream")
+                for rows in (
+                    [{"id": 1, "lang": "deu", "text": "ein Hund"}, {"id": 1, "lang": "eng", "text": "a dog"}],
+                    [{"translation": {"de": "x", "en": "y"}}, {"translation": {"de": "z", "en": None}}],
+                )
+            ),
+            ("PAR1", "ARROW1", "text", "lang", "id", "\0", "\0\0\0\0", "\x7f", "translation"),
+            ending=".parquet",
         ),
         Case(
             "osis",
@@ -357,6 +412,9 @@ PARSERS: dict[str, Callable[[Path], object]] = {
     "usfx": lambda file: VerseXmlText(file, UsfxEvents).read(),
     "zefania": lambda file: VerseXmlText(file, ZefaniaEvents).read(),
     "beblia": lambda file: VerseXmlText(file, BebliaEvents).read(),
+    "tmx": lambda file: TmxText((file,), "en").read(),
+    "jsonl": lambda file: read_multitext({"deu-a": file}, format="jsonl", progress=False),
+    "parquet": lambda file: read_multitext(file, format="parquet", progress=False),
     "osis": lambda file: OsisText(file).read(),
     "ces": lambda file: CesText(file).read(),
     "moses": lambda file: MosesText(file).read(),
@@ -433,15 +491,20 @@ def edit(raw: bytes, operation: str, where: float, size: int, word: str) -> byte
             return raw[:a] + word.encode() + raw[a:]
 
 
+def bytes_of(seed: str | bytes) -> bytes:
+    """Return the bytes of a valid file."""
+    return seed.encode() if isinstance(seed, str) else seed
+
+
 def words_of(case: Case) -> tuple[str, ...]:
     """Return what is worth inserting."""
-    return (*case.words, *(_XML if "<" in case.seeds[0][:1] else ()), "\ud7ff\U0010ffff", "\u202e", "\n", " ", "9" * 30)
+    return (*case.words, *(_XML if case.seeds[0][:1] == "<" else ()), "\ud7ff\U0010ffff", "\u202e", "\n", " ", "9" * 30)
 
 
 def draw(case: Case, seed: int, number: int) -> tuple[str, bytes]:
     """Return the name and the bytes of an input."""
     rng = np.random.default_rng([zlib.crc32(case.name.encode()), seed, number])
-    raw = case.seeds[rng.integers(len(case.seeds))].encode()
+    raw = bytes_of(case.seeds[rng.integers(len(case.seeds))])
     words = words_of(case)
     for _ in range(rng.geometric(0.5)):
         operation = OPERATIONS[rng.integers(len(OPERATIONS))]

@@ -31,6 +31,10 @@ RELEASED_BY = 1.0  # seconds; whoever only asks whether a folder is owned holds 
 SAVE_AS = "Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
 ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as "surrogateescape" decodes them
 
+UNREADABLE = (
+    OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile,
+    KeyError, MemoryError, NotImplementedError, RuntimeError,
+)  # fmt: skip
 MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
 
 
@@ -145,6 +149,41 @@ def read_blocks(
             place += len(line) + 1
         text = "\n".join(lines)
         yield Block(first, text, text.encode())
+
+
+def is_utf16(path: File) -> bool:
+    """Return whether a file can be read and has the byte order mark of UTF-16."""
+    try:
+        with open_bytes(path) as (stream, _):
+            return marked(stream.read(4)) == "UTF-16"
+    except UNREADABLE:
+        return False
+
+
+def read_utf16(path: File) -> Iterator[Block]:
+    """Yield the text of a file in UTF-16 with a byte order mark, in blocks that may end within a line.
+
+    Raises
+    ------
+    FaultsError
+        If it cannot be read, is not UTF-16, or expands to more than `read_blocks` allows.
+    """
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    line, size = 1, 0
+    try:
+        with open_bytes(path) as (stream, allowed):
+            while piece := stream.read(BLOCK):
+                size += len(piece)
+                if allowed is not None and size > allowed.size:
+                    raise _fault(path, line, f"expands to more than {allowed.size:,} bytes. Decompress it yourself.")
+                text = decoder.decode(piece)
+                yield Block(line, text, b"")
+                line += text.count("\n")
+            decoder.decode(b"", final=True)
+    except UnicodeError as error:
+        raise _fault(path, line, "not UTF-16, although its byte order mark says so.") from error
+    except UNREADABLE as error:
+        raise _fault(path, line, f"cannot be read: {str(error) or 'it ends too early'}.") from error
 
 
 def _raw_blocks(path: File, kind: str = "") -> Iterator[tuple[int, bytes]]:

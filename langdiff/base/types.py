@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Formats of corpora. Each is a module langdiff.corpora.formats.NAME; a new one needs its module and its name here.
 FormatName = Literal[
     "pbc", "ebible", "usfm", "usx", "usj", "usfx", "osis", "ces", "zefania", "beblia",
-    "moses", "costep", "mteval", "table", "jsonl", "parquet",
+    "moses", "tmx", "costep", "mteval", "table", "jsonl", "parquet",
 ]  # fmt: skip
 AnyFormat = Literal["auto", FormatName]
 Ranges = Literal["missing", "merge"]  # what becomes of verses that were translated together

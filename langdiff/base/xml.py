@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from langdiff.base.archives import File
-from langdiff.base.io import DAMAGED, Block, read_blocks
+from langdiff.base.io import DAMAGED, Block, is_utf16, read_blocks, read_utf16
 from langdiff.errors import Fault, FaultsError
 
 MAX_DEPTH = 200  # nested elements; real files have less than twenty
@@ -79,7 +79,14 @@ class XmlEvents:
         """Process the end of the file."""
 
 
-def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict", encoding: str = "utf-8") -> None:
+def read_xml(
+    file: File,
+    events: XmlEvents,
+    *,
+    errors: str | None = "strict",
+    encoding: str = "utf-8",
+    utf16: bool = False,
+) -> None:
     """Read an XML file as events, never holding it in memory as a whole.
 
     Parameters
@@ -92,6 +99,8 @@ def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict", en
         Whether bytes that are not UTF-8 are an error or become U+FFFD; see `read_blocks`.
     encoding : str
         Encoding of the file; its declaration is not heeded.
+    utf16 : bool
+        Whether the file may be UTF-16 with a byte order mark instead.
 
     Raises
     ------
@@ -105,7 +114,11 @@ def read_xml(file: File, events: XmlEvents, *, errors: str | None = "strict", en
     parser: Any = XMLParser(target=events)
     events._line = lambda: parser.parser.CurrentLineNumber
     try:
-        for text in _fit_for_xml(read_blocks(file, errors=errors, on_fault=events.damaged, encoding=encoding), events):
+        if utf16 and is_utf16(file):
+            blocks = read_utf16(file)
+        else:
+            blocks = read_blocks(file, errors=errors, on_fault=events.damaged, encoding=encoding)
+        for text in _fit_for_xml(blocks, events):
             parser.feed(text)  # as str: read_blocks has decoded it, whatever the declaration says
         parser.close()
     except ParseError as error:

@@ -238,7 +238,7 @@ class Corpus:
         typer.Option(
             "--column",
             metavar="OURS=THEIRS",
-            help="For jsonl, parquet and table: the column of text, edition, intent or document (repeat).",
+            help="For jsonl and parquet: the column of text, edition, intent or document (repeat).",
         ),
     ] = None
     split: Annotated[str | None, typer.Option("--split", help="For jsonl and parquet: the split to read.")] = None

@@ -371,6 +371,6 @@ class Events(XmlEvents):
         self.damage.note(line, what)
 
 
-def read_corpus_xml(file: File, events: Events, *, errors: str = "strict") -> None:
+def read_corpus_xml(file: File, events: Events, *, errors: str = "strict", utf16: bool = False) -> None:
     """Parse a file as `langdiff.base.xml.read_xml` does; damaged lines are faults where they are in a text."""
-    read_xml(file, events, errors=errors)
+    read_xml(file, events, errors=errors, utf16=utf16)

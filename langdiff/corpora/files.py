@@ -4,6 +4,7 @@ import glob
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,7 +34,9 @@ def suffixes_of(*plain: str) -> tuple[str, ...]:
 NO_TEXTS = (*suffixes_of(".csv", ".tsv", ".json"), ".toml", ".md", ".html", ".pdf")
 
 
-def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | None) -> dict[str, File]:
+def find_files(
+    path: Paths, suffixes: Sequence[str], editions: Iterable[str] | None, beside: Sequence[str] = ()
+) -> dict[str, File]:
     """Return the file of every edition.
 
     Parameters
@@ -45,6 +48,8 @@ def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | N
         Endings of the format's file names, such as ``.txt.gz``; case does not matter.
     editions : str or iterable of str, optional
         Editions to keep, in the order wanted; by default all, by name.
+    beside : sequence of str, optional
+        Names of files that are not editions; if given, names may also end in a language (`by_language_ending`).
 
     Returns
     -------
@@ -64,7 +69,12 @@ def find_files(path: Paths, suffixes: Sequence[str], editions: Iterable[str] | N
                 raise DataError(f"edition {edition!r}: {one} is {len(files)} files; name one.")
             found[str(edition)] = files[0]
         return keep(found, editions)
-    for file in files_in(path, suffixes):
+    files = files_in(path, suffixes)
+    if beside:
+        others = [file for file in files if edition_of(file, suffixes) not in beside]
+        found = by_language_ending(others, suffixes)
+        files = [file for file in files if file not in others] if found else files
+    for file in files:
         edition = edition_of(file, suffixes)
         if found.setdefault(edition, file) != file:
             raise DataError(
@@ -127,6 +137,44 @@ def edition_of(file: File, suffixes: Sequence[str]) -> str:
         if file.name.lower().endswith(suffix) and len(file.name) > len(suffix):
             return file.name[: -len(suffix)]
     return Path(file.name).stem
+
+
+def by_language_ending(files: Iterable[File], suffixes: Sequence[str]) -> dict[str, File]:
+    """Return files by the language codes that end their names; nothing if fewer than nine of ten names end so.
+
+    Of two files of one language, the one with the shorter name has the code, the other the code and what its name has
+    more.
+
+    Examples
+    --------
+    >>> names = ["ref.deu.txt", "ref.spa.txt", "ref-2.spa.txt"]
+    >>> {edition: file.name for edition, file in by_language_ending(map(Path, names), [".txt"]).items()}
+    {'deu': 'ref.deu.txt', 'spa': 'ref.spa.txt', 'spa-2': 'ref-2.spa.txt'}
+    >>> by_language_ending(map(Path, ["deu_Latn.dev", "eng_Latn.dev"]), [".txt"])
+    {}
+    """
+    named: dict[str, list[tuple[str, File]]] = {}
+    n_files = n_codes = 0
+    for file in files:
+        name = file.name
+        suffix = next((one for one in sorted(suffixes, key=len, reverse=True) if name.lower().endswith(one)), "")
+        rest, _, last = name.removesuffix(name[len(name) - len(suffix) :] if suffix else "").rpartition(".")
+        if not rest:
+            return {}
+        n_files += 1
+        n_codes += language_of(last) is not None
+        named.setdefault(last, []).append((rest, file))
+    if n_files < 2 or n_codes < 0.9 * n_files or len(named) <= 0.5 * n_files:
+        return {}
+    found: dict[str, File] = {}
+    for code, own in named.items():
+        (shortest, first), *others = sorted(own, key=lambda one: (len(one[0]), one[0]))
+        found[code] = first
+        for rest, file in others:
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(shortest, rest, strict=False)))
+            more = rest[same:].strip("-_. ")
+            found[f"{code}-{more}"] = file
+    return dict(sorted(found.items())) if len(found) == n_files else {}
 
 
 def language_of(edition: str) -> str | None:

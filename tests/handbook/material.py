@@ -138,6 +138,8 @@ def formats() -> None:
         "release/USX_1/PSA.usx": CASES["usx"].seeds[0],
         "zefania/x.xml": CASES["zefania"].seeds[0],
         "eng-web.usfx.xml": CASES["usfx"].seeds[0],
+        "sentences.jsonl": '{"id": 1, "lang": "deu", "text": "ein Hund"}\n',
+        "memory.tmx": CASES["tmx"].seeds[0],
         "osis/eng-x.xml": CASES["osis"].seeds[0].replace('"deu"', '"eng"'),
         "ces/German.xml": CASES["ces"].seeds[0],
         "costep/2000-01-17.xml": CASES["costep"].seeds[0],

@@ -1,7 +1,8 @@
 """Line-aligned text, as of Moses, OPUS, FLORES and NTREX: one file per edition, line k is intent k.
 
 An empty line, or one of white space, is missing. An edition is named by its file without ``.txt`` and compression,
-or else without the last ending (``deu_Latn.dev`` is ``deu_Latn``). Two files next to the texts are not editions:
+or else without the last ending (``deu_Latn.dev`` is ``deu_Latn``); where nearly all names end in a language
+(``newstest2019-ref.spa.txt``, ``Europarl.de-en.de``), by that. Two files next to the texts are not editions:
 ``original_language.txt`` has the code of the language in which each intent was first said (empty or ``und`` where
 unknown), and ``intents.txt`` the name of each intent, by default the number of its line; both have one line per
 intent.
@@ -47,6 +48,7 @@ COLUMNS = ("session", "document", "book", "chapter", "turn", "speaker")  # of a 
 NAMES = ("documents", "segments")
 COMPARED = 16  # files whose lengths tell where another has lost a line
 TABLES = suffixes_of(".tsv")
+NTREX = "DOCUMENT_IDS.tsv"  # of NTREX as published: the document of each line, without a header
 _NO_CELL = re.compile("[\t\n\r\0\ud800-\udfff]")
 
 
@@ -90,7 +92,7 @@ class MosesText(FormatText):
 
 def catalogue(reading: Reading) -> Multitext:
     """Catalogue line-aligned files."""
-    found = find_files(reading.path, SUFFIXES, None)
+    found = find_files(reading.path, SUFFIXES, None, (ORIGINAL, INTENTS))
     beside = {name: found.pop(name) for name in (ORIGINAL, INTENTS) if name in found}
     files = keep(found, reading.editions)
     if not files:
@@ -270,6 +272,9 @@ def find_documents(files: Iterable[File]) -> File | None:
             for suffix in TABLES:
                 if (folder / f"{name}{suffix}").is_file():
                     return folder / f"{name}{suffix}"
+        for place in (folder, folder.parent):
+            if (place / NTREX).is_file():
+                return place / NTREX
     return None
 
 
@@ -296,6 +301,8 @@ def read_documents(file: File | None, intents: Sequence[str]) -> pd.DataFrame:
     if file is None:
         return pd.DataFrame(index=list(intents))
     header, *rows = [line.split("\t") for _, line in read_lines(file)] or [[]]
+    if file.name == NTREX:
+        header, rows = ["document"], [header, *rows]
     known = [name for name in COLUMNS if name in header]
     if not known:
         raise DataError(

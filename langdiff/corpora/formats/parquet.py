@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from langdiff.base.archives import MAX_RATIO, MAX_SMALL, File, open_bytes
-from langdiff.base.io import atomic_path
+from langdiff.base.io import UNREADABLE, atomic_path
 from langdiff.corpora.edition_info import FILE_NAME
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.formats.format import Format, begins_with
@@ -120,16 +120,7 @@ def _opened(file: File) -> Iterator[_Opened]:
             yield _Opened(raw, size, str(file))
     except DataError:
         raise
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-        KeyError,
-        IndexError,
-        EOFError,
-        MemoryError,
-        OverflowError,
-    ) as error:
+    except (pa.ArrowException, *UNREADABLE, ValueError, IndexError, OverflowError) as error:
         first = str(error).partition("\n")[0][:200]
         raise DataError(f"{file}: cannot be read as Parquet or Arrow: {first}.") from error
 

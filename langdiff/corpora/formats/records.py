@@ -143,7 +143,7 @@ def _editions(columns: Columns, given: Mapping[str, str], where: str) -> tuple[t
     """Return the columns that name the edition of a row."""
     if name := given.get("edition") or ("edition" if "edition" in columns else None):
         return (name,), {}
-    known = [(name,) for name in _LANGUAGES if name in columns]
+    known: list[tuple[str, ...]] = [(name,) for name in _LANGUAGES if name in columns]
     if _ISO[0] in columns:
         known.append(tuple(name for name in _ISO if name in columns))
     if len(known) > 1:

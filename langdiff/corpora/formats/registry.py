@@ -148,10 +148,10 @@ def read_multitext(
         ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"usx"``, ``"usj"``, ``"usfx"``,
         ``"osis"``, ``"zefania"``, ``"beblia"``, ``"ces"`` (XML Bibles of Christodoulopoulos & Steedman), ``"moses"``
         (line-aligned text), ``"costep"`` (structured Europarl), ``"mteval"`` (test sets of WMT and NIST, in SGML or
-        XML) or ``"table"`` (one ``.csv`` or ``.tsv`` file: the intents in its first column, an edition in each other,
-        an empty cell where a text is missing). ``"auto"`` recognizes all but ``"moses"``, which any text could be, by
-        the beginning of the files, and ``"table"`` by the name of the file. A `langdiff.corpora.Format` reads files in
-        a format of your own.
+        XML), ``"tmx"`` (translation memories), ``"jsonl"`` (JSON Lines), ``"parquet"`` (also Arrow) or ``"table"`` (one
+        ``.csv`` or ``.tsv`` file: the intents in its first column, an edition in each other, an empty cell where a text
+        is missing). ``"auto"`` recognizes all but ``"moses"``, which any text could be, by the beginning of the files,
+        and ``"table"`` by the name of the file. A `langdiff.corpora.Format` reads files in a format of your own.
     edition_info : str, Path or DataFrame, optional
         Information on the editions: a frame indexed by edition, or a CSV file with a column ``file`` or ``edition``
         and other columns, which are kept as text; ``iso639_3`` becomes the column ``language`` of `edition_info` (and
@@ -195,7 +195,7 @@ def read_multitext(
         ``und`` where unknown; by default ``original_language.txt`` (or compressed) in the files' directory, if there
         is one. It becomes the column ``original_language`` of `intent_info`.
     columns : mapping from str to str, optional
-        For ``"jsonl"``, ``"parquet"`` and ``"table"``: the columns that hold ``text``, ``edition``, ``intent`` and
+        For ``"jsonl"`` and ``"parquet"``: the columns that hold ``text``, ``edition``, ``intent`` and
         ``document``, such as ``{"text": "sentence"}``, where they cannot be told by their names.
     split : str, optional
         For ``"jsonl"`` and ``"parquet"``: which files to read (``"dev"``) where a folder has those of several splits.
@@ -294,7 +294,8 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
 
     Texts come back as they were if they are in NFC or are read with ``nfc=False``. What is known of the editions is
     written as text, into ``metadata.csv``; of what is known of the intents, only ``original_language`` and the columns
-    of ``documents.tsv`` (in ``"moses"``), or ``book`` and ``chapter`` (in ``"pbc"``, where the ids say them) come back.
+    of ``documents.tsv`` (in ``"moses"``, ``"jsonl"`` and ``"parquet"``), or ``book`` and ``chapter`` (in ``"pbc"``,
+    where the ids say them) come back.
 
     Parameters
     ----------
@@ -305,7 +306,8 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
     format : {"auto", "pbc", "moses", "jsonl", "parquet"}, or a Format of your own
         ``"pbc"`` for Bibles: every file lists every intent, in the order of their ids. ``"moses"`` for anything:
         line-aligned files, with ``intents.txt`` unless the intents are 1, 2, 3 …, ``original_language.txt`` if
-        `intent_info` has this column, and ``documents.tsv`` if it has others such as ``document``. ``"auto"`` is
+        `intent_info` has this column, and ``documents.tsv`` if it has others such as ``document``. ``"jsonl"`` and
+        ``"parquet"`` for anything: intent, edition, text, language and attributes of intents are columns. ``"auto"`` is
         ``"pbc"`` if every intent is a verse id, else ``"moses"``.
 
     Returns

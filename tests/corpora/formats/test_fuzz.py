@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz_readers import CASES, OPERATIONS, attempt, draw, edit, prepare, words_of
+from benchmarks.fuzz_readers import CASES, OPERATIONS, attempt, bytes_of, draw, edit, prepare, words_of
 
 
 @st.composite
 def damaged(draw, case):
-    raw = draw(st.sampled_from(case.seeds)).encode()
+    raw = bytes_of(draw(st.sampled_from(case.seeds)))
     place = st.floats(0, 1)
     edits = st.tuples(st.sampled_from(OPERATIONS), place, st.integers(1, 40), st.sampled_from(words_of(case)))
     for operation, where, size, word in draw(st.lists(edits, min_size=1, max_size=6)):
@@ -25,7 +25,7 @@ def test_valid_files_are_accepted(name, tmp_path):
     case = CASES[name]
     prepare(case, tmp_path)
     for seed in case.seeds:
-        assert attempt(case, f"deu-a{case.ending}", seed.encode(), tmp_path, whole=True)
+        assert attempt(case, f"deu-a{case.ending}", bytes_of(seed), tmp_path, whole=True)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -44,7 +44,7 @@ def test_compressed_and_damaged_files_are_read_or_refused(name, tmp_path):
     prepare(case, tmp_path)
     for number in range(100):
         file, raw = draw(case, 1, number)
-        if not file.endswith((".txt", ".xml", ".usfm", ".sgm", ".usx", ".json")):
+        if not file.endswith((".txt", ".xml", ".usfm", ".sgm", ".usx", ".json", ".jsonl", ".tmx", ".parquet")):
             attempt(case, file, raw, tmp_path, whole=True)
 
 

@@ -40,12 +40,18 @@ def test_lines_are_intents(folder):
     assert read(folder, nfc=False).text("deu")["3"] == "eine e\u0301"
 
 
+def written_beside(folder, name):
+    (folder / name).write_text("x\n")
+    return folder / name
+
+
 def test_names_of_other_kinds(tmp_path):
     for name in ("fra_Latn.dev", "zul_Latn.dev", "Europarl.de-en.de", "Europarl.de-en.en"):
         (tmp_path / name).write_text("x\n")
     assert list(read(f"{tmp_path}/*.dev").editions) == ["fra_Latn", "zul_Latn"]
-    with pytest.raises(DataError, match=r"two files are edition 'Europarl.de-en': .*give the files by edition"):
-        read(f"{tmp_path}/Europarl*")
+    assert list(read(f"{tmp_path}/Europarl*").editions) == ["de", "en"]
+    with pytest.raises(DataError, match=r"two files are edition 'fra_Latn': .*give the files by edition"):
+        read([tmp_path / "fra_Latn.dev", written_beside(tmp_path, "fra_Latn.devtest")])
     opus = {code: tmp_path / f"Europarl.de-en.{code[:2]}" for code in ("eng", "deu") if code == "eng"}
     named = read({"deu": tmp_path / "Europarl.de-en.de", **opus})
     assert named.edition_info["language"].to_dict() == {"deu": "deu", "eng": "eng"}
@@ -210,3 +216,14 @@ def test_real_ntrex(real_data, tmp_path):
     assert again.to_frame().equals(news.to_frame())
     assert news.intent_info["document"].nunique() == 123  # its README
     assert again.intent_info.equals(news.intent_info)
+
+
+def test_files_whose_names_end_in_a_language(tmp_path):
+    """As NTREX is published: 129 files such as newstest2019-ref.afr.txt, and two of Spanish."""
+    for name in ("ref.afr", "ref.eng-GB", "ref.spa", "ref-2.spa"):
+        (tmp_path / f"newstest2019-{name}.txt").write_text(f"{name}\nx\n")
+    (tmp_path / "DOCUMENT_IDS.tsv").write_text("bbc.1\nbbc.2\n")
+    multitext = read_multitext(tmp_path, format="moses")
+    assert multitext.edition_info["language"].to_dict() == {"afr": "afr", "eng-GB": "eng", "spa": "spa", "spa-2": "spa"}
+    assert multitext.text("spa-2")["1"] == "ref-2.spa"
+    assert multitext.intent_info["document"].tolist() == ["bbc.1", "bbc.2"]

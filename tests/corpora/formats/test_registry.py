@@ -19,6 +19,9 @@ SAMPLES = {
     "usfx": ("a.xml", '<?xml version="1.0"?><usfx>'),
     "zefania": ("a.xml", '\ufeff<?xml version="1.0"?>\n<!--Visit-->\n<XMLBIBLE biblename="x">'),
     "beblia": ("a.xml", '<bible translation="x">\n<testament name="New">\n<book number="40">'),
+    "tmx": ("a.tmx", '<?xml version="1.0"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4">'),
+    "jsonl": ("a.jsonl", '{"text": "x"}\n'),
+    "parquet": ("a.parquet", "PAR1"),
     "osis": ("a.xml", '<?xml version="1.0"?>\n<osis xmlns="x">\n'),
     "ces": ("a.xml", "<!-- <osis> is another -->\n".replace("<osis>", "osis") + '<cesDoc version="4">\n'),
     "mteval": ("a.sgm", "<!DOCTYPE mteval SYSTEM 'x'>\n<REFSET refid='a'>"),
@@ -34,7 +37,9 @@ def test_a_format_declares_itself_once():
     assert tuple(FORMATS) == get_args(FormatName)
     assert [format.name for format in FORMATS.values()] == list(FORMATS)
     assert (
-        set(OPTIONS) == {"ranges", "markers", "vref", "original_language"} <= set(signature(read_multitext).parameters)
+        set(OPTIONS)
+        == {"ranges", "markers", "vref", "original_language", "columns", "split"}
+        <= set(signature(read_multitext).parameters)
     )
     recognized = {format.name for format in FORMATS.values() if format.beginning or format.beside}
     assert recognized == {*SAMPLES, "ebible", "table"} == {*FORMATS} - {"moses"}
