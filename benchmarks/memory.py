@@ -1,6 +1,6 @@
 """Peak memory of training a BPE model of 25,000 units on a whole Bible, each recipe in a process of its own.
 
-    python benchmarks/memory.py [--units 25000] [--steps 3] [--edition rus-synodal] [--recipe bpe-small]
+    python benchmarks/memory.py [--units 25000] [--steps 3] [--edition rus-synodal] [--verses 9000] [--recipe R]
 
 All of `train_language_model` runs – alphabet, merges, encoding, steps, scoring of the dev part, saving model and
 state – but the epoch ends after a few steps: no batch has more units than the recipe says, so that more steps take no
@@ -34,7 +34,7 @@ def peak():
 def train(options):
     """Train in this process, and print what it took."""
     bible = ld.read_multitext(DATA / "bible" / f"{options.edition}.txt.gz", format="pbc").map_text(ld.tokenize)
-    texts = bible.text(bible.editions[0]).to_list()
+    texts = bible.text(bible.editions[0]).to_list()[: options.verses]
     dev, learned = texts[::100], [text for row, text in enumerate(texts) if row % 100]
     words = len({word for text in learned for word in text.split()})
     recipe = RECIPES[options.recipe]
@@ -61,6 +61,7 @@ def main():
     parser.add_argument("--units", type=int, default=25_000)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--edition", default="rus-synodal")
+    parser.add_argument("--verses", type=int, help="the first of the edition; all by default")
     parser.add_argument("--recipe", choices=RECIPES, help="in this process; by default all that are measured")
     options = parser.parse_args()
     if not (DATA / "bible").is_dir():

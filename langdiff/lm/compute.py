@@ -49,7 +49,8 @@ class Compute:
     Attributes
     ----------
     device : str
-        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, …. Several workers on
+        auto or ``"cuda"`` get the GPUs in turn.
     cache : str or Path, optional
         Folder that keeps models, logs and surprisals; what it has of the same texts is not trained again.
     workers : int
@@ -168,7 +169,8 @@ def compute_surprisals(
         Fraction of an edition's test characters, from 0 to 1, that may be replaced as too rare in training;
         above it there is an error, before that edition is trained.
     device : str
-        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+        Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, …. Several workers on
+        auto or ``"cuda"`` get the GPUs in turn.
     seed : int or numpy.random.Generator
         Seed of every model, or from which the seeds of the folds are made. Character n-grams draw nothing at random.
     cache : str or Path, optional
@@ -300,7 +302,8 @@ def compute_where_possible(
         return _scored(parts, results, failures, named)
 
     folder, workers = compute.folder, min(compute.workers, len(parts.editions))
-    with nullcontext(compute.executor) if compute.workers == 1 else processes(workers) as pool:
+    device = compute.device if recipe.uses_device else "cpu"
+    with nullcontext(compute.executor) if compute.workers == 1 else processes(workers, device) as pool:
         if isinstance(parts, Folds):
             seeds = fold_seeds(recipe, number, len(parts.parts))
             found = _score_folds(

@@ -1,26 +1,39 @@
-"""Device of computations, its threads, and single precision without replacement by TF32."""
+"""Device of computations, its threads, and whether TF32 replaces single precision."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from threading import RLock
+from typing import Any
 
+import numpy.typing as npt
 import torch
 
 from langdiff.errors import ConfigError
 
+_KINDS = ("cpu", "cuda")  # of devices for which the networks of this package are written
+
 _lock = RLock()
-_users = 0  # guarded computations that are running, nested or in other threads
-_undo = ExitStack()  # what the last of them to end restores
+_users: Counter[bool] = Counter()  # guarded computations that are running, nested or in other threads, by `tf32`
+_set_to: bool | None = None  # what the switches are set to for them
+_undo = ExitStack()  # what restores them
 
 
-def find_device(name: str) -> torch.device:
+def find_device(name: str, *, any_kind: bool = False) -> torch.device:
     """Return the device of this name; ``"auto"`` is CUDA where available, else the CPU.
+
+    Parameters
+    ----------
+    name : str
+        Name of the device, as torch has it.
+    any_kind : bool
+        Allow kinds other than CPU and CUDA, for models that are not of this package.
 
     Raises
     ------
     ConfigError
-        If there is no such device on this machine.
+        If there is no such device on this machine, or its kind is not allowed.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -30,7 +43,28 @@ def find_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"device {name!r} cannot be used here ({reason}). Use 'auto' or 'cpu'.") from error
+    _check_kind(device, any_kind=any_kind)
     return device
+
+
+def _check_kind(device: torch.device, *, any_kind: bool) -> None:
+    if device.type not in _KINDS and not any_kind:
+        raise ConfigError(
+            f"device {str(device)!r}: networks are trained and scored on CPUs and on CUDA devices only; on "
+            f"{device.type!r} sums in double precision are missing, or results were never checked. Use 'auto' or 'cpu'."
+        )
+
+
+def to_device(device: torch.device, array: npt.NDArray[Any]) -> torch.Tensor:
+    """Copy to a device, asynchronously for a GPU."""
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+
+
+def empty_cache(device: torch.device) -> None:
+    """Give back memory of a GPU that nothing uses, after it has run out."""
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
 
 
 @contextmanager
@@ -45,9 +79,17 @@ def one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def single_precision() -> Iterator[None]:
+def single_precision(*, tf32: bool = False) -> Iterator[None]:
     """Compute matrix products, convolutions and recurrent layers of float32 with its full mantissa of 24 bits.
 
+    Parameters
+    ----------
+    tf32 : bool
+        Let CUDA round the factors to 11 bits (TF32), as is enough for training. Where computations with and without it
+        run at the same time, none has it.
+
+    Notes
+    -----
     PyTorch's switches (``torch.backends.….fp32_precision`` and `torch.set_float32_matmul_precision`) are the same
     for all threads. They are restored when the last of the computations that run at the same time ends.
     Computations in bfloat16 that a recipe asks for are not affected.
@@ -62,22 +104,27 @@ def single_precision() -> Iterator[None]:
     'tf32'
     >>> torch.set_float32_matmul_precision("highest")
     """
-    global _users, _undo
-    with _lock:
-        if _users == 0:
-            _undo = _set_switches()
-        _users += 1
+    _count(tf32, 1)
     try:
         yield
     finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _undo.close()
+        _count(tf32, -1)
 
 
-def _set_switches() -> ExitStack:
-    """Set all switches to IEEE; return a function that restores them.
+def _count(tf32: bool, change: int) -> None:
+    """Count a computation that begins or ends, and set the switches as those that are running need them."""
+    global _set_to, _undo
+    with _lock:
+        _users[tf32] += change
+        needed = next((kind for kind in (False, True) if _users[kind]), None)
+        if needed != _set_to:
+            _undo.close()
+            _undo = ExitStack() if needed is None else _set_switches(tf32=needed)
+            _set_to = needed
+
+
+def _set_switches(*, tf32: bool) -> ExitStack:
+    """Set all switches to IEEE, or those of CUDA to TF32; return a function that restores them.
 
     A switch says what it has been set to or, if it is "none", what its parent says: ``all`` of its backend, then that
     of all backends. What was set is restored, not what was inherited, so that parents which the user sets later have
@@ -99,6 +146,9 @@ def _set_switches() -> ExitStack:
         if before != "highest":
             undo.callback(torch.set_float32_matmul_precision, before)
             torch.set_float32_matmul_precision("highest")
+        if tf32:
+            for operation in ("matmul", "rnn"):
+                _set(undo, "cuda", operation, "tf32")
         return undo.pop_all()
 
 

@@ -124,11 +124,11 @@ class HuggingFaceLM:
                 settings["device_map"] = device_map
             model = load_local("AutoModelForCausalLM", path, download=download, **settings)
             if device_map is None:
-                model = model.to(find_device(device))
+                model = model.to(find_device(device, any_kind=True))
             self.name = path.name
             tokenizer = path if tokenizer is None else tokenizer
         else:
-            model = path_or_model if device == "auto" else path_or_model.to(find_device(device))
+            model = path_or_model if device == "auto" else path_or_model.to(find_device(device, any_kind=True))
             self.name = type(model).__name__
         if tokenizer is None:
             raise ConfigError("give the tokenizer as well: a model alone does not know its own.")

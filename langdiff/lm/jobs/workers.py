@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
+from multiprocessing.queues import SimpleQueue
 from types import ModuleType
 from typing import Any
 
@@ -38,8 +39,10 @@ logger = logging.getLogger(__name__)
 
 LOCAL = "local"
 _HOST = "127.0.0.1"  # other machines cannot connect
+_VISIBLE = "CUDA_VISIBLE_DEVICES"  # which GPUs CUDA shows to a process
+_ANY_GPU = ("auto", "cuda")  # devices that leave open which GPU is meant
 _QUIET = logging.WARNING  # of what Dask says of workers of this machine
-MEMORY_PER_WORKER = 5 << 29  # bytes; 2.5 GiB is the peak of `char-residual` on a whole Bible (docs/language-models.md)
+MEMORY_PER_WORKER = 3 << 29  # bytes; 1.4 GiB is the peak of `bpe-awd` on a whole Bible (docs/clusters.md)
 
 
 class Failures:
@@ -236,10 +239,21 @@ def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
 
 
 @contextmanager
-def processes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Start worker processes; after an error or Ctrl-C in the block, end them at once."""
+def processes(workers: int, device: str = "cpu") -> Iterator[ProcessPoolExecutor]:
+    """Start worker processes; after an error or Ctrl-C in the block, end them at once.
+
+    Parameters
+    ----------
+    workers : int
+        How many.
+    device : str
+        Device that jobs will ask for; ``"auto"`` and ``"cuda"`` share the visible GPUs out, one per worker in turn.
+    """
     context = multiprocessing.get_context("spawn")  # a forked torch can hang
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+    gpus = context.SimpleQueue()
+    for gpu in _gpus_in_turn(device, workers):
+        gpus.put(gpu)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(gpus,))
     try:
         yield pool
     except BaseException:
@@ -250,7 +264,10 @@ def processes(workers: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _start_worker() -> None:
+def _start_worker(gpus: "SimpleQueue[str | None]") -> None:
+    gpu = gpus.get()
+    if gpu is not None:  # before CUDA starts, with the first job
+        os.environ[_VISIBLE] = gpu
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
     torch.set_num_threads(1)
     threading.Thread(target=_die_with_parent, daemon=True).start()
@@ -336,19 +353,22 @@ def local_workers(device: str = "auto", workers: int | None = None) -> list[dict
     from dask.system import CPU_COUNT  # of this process, which may be allowed fewer than the machine has
     from distributed.system import MEMORY_LIMIT
 
-    gpus = _visible_gpus() if device in ("auto", "cuda") else []
     if workers is None:
+        gpus = _visible_gpus() if device in _ANY_GPU else []
         workers = max(1, min(len(gpus) or CPU_COUNT, MEMORY_LIMIT // MEMORY_PER_WORKER))
     options = {"host": _HOST, "nthreads": 1, "memory_limit": MEMORY_LIMIT // workers, "silence_logs": _QUIET}
-    return [
-        options | {"env": {"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {}}
-        for number in range(workers)
-    ]
+    return [options | {"env": {} if gpu is None else {_VISIBLE: gpu}} for gpu in _gpus_in_turn(device, workers)]
+
+
+def _gpus_in_turn(device: str, workers: int) -> list[str | None]:
+    """Return the GPU of each worker; None where there is none, or the device names one."""
+    gpus = _visible_gpus() if device in _ANY_GPU else []
+    return [gpus[number % len(gpus)] if gpus else None for number in range(workers)]
 
 
 def _visible_gpus() -> list[str]:
     """Return the names by which CUDA_VISIBLE_DEVICES selects the GPUs that this process may use."""
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    named = os.environ.get(_VISIBLE)
     count = torch.cuda.device_count()
     return named.split(",")[:count] if named else [str(number) for number in range(count)]
 

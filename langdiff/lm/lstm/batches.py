@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from langdiff.errors import DataError
+from langdiff.lm.device import to_device
 from langdiff.lm.lstm.features import Features
 from langdiff.lm.units.characters import Ids
 
@@ -63,15 +64,9 @@ def pad(intents: Sequence[Ids], end: int, device: torch.device) -> Batch:
     for column, ids in enumerate(intents):
         padded[1 : len(ids) + 1, column] = ids
     real = np.arange(lengths.max())[:, None] < lengths  # (T, B)
-    rows = None if real.all() else _on(device, np.flatnonzero(real))
-    symbols = _on(device, padded)
-    return Batch(symbols[:-1], symbols[1:], _on(device, lengths), rows)
-
-
-def _on(device: torch.device, array: npt.NDArray[np.int64]) -> Tensor:
-    """Copy to a device, asynchronously for a GPU."""
-    tensor = torch.from_numpy(array)
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+    rows = None if real.all() else to_device(device, np.flatnonzero(real))
+    symbols = to_device(device, padded)
+    return Batch(symbols[:-1], symbols[1:], to_device(device, lengths), rows)
 
 
 def rows_by_length(

@@ -1,6 +1,8 @@
 """Distributions of n-grams as input of a network, and networks that correct them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from langdiff.base.types import Integers
-from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer
-from langdiff.lm.ngram.kneser_ney import Histories, KneserNey
+from langdiff.lm.device import to_device
+from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer, linear
+from langdiff.lm.ngram.histories import Histories
+from langdiff.lm.ngram.kneser_ney import Level, count_grams, smooth
 from langdiff.lm.units.characters import Ids
 
 FOLDS = 10
@@ -51,12 +55,15 @@ class NgramFeatures:
 
     def __init__(self, histories: Histories) -> None:
         self._histories = histories
+        self._lowest: Tensor | None = None  # (models, V), where it was last needed
 
     @classmethod
-    def by(cls, model: KneserNey, intents: Sequence[Ids], orders: Sequence[int]) -> "NgramFeatures":
+    def by(
+        cls, levels: Iterable[Level], intents: Sequence[Ids], vocabulary_size: int, orders: Sequence[int]
+    ) -> "NgramFeatures":
         """Return the features of intents that a model has not seen."""
-        histories = Histories(intents, model.vocabulary_size, orders)
-        histories.ask(model, np.arange(len(intents)))
+        histories = Histories(intents, vocabulary_size, orders)
+        histories.ask(levels, np.arange(len(intents)))
         return cls(histories)
 
     @classmethod
@@ -69,7 +76,8 @@ class NgramFeatures:
         fold = np.arange(len(intents)) // RUN % FOLDS
         for number in np.unique(fold):
             others = [ids for ids, own in zip(intents, fold, strict=True) if own != number]
-            histories.ask(KneserNey.fit(others, vocabulary_size, order=orders[-1]), np.flatnonzero(fold == number))
+            levels = smooth(count_grams(others, vocabulary_size, order=orders[-1]), vocabulary_size)
+            histories.ask(levels, np.flatnonzero(fold == number))
         return cls(histories)
 
     def of(self, rows: Integers, device: torch.device) -> Features:
@@ -78,37 +86,69 @@ class NgramFeatures:
         lengths = histories.lengths[rows]
         times = np.arange(lengths.max())[:, None]
         places = (histories.starts[rows] + times)[times < lengths]  # time by time
-        log_probability = torch.from_numpy(histories.distributions(places)).to(device).log_()
+        log_probability = self._distributions(places, device).log_()
         entropy = -(log_probability.exp() * log_probability).sum(dim=2)
-        known = torch.from_numpy((histories.known[places] / histories.orders[-1]).astype(np.float32))
+        known = to_device(device, (histories.known[places] / histories.orders[-1]).astype(np.float32))
         scale = float(np.log(log_probability.shape[2]))
-        summary = [entropy / scale, log_probability.amax(dim=2) / scale, known[:, None].to(device)]
+        summary = [entropy / scale, log_probability.amax(dim=2) / scale, known[:, None]]
         return Features(log_probability, torch.cat(summary, dim=1))
 
+    def _distributions(self, places: Ids, device: torch.device) -> Tensor:
+        """Return the probabilities of all symbols at some positions of the text, by all orders, (N, K, V).
 
-class Ngrams(NamedTuple):
-    """N-gram model with its training text, which is saved instead of the counts, a hundred times larger.
+        Only what n-grams add is copied to the device, a small part of the numbers.
+        """
+        histories = self._histories
+        if self._lowest is None or self._lowest.device != device:
+            self._lowest = to_device(device, np.array(histories.lowest))
+        probability = self._lowest[to_device(device, histories.asked[places].astype(np.int64))]  # (N, V)
+        result = probability.new_empty(len(places), len(histories.orders), histories.vocabulary_size)
+        for number, change in enumerate(histories.changes(places)):
+            probability = probability * to_device(device, change.factor)[:, None]
+            probability.view(-1).index_add_(0, to_device(device, change.places), to_device(device, change.added))
+            result[:, number] = probability
+        return result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ngrams:
+    """N-gram model as its training text, of which the grams are counted where they are needed.
+
+    The text is saved, too, instead of the counts, which are a hundred times larger.
 
     Attributes
     ----------
-    model : KneserNey
-        The model.
     symbols : ndarray of int32, shape (N,)
         Units of all training intents, one after another.
     lengths : ndarray of int32, shape (I,)
         Units of each intent.
+    vocabulary_size, order : int
+        As for `KneserNey.fit`.
     """
 
-    model: KneserNey
     symbols: npt.NDArray[np.int32]
     lengths: npt.NDArray[np.int32]
+    vocabulary_size: int
+    order: int
 
     @classmethod
     def fit(cls, intents: Sequence[Ids], vocabulary_size: int, order: int) -> "Ngrams":
-        """Count the grams of a training text; see `KneserNey.fit`."""
+        """Return the model of a training text; see `KneserNey.fit`."""
         symbols = np.concatenate(intents).astype(np.int32)
         lengths = np.array([len(ids) for ids in intents], dtype=np.int32)
-        return cls(KneserNey.fit(intents, vocabulary_size, order=order), symbols, lengths)
+        return cls(symbols, lengths, vocabulary_size, order)
+
+    def count(self) -> Iterator[Level]:
+        """Yield the contributions of the orders, the lowest first; only two orders are in memory at once."""
+        intents = np.split(self.symbols.astype(np.int64), np.cumsum(self.lengths)[:-1])
+        return smooth(count_grams(intents, self.vocabulary_size, order=self.order), self.vocabulary_size)
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The same, kept for texts that are scored later."""
+        return tuple(
+            Level(keys, direct.astype(np.float32), backoff.astype(np.float32)) for keys, direct, backoff in self.count()
+        )
 
     def arrays(self) -> dict[str, npt.NDArray[np.int32]]:
         """Return the arrays that are saved with the weights of the network."""
@@ -116,7 +156,7 @@ class Ngrams(NamedTuple):
 
     @classmethod
     def take(cls, weights: dict[str, npt.NDArray[Any]], vocabulary_size: int, order: int) -> "Ngrams":
-        """Remove the text from the saved arrays, and count its n-grams again.
+        """Remove the text from the saved arrays.
 
         Raises
         ------
@@ -124,8 +164,7 @@ class Ngrams(NamedTuple):
             If it is not there.
         """
         symbols, lengths = weights.pop("ngrams.symbols"), weights.pop("ngrams.lengths")
-        intents = np.split(symbols.astype(np.int64), np.cumsum(lengths)[:-1])
-        return cls.fit(intents, vocabulary_size, order)
+        return cls(symbols, lengths, vocabulary_size, order)
 
 
 class Residual(Network):
@@ -167,10 +206,11 @@ class Residual(Network):
         """Return unnormalized log-probabilities of the next symbol, shape (N, vocabulary_size)."""
         if features is None:
             raise ValueError("a residual network needs the features of the n-grams")
-        gate = torch.tanh(F.linear(torch.cat([output, features.summary], dim=1), self.gate_input, self.gate_bias))
+        summary = features.summary
+        gate = torch.tanh(F.linear(torch.cat([output.to(summary.dtype), summary], 1), self.gate_input, self.gate_bias))
         a = F.linear(gate, self.gate_output, self.weights)  # (N, K)
         of_ngrams = torch.einsum("nk,nkv->nv", a, features.log_probability)
-        return F.linear(output, self.decoder, self.decoder_bias) + of_ngrams
+        return linear(output, self.decoder, self.decoder_bias) + of_ngrams
 
 
 class ResidualLSTM(Residual, AWDLSTM):

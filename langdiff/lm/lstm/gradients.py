@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from langdiff.base.seeds import generator, torch_generator
-from langdiff.lm.device import single_precision
+from langdiff.lm.device import empty_cache, single_precision
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
 from langdiff.lm.lstm.scoring import slices
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
 
 logger = logging.getLogger(__name__)
+
+BF16, TF32, SINGLE = "bfloat16", "tf32", "float32"  # as caches and records of provenance name them
 
 _TRIED = 64  # rows and columns: torch multiplies smaller matrices without the library that decides
 
@@ -53,7 +55,6 @@ class MemoryLimit:
     units: int | None = None
 
 
-@single_precision()
 def accumulate_gradients(
     network: Network,
     batch: Batch,
@@ -66,7 +67,7 @@ def accumulate_gradients(
     """Compute the gradients of the mean nats per symbol, penalties included.
 
     If the memory of a GPU runs out, the intents of the batch go in two halves, and so on; the gradients are the
-    same but for the order of sums. Products of matrices in single precision are never computed in TF32.
+    same but for the order of sums. Products are computed as `training_precision` says.
 
     Parameters
     ----------
@@ -87,10 +88,12 @@ def accumulate_gradients(
     steps, intents = batch.inputs.shape
     masks = network.draw_masks(intents, generator)  # once: a second try must not draw others
     whole = _Piece(batch, masks, state)
+    precision = training_precision(recipe, batch.inputs.device.type)
     while True:
         parts = 1 if limit.units is None else min(intents, ceil(steps * intents / limit.units))
         try:
-            return _joined([_accumulate(network, piece, whole, recipe) for piece in _cut(whole, parts)])
+            with single_precision(tf32=precision == TF32):
+                return _joined([_accumulate(network, piece, whole, recipe, precision) for piece in _cut(whole, parts)])
         except torch.cuda.OutOfMemoryError as error:
             if parts == intents:
                 raise
@@ -98,8 +101,7 @@ def accumulate_gradients(
         # outside of the handler, which keeps the tensors of what failed
         limit.units = steps * ceil(intents / parts) // 2
         network.zero_grad(set_to_none=True)
-        if batch.inputs.is_cuda:
-            torch.cuda.empty_cache()
+        empty_cache(batch.inputs.device)
         logger.warning("out of memory (%s): going on with at most %d units at once", reason, limit.units)
 
 
@@ -151,15 +153,15 @@ def _joined(losses: Sequence[BatchLoss]) -> BatchLoss:
     return BatchLoss(torch.stack([loss.nats for loss in losses]).sum(), state)
 
 
-def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe") -> BatchLoss:
+def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe", precision: str) -> BatchLoss:
     """Add the gradients of a piece, weighted by its share of the batch, to those of the weights.
 
     The softmax goes in slices, forward and backward at once, so that its memory does not grow with
     the batch; the gradients are the same.
     """
     batch = piece.batch
-    with _precision(recipe, batch):
-        activations = network(batch.inputs, None, piece.state, piece.masks)
+    dtype = torch.bfloat16 if precision == BF16 else None
+    activations = network(batch.inputs, None, piece.state, piece.masks, dtype)
     output = activations.output.flatten(0, 1)  # (T B, E)
     seen, targets = output.detach(), batch.targets.flatten()
     if batch.rows is not None:
@@ -168,9 +170,9 @@ def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe"
     total = torch.zeros((), dtype=torch.float64, device=output.device)
     for part in slices(len(seen), len(network.embedding)):
         leaf = seen[part].requires_grad_()  # (n, E)
-        with _precision(recipe, batch):
-            features = None if batch.features is None else batch.features.of(part)
-            nats = F.cross_entropy(network.logits(leaf, features), targets[part], reduction="sum")
+        features = None if batch.features is None else batch.features.of(part)
+        logits = network.logits(leaf, features).to(network.embedding.dtype)
+        nats = F.cross_entropy(logits, targets[part], reduction="sum")
         (nats / whole.symbols).backward()  # type: ignore[no-untyped-call]
         gradients_seen.append(cast(Tensor, leaf.grad))
         total += nats.detach().double()
@@ -190,15 +192,15 @@ def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe"
     return BatchLoss(total, [(h.detach(), c.detach()) for h, c in activations.state])
 
 
-def _precision(recipe: "Recipe", batch: Batch) -> torch.autocast:
-    """Compute in bfloat16 if the recipe asks for it and the device of the batch benefits."""
-    device = batch.inputs.device.type
-    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.bf16 and has_bf16(device))
-
-
 def training_precision(recipe: "Recipe", device: str) -> str:
-    """Return the precision in which a kind of device trains a recipe, never TF32."""
-    return "bfloat16" if recipe.bf16 and has_bf16(device) else "float32"
+    """Return the precision in which a kind of device trains a recipe: `BF16`, `TF32` or `SINGLE`.
+
+    On CUDA what is not trained in bfloat16 is trained in TF32, single precision whose products have factors with 11
+    bits. Scoring has neither.
+    """
+    if recipe.bf16 and has_bf16(device):
+        return BF16
+    return TF32 if device == "cuda" and torch.cuda.is_tf32_supported() else SINGLE
 
 
 @cache
@@ -227,8 +229,8 @@ def _step_in_bf16(device: str) -> None:
     sizes = {"embedding_size": _TRIED, "hidden_size": _TRIED, "layers": 1}
     network = AWDLSTM(_TRIED, **sizes, generator=torch_generator(generator(0))).to(device)
     symbols = torch.zeros(2, _TRIED, dtype=torch.int64, device=device)
-    with torch.autocast(device, dtype=torch.bfloat16):
-        loss = F.cross_entropy(network.logits(network(symbols).output).flatten(0, 1), symbols.flatten())
+    logits = network.logits(network(symbols, dtype=torch.bfloat16).output)
+    loss = F.cross_entropy(logits.flatten(0, 1).float(), symbols.flatten())
     loss.backward()  # type: ignore[no-untyped-call]
 
 

@@ -155,7 +155,7 @@ class LanguageModel:
     def _features(self, encoded: Sequence[Ids]) -> NgramFeatures | None:
         if self.ngrams is None:
             return None
-        return NgramFeatures.by(self.ngrams.model, encoded, self.recipe.ngram_orders)
+        return NgramFeatures.by(self.ngrams.levels, encoded, self.units.size + 1, self.recipe.ngram_orders)
 
     @property
     def predicts(self) -> tuple[str, bytes | None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -73,7 +73,11 @@ class Network(nn.Module, ABC):
         One row per symbol, its place among the inputs and, unless overridden, in the softmax.
     decoder_bias : Parameter, shape (vocabulary_size,)
         Bias of the softmax.
+    has_state : bool
+        Whether what came before can be carried on as a state.
     """
+
+    has_state: ClassVar[bool]
 
     def __init__(
         self,
@@ -100,6 +104,7 @@ class Network(nn.Module, ABC):
         generator: torch.Generator | None = None,
         state: State | None = None,
         masks: Masks | None = None,
+        dtype: torch.dtype | None = None,
     ) -> Activations:
         """Run over a batch, (T, B) symbols before the symbols to predict; see `AWDLSTM.forward`."""
 
@@ -110,9 +115,9 @@ class Network(nn.Module, ABC):
     def logits(self, output: Tensor, features: "Features | None" = None) -> Tensor:  # noqa: ARG002
         """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size).
 
-        `features` are those of `langdiff.lm.lstm.features`.
+        They are computed in the precision of the output; `features` are those of `langdiff.lm.lstm.features`.
         """
-        return F.linear(output, self.embedding, self.decoder_bias)
+        return linear(output, self.embedding, self.decoder_bias)
 
     def mask(self, p: float, generator: torch.Generator | None, *shape: int) -> Tensor | None:
         """Draw a dropout mask while training: 0 with probability p, else 1 / (1 - p)."""
@@ -165,6 +170,8 @@ class AWDLSTM(Network):
     13791067
     """
 
+    has_state = True
+
     def __init__(
         self,
         vocabulary_size: int,
@@ -198,6 +205,7 @@ class AWDLSTM(Network):
         generator: torch.Generator | None = None,
         state: State | None = None,
         masks: Masks | None = None,
+        dtype: torch.dtype | None = None,
     ) -> Activations:
         """Run over a batch.
 
@@ -211,11 +219,13 @@ class AWDLSTM(Network):
             Where each layer begins; the zero state by default.
         masks : Masks, optional
             Dropout masks to use instead of drawing new ones.
+        dtype : torch.dtype, optional
+            Precision in which layers compute, and of their output; that of the weights by default. The state has that
+            of the output.
         """
         masks = masks or self.draw_masks(inputs.shape[1], generator)
         x = F.embedding(inputs, dropped(self.embedding, masks.embedding))  # (T, B, E)
-        x = dropped(x, masks.locked[0])
-        raw = x
+        raw = x = dropped(x, masks.locked[0]).to(dtype or self.embedding.dtype)
         ends: State = []
         for number, lstm in enumerate(self._layers()):
             begin = None if state is None else state[number]
@@ -243,7 +253,9 @@ class AWDLSTM(Network):
         if begin is None:
             zero = x.new_zeros(1, x.shape[1], lstm.size)
             begin = zero, zero
-        weights = [lstm.input, recurrent, lstm.input_bias, lstm.recurrent_bias]
+        # by hand: autocast adds operators of its own to every step, and on CUDA nothing must differ in type
+        begin = begin[0].to(x.dtype), begin[1].to(x.dtype)
+        weights = [each.to(x.dtype) for each in (lstm.input, recurrent, lstm.input_bias, lstm.recurrent_bias)]
         # the function below nn.LSTM, as it takes weights that were just dropped:
         # biases, one layer, no dropout between layers, training, one direction, time first
         with _no_advice_on_layout() if x.is_cuda else nullcontext():
@@ -257,6 +269,11 @@ def _no_advice_on_layout() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk")
         yield
+
+
+def linear(x: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Multiply by weights, in the precision of `x`."""
+    return F.linear(x, weights.to(x.dtype), None if bias is None else bias.to(x.dtype))
 
 
 def dropped(x: Tensor, mask: Tensor | None) -> Tensor:
@@ -285,12 +302,16 @@ def activation_regularization(activations: Activations, real: Tensor, *, alpha: 
     Tensor, shape ()
         In nats, to be added to the mean loss a symbol.
     """
-    penalty = alpha * activations.output[real].square().mean()
-    pairs = real[1:]  # padding is on the right: where the later of two is real, both are
-    if beta and pairs.any():
-        changes = activations.raw[1:] - activations.raw[:-1]
-        penalty = penalty + beta * changes[pairs].square().mean()
+    raw = activations.raw.to(torch.promote_types(activations.raw.dtype, torch.float32))
+    penalty = alpha * _mean_square(activations.output.to(raw.dtype), real)
+    if beta:  # padding is on the right: where the later of two is real, both are
+        penalty = penalty + beta * _mean_square(raw[1:] - raw[:-1], real[1:])
     return penalty
+
+
+def _mean_square(x: Tensor, real: Tensor) -> Tensor:
+    """Return the mean over real places, 0 if there are none; a GPU need not tell how many there are."""
+    return (x * real[..., None]).square().sum() / (real.sum() * x.shape[-1]).clamp(min=1)
 
 
 class _BlockWeights(nn.Module):
@@ -339,6 +360,8 @@ class Transformer(Network):
     torch.Size([9, 5, 64])
     """
 
+    has_state = False
+
     def __init__(
         self,
         vocabulary_size: int,
@@ -375,8 +398,11 @@ class Transformer(Network):
         generator: torch.Generator | None = None,
         state: State | None = None,
         masks: Masks | None = None,
+        dtype: torch.dtype | None = None,
     ) -> Activations:
         """Run over a batch of shape (T, B); parameters as for `AWDLSTM.forward`, but without a state.
+
+        Products are computed in `dtype`; what blocks add up, and normalize, has the precision of the weights.
 
         Raises
         ------
@@ -388,13 +414,14 @@ class Transformer(Network):
         masks = masks or self.draw_masks(inputs.shape[1], generator)
         x = F.embedding(inputs, dropped(self.embedding, masks.embedding)) * sqrt(self.embedding.shape[1])  # (T, B, E)
         x = dropped(x, masks.locked[0])
-        rotation = self._rotation(len(inputs), x)
+        dtype = dtype or x.dtype
+        rotation = self._rotation(len(inputs), x).to(dtype)
         for number, block in enumerate(self._blocks()):
             attention, hidden = masks.locked[1 + 2 * number : 3 + 2 * number]
             x = x + dropped(self._attend(block, x, rotation), attention)
-            inner = F.gelu(F.linear(_normalized(x, block.before_hidden), block.hidden_input, block.hidden_bias))
-            x = x + dropped(F.linear(inner, block.hidden_output), hidden)
-        raw = _normalized(x, self.before_softmax)
+            inner = F.gelu(linear(_normalized(x, block.before_hidden).to(dtype), block.hidden_input, block.hidden_bias))
+            x = x + dropped(linear(inner, block.hidden_output), hidden)
+        raw = _normalized(x, self.before_softmax).to(dtype)
         return Activations(dropped(raw, masks.locked[-1]), raw, [])
 
     def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
@@ -405,15 +432,15 @@ class Transformer(Network):
         return Masks(embedding, [], [self.mask(p, generator, 1, batch_size, size) for p in rates])
 
     def _attend(self, block: _BlockWeights, x: Tensor, rotation: Tensor) -> Tensor:
-        """Return the output of causal self-attention, (T, B, E)."""
+        """Return the output of causal self-attention, (T, B, E), in the precision of the rotation."""
         steps, intents, size = x.shape
-        mixed = F.linear(_normalized(x, block.before_attention), block.attention_input)  # (T, B, 3 E)
+        mixed = linear(_normalized(x, block.before_attention).to(rotation.dtype), block.attention_input)  # (T, B, 3 E)
         parts = mixed.view(steps, intents, 3, self.heads, size // self.heads).permute(2, 1, 3, 0, 4)  # (3, B, h, T, d)
         queries, keys, values = parts
         found = F.scaled_dot_product_attention(
             _rotated(queries, rotation), _rotated(keys, rotation), values, is_causal=True
         )
-        return F.linear(found.permute(2, 0, 1, 3).reshape(steps, intents, size), block.attention_output)
+        return linear(found.permute(2, 0, 1, 3).reshape(steps, intents, size), block.attention_output)
 
     def _rotation(self, steps: int, like: Tensor) -> Tensor:
         """Return cosine and sine of the angle of each position and pair of dimensions, (2, T, d / 2)."""
@@ -430,6 +457,6 @@ def _normalized(x: Tensor, scale: Tensor) -> Tensor:
 
 def _rotated(x: Tensor, rotation: Tensor) -> Tensor:
     """Rotate the two halves of the last dimension, as pairs, by the angles of the positions."""
-    cosine, sine = rotation.to(x.dtype)
+    cosine, sine = rotation
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cosine - second * sine, first * sine + second * cosine], dim=-1)

@@ -74,7 +74,7 @@ class Recipe(LanguageModelRecipe):
         `batch_units` / `bptt` streams side by side.
     bf16 : bool
         Train in bfloat16 where the device computes in it: CUDA, and processors with AVX-512 BF16 or
-        AMX. Scoring is always in single precision.
+        AMX. Without it, CUDA trains in TF32, and CPUs in single precision. Scoring is always in single precision.
     epochs, patience : int
         Training ends after `epochs` passes, or `patience` passes without better dev bits.
     min_count : int, optional

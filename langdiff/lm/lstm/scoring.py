@@ -1,5 +1,6 @@
 """The surprisal of encoded intents under a network: single precision, summed in double."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from math import log
 
@@ -9,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from langdiff.lm.device import single_precision
+from langdiff.lm.device import empty_cache, single_precision
 from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
 from langdiff.lm.lstm.features import Features, NgramFeatures
 from langdiff.lm.lstm.network import Network, State
@@ -17,9 +18,11 @@ from langdiff.lm.units.characters import Ids
 
 Floats = npt.NDArray[np.float64]
 
+logger = logging.getLogger(__name__)
+
 _SCORED_AT_ONCE = 1 << 14  # units in a batch
 _SCORED_ON_CPU = 1 << 12  # which stay nearer to the processor: a sixth faster
-_STEPS_AT_ONCE = 1 << 12  # units of a text whose state is carried on
+_STEPS_AT_ONCE = 1 << 12  # units of one text, of which the state is carried on
 _LOGITS_AT_ONCE = 1 << 22  # elements, 16 MB: a large softmax over long intents goes in slices
 
 
@@ -95,25 +98,60 @@ def _in_batches(
     batch_size: int | None,
     others: Ids | None = None,
 ) -> Iterator[tuple[Ids, Ids, Floats]]:
-    """Score intents in parallel; yield their rows, symbols to predict, and the bits of these, (1 or 2, T, B)."""
+    """Score intents in parallel; yield their rows, symbols to predict, and the bits of these, (1 or 2, T, B).
+
+    If the memory of a GPU runs out, this and all further batches are halved.
+    """
     lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
     end, device = len(network.embedding) - 1, network.embedding.device
     most_units = _SCORED_ON_CPU if device.type == "cpu" else _SCORED_AT_ONCE
-    for rows in rows_by_length(lengths, most_units=most_units, most_intents=batch_size):
-        batch = pad([intents[row] for row in rows], end, device)
-        if features is not None:
-            batch = batch._replace(features=features.of(rows, device))
-        yield rows, lengths[rows], _bits(network, batch, others).numpy()
+    waiting = rows_by_length(lengths, most_units=most_units, most_intents=batch_size)
+    while waiting:
+        rows, *waiting = waiting
+        try:
+            batch = pad([intents[row] for row in rows], end, device)
+            if features is not None:
+                batch = batch._replace(features=features.of(rows, device))
+            found = _bits(network, batch, others).numpy()
+        except torch.cuda.OutOfMemoryError as error:
+            if len(rows) == 1:
+                raise
+            reason = str(error).partition("\n")[0]
+        else:
+            real = np.arange(lengths[rows].max())[:, None] < lengths[rows]  # (T, B)
+            bits = np.zeros((len(found), *real.shape))
+            bits[:, real] = found
+            yield rows, lengths[rows], bits
+            continue
+        # outside of the handler, which keeps the tensors of what failed
+        del batch
+        empty_cache(device)
+        most_units = int(lengths[rows].max()) * (len(rows) // 2)
+        logger.warning("out of memory (%s): scoring at most %d units at once", reason, most_units)
+        left = np.concatenate([rows, *waiting])
+        waiting = [left[each] for each in rows_by_length(lengths[left], most_units=most_units, most_intents=batch_size)]
 
 
 def _bits(network: Network, batch: Batch, others: Ids | None) -> Tensor:
-    """Return the bits of each symbol and, if given, of others, (1 or 2, T, B), float64 on the CPU, 0 at padding."""
-    real = batch.real
-    output = network(batch.inputs).output[real]
-    found = _bits_of(network, output, batch.targets[real], batch.features, others)
-    bits = torch.zeros((len(found), *real.shape), dtype=torch.float64)
-    bits[:, real.cpu()] = found
-    return bits
+    """Return the bits of the N symbols to predict and, if given, of others, (1 or 2, N), float64 on the CPU."""
+    output, targets = _output(network, batch.inputs).flatten(0, 1), batch.targets.flatten()
+    if batch.rows is not None:
+        output, targets = output[batch.rows], targets[batch.rows]
+    return _bits_of(network, output, targets, batch.features, others)
+
+
+def _output(network: Network, inputs: Tensor) -> Tensor:
+    """Return the output, (T, B, E); of long texts, stretch by stretch if there is a state to carry on."""
+    if not network.has_state:
+        output: Tensor = network(inputs).output
+        return output
+    state: State | None = None
+    found = []
+    for part in torch.split(inputs, _STEPS_AT_ONCE):
+        activations = network(part, None, state)
+        state = activations.state
+        found.append(activations.output)
+    return torch.cat(found)
 
 
 def _bits_of(

@@ -17,6 +17,7 @@ from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, Output
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
+from langdiff.lm.lstm.gradients import BF16, training_precision
 from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, WeightAverage
 from langdiff.lm.lstm.model import KIND, LanguageModel, build_network, learn_units
 from langdiff.lm.lstm.resume import StateFolder, remove_states, training_key
@@ -146,6 +147,9 @@ def _begin_training(
 ) -> "_KeptTraining":
     """Prepare texts and network; continue from the last state on disk, if there is one."""
     device = find_device(plan.device)
+    precision = training_precision(recipe, device.type)
+    refused = " (not in bfloat16, in which it does not compute)" if recipe.bf16 and precision != BF16 else ""
+    logger.info("%s: training on %s in %s%s", plan.name, device, precision, refused)
     texts = prepare_texts(train, dev, min_count=recipe.min_count, least=LEAST_CHARACTERS)
     units, about_units = learn_units(texts.train, texts.alphabet, recipe)
     learned, judged = (EncodedPart.from_texts(part, units) for part in (texts.train, texts.dev))
@@ -153,7 +157,7 @@ def _begin_training(
     if recipe.ngram_orders:
         orders, size = recipe.ngram_orders, units.size + 1
         ngrams = Ngrams.fit(learned.intents, size, orders[-1])
-        judged = judged._replace(features=NgramFeatures.by(ngrams.model, judged.intents, orders))
+        judged = judged._replace(features=NgramFeatures.by(ngrams.count(), judged.intents, size, orders))
         learned = learned._replace(features=NgramFeatures.out_of_fold(learned.intents, size, orders))
     randomness = Randomness.from_seed(plan.seed, device)
     network = build_network(recipe, units, randomness.initial).to(device)

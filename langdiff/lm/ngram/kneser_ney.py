@@ -1,6 +1,6 @@
-"""Interpolated, modified Kneser-Ney n-grams in sorted arrays, and the distributions of the next symbol under them."""
+"""Interpolated, modified Kneser-Ney n-grams in sorted arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,8 +17,6 @@ ORDER = 6
 FALLBACK = (0.5, 1.0, 1.5)  # discounts where counts of counts give none, as for the few single characters
 
 _NO_GRAM = np.iinfo(np.int64).max  # stands after the keys, so that a search always ends inside
-
-Singles = npt.NDArray[np.float32]
 
 
 class Grams(NamedTuple):
@@ -104,26 +102,7 @@ class KneserNey:
         order : int
             n, positive: the history is n - 1 symbols.
         """
-        symbols, place = lay_out(intents, vocabulary_size - 1)
-        counts = np.bincount(symbols[place > 0], minlength=vocabulary_size)
-        grams = [Grams(np.arange(vocabulary_size, dtype=np.int64), counts)]
-        ending = symbols  # index of the k-gram that ends at each position; now k = 1
-        for k in range(2, order + 1):
-            at = np.flatnonzero(place >= k - 1)
-            keys, first, index, counts = np.unique(
-                ending[at - 1] * vocabulary_size + symbols[at],
-                return_index=True,
-                return_inverse=True,
-                return_counts=True,
-            )
-            shorter = grams[-1]
-            seen_before = np.bincount(ending[at[first]], minlength=len(shorter.keys))
-            # nothing precedes the start of an intent: such a gram, seen before nothing, keeps its occurrences
-            grams[-1] = Grams(shorter.keys, np.where(seen_before > 0, seen_before, shorter.counts))
-            grams.append(Grams(keys, counts))
-            ending = np.full(len(symbols), -1, dtype=np.int64)
-            ending[at] = index
-        return cls(vocabulary_size, tuple(grams))
+        return cls(vocabulary_size, tuple(count_grams(intents, vocabulary_size, order=order)))
 
     @property
     def order(self) -> int:
@@ -133,8 +112,7 @@ class KneserNey:
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """Contributions of the orders to probabilities, the lowest first."""
-        contexts = (1, *(len(grams.keys) for grams in self.grams[:-1]))
-        return tuple(_smooth(grams, n, self.vocabulary_size) for grams, n in zip(self.grams, contexts, strict=True))
+        return tuple(smooth(self.grams, self.vocabulary_size))
 
     def score(self, intents: Sequence[Ids]) -> tuple[Floats, Floats]:
         r"""Return the bits of intents, and of their end symbols alone.
@@ -178,7 +156,7 @@ class KneserNey:
         bits: Floats = -np.log2(np.asarray(total)[place > 0])
         return bits
 
-    def _probabilities(self, symbols: Ids, place: Ids, asked: Ids) -> Floats:
+    def _probabilities(self, symbols: Ids, place: npt.NDArray[np.int32], asked: Ids) -> Floats:
         """Return the probability of `asked` in the context of each symbol; undefined at a start."""
         lowest, *others = self.levels
         probability: Floats = lowest.direct[asked] + lowest.backoff[0] / self.vocabulary_size
@@ -193,6 +171,84 @@ class KneserNey:
             ending = np.full(len(symbols), -1, dtype=np.int64)
             ending[at] = seen
         return probability
+
+
+def count_grams(intents: Sequence[Ids], vocabulary_size: int, *, order: int) -> Iterator[Grams]:
+    """Yield the grams of a training text, the lowest order first; only two orders are in memory at once.
+
+    Parameters
+    ----------
+    intents, vocabulary_size, order
+        As for `KneserNey.fit`.
+    """
+    laid_out, place = lay_out(intents, vocabulary_size - 1)
+    counts = np.bincount(laid_out[place > 0], minlength=vocabulary_size)
+    shorter = Grams(np.arange(vocabulary_size, dtype=np.int64), counts)
+    # index of the k-gram that ends at each position, now k = 1; there are many: as few bytes as will do
+    ending, symbols = laid_out.astype(np.int32), laid_out.astype(np.min_scalar_type(vocabulary_size))
+    del laid_out
+    for k in range(2, order + 1):
+        longer, seen_before = _extend(ending, symbols, place >= k - 1, vocabulary_size, len(shorter.keys))
+        # nothing precedes the start of an intent: such a gram, seen before nothing, keeps its occurrences
+        yield Grams(shorter.keys, np.where(seen_before > 0, seen_before, shorter.counts))
+        shorter = longer
+    yield shorter
+
+
+def _extend(
+    ending: npt.NDArray[np.int32], symbols: Integers, long: npt.NDArray[np.bool_], vocabulary_size: int, n_shorter: int
+) -> tuple[Grams, Ids]:
+    """Return grams longer by one symbol, and the number of symbols seen before each of the shorter.
+
+    Parameters
+    ----------
+    ending : ndarray, shape (N,)
+        Index of the shorter gram that ends at each position; that of the longer, or -1, when the function returns.
+    symbols : ndarray, shape (N,)
+        Text between its end symbols.
+    long : ndarray, shape (N,)
+        Whether a longer gram ends at each position.
+    vocabulary_size, n_shorter : int
+        Number of symbols, and of shorter grams.
+    """
+    last = ending[1:][long[1:]]  # all but the first symbol of the longer gram
+    keys, first, index, counts = _distinct(_keys(ending[:-1][long[1:]], symbols[1:][long[1:]], vocabulary_size))
+    seen_before = np.bincount(last[first], minlength=n_shorter)
+    ending.fill(-1)
+    ending[1:][long[1:]] = index
+    return Grams(keys, counts), seen_before
+
+
+def _keys(first: npt.NDArray[np.int32], last: Integers, vocabulary_size: int) -> Ids:
+    """Return the keys of grams from all but their last symbol, as an index, and that symbol; see `Grams`."""
+    keys = first.astype(np.int64)
+    keys *= vocabulary_size
+    keys += last
+    return keys
+
+
+def _distinct(keys: Ids) -> tuple[Ids, Ids, npt.NDArray[np.int32], Ids]:
+    """Return what `numpy.unique` returns of keys with index, inverse and counts, in half of the memory."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    at = np.flatnonzero(new)
+    counts = np.diff(at, append=len(keys))
+    index = np.empty(len(keys), dtype=np.int32)
+    index[order] = np.repeat(np.arange(len(at), dtype=np.int32), counts)
+    return keys[at], order[at], index, counts
+
+
+def smooth(grams: Iterable[Grams], vocabulary_size: int) -> Iterator[Level]:
+    """Yield the contributions of orders to probabilities, the lowest first, as their grams come."""
+    contexts = 1
+    for each in grams:
+        level = _smooth(each, contexts, vocabulary_size)
+        contexts = len(each.keys)
+        del each
+        yield level
+        del level  # before the next order is counted, which takes much memory
 
 
 def chen_goodman_discounts(counts: Ids) -> Floats:
@@ -242,136 +298,27 @@ def _smooth(grams: Grams, contexts: int, vocabulary_size: int) -> Level:
     freed = np.bincount(context, weights=taken, minlength=contexts)
     backoff = np.ones(contexts)  # after a context that only ever stood at the end
     np.divide(freed, total, out=backoff, where=total > 0)
-    direct = (grams.counts - taken) / np.maximum(total, 1)[context]  # the maximum matters to no text at all
-    return Level(np.append(grams.keys, _NO_GRAM), np.append(direct, 0.0), backoff)
+    direct = np.append(grams.counts - taken, 0.0)
+    del taken
+    direct[:-1] /= np.maximum(total, 1)[context]  # the maximum matters to no text at all
+    return Level(np.append(grams.keys, _NO_GRAM), direct, backoff)
 
 
-def lay_out(intents: Sequence[Ids], end: int) -> tuple[Ids, Ids]:
+def lay_out(intents: Sequence[Ids], end: int) -> tuple[Ids, npt.NDArray[np.int32]]:
     """Return intents as one sequence, each between two end symbols, of which the first is its start.
 
     Returns
     -------
-    symbols, place : ndarray of int64, shape (N,)
+    symbols : ndarray of int64, shape (N,)
+        With the end symbols.
+    place : ndarray of int32, shape (N,)
         Place 0 is the start of an intent.
     """
     lengths = np.array([len(ids) + 2 for ids in intents], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
-    place = np.arange(lengths.sum()) - np.repeat(starts, lengths)
+    place = np.arange(lengths.sum(), dtype=np.int32) - np.repeat(starts.astype(np.int32), lengths)
     symbols = np.full(len(place), end, dtype=np.int64)
-    inner = (place > 0) & (place < np.repeat(lengths - 1, lengths))
+    inner = place > 0
+    inner[starts + lengths - 1] = False
     symbols[inner] = np.concatenate([*intents, np.empty(0, dtype=np.int64)])
     return symbols, place
-
-
-class _Order:
-    """Contribution of one order for N symbols: grams that continue their histories, and the lower order's weight."""
-
-    def __init__(self, n: int) -> None:
-        self.first = np.zeros(n, dtype=np.int64)  # place of the first gram of each symbol to predict
-        self.count = np.zeros(n, dtype=np.int32)
-        self.backoff = np.ones(n, dtype=np.float32)
-        self.symbols = np.empty(0, dtype=np.int32)  # (E,), the last of each gram
-        self.direct = np.empty(0, dtype=np.float32)  # (E,), discounted relative frequencies
-
-    def keep(self, level: Level, context: Ids, size: int, places: Ids) -> None:
-        """Keep the grams that continue some histories, each once; `places` are the symbols after these histories."""
-        used, of_place = np.unique(context, return_inverse=True)
-        first, last = np.searchsorted(level.keys, [used * size, (used + 1) * size])
-        count = last - first
-        begin = np.cumsum(count) - count
-        grams = np.repeat(first - begin, count) + np.arange(count.sum())
-        self.first[places] = len(self.symbols) + begin[of_place]
-        self.count[places] = count[of_place]
-        self.backoff[places] = level.backoff[used][of_place]
-        self.symbols = np.append(self.symbols, (level.keys[grams] % size).astype(np.int32))
-        self.direct = np.append(self.direct, level.direct[grams].astype(np.float32))
-
-
-class Histories:
-    """Distributions before each symbol of a text, by n-gram models that may differ from intent to intent.
-
-    Of each model only the grams are kept that continue a history of its own intents, so that ten models take
-    little more memory than one.
-
-    Parameters
-    ----------
-    intents : sequence of ndarray of int64, length I
-        Units of each intent, without end symbol.
-    vocabulary_size : int
-        V, the end symbol included.
-    orders : sequence of int, length K
-        Orders of the distributions, rising, at least 1.
-
-    Attributes
-    ----------
-    lengths, starts : ndarray of int64, shape (I,)
-        Symbols to predict in each intent, and the place of its first among those of the text.
-    known : ndarray, shape (N,)
-        Of each symbol to predict, the highest order whose history occurs in training; single symbols count as known.
-
-    Examples
-    --------
-    >>> text = [np.array([0, 1, 0, 1])] * 9
-    >>> histories = Histories([np.array([0, 1])], 3, [1, 3])
-    >>> histories.ask(KneserNey.fit(text, 3, order=3), np.array([0]))
-    >>> found = histories.distributions(np.arange(3))
-    >>> found.shape, bool(np.allclose(found.sum(axis=2), 1))
-    ((3, 2, 3), True)
-    """
-
-    def __init__(self, intents: Sequence[Ids], vocabulary_size: int, orders: Sequence[int]) -> None:
-        self.orders, self._intents, self._size = tuple(orders), intents, vocabulary_size
-        self.lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
-        self.starts = np.cumsum(self.lengths) - self.lengths
-        n = int(self.lengths.sum())
-        self.known = np.ones(n, dtype=np.int16)
-        self._asked = np.zeros(n, dtype=np.int16)  # which model
-        self._lowest: list[Singles] = []  # of each model, (V,)
-        self._others = [_Order(n) for _ in range(2, orders[-1] + 1)]
-
-    def ask(self, model: KneserNey, rows: Integers) -> None:
-        """Add the distributions of a model of the highest order for some intents; every intent needs one."""
-        lowest, *others = model.levels
-        places = np.concatenate([np.arange(self.starts[row], self.starts[row] + self.lengths[row]) for row in rows])
-        self._asked[places] = len(self._lowest)
-        self._lowest.append((lowest.direct[: self._size] + lowest.backoff[0] / self._size).astype(np.float32))
-        symbols, place = lay_out([self._intents[row] for row in rows], self._size - 1)
-        where = np.cumsum(place > 0) - 1  # of each symbol to predict among the places
-        ending = symbols
-        for k, (level, kept) in enumerate(zip(others, self._others, strict=True), start=2):
-            at = np.flatnonzero(place >= k - 1)
-            at = at[ending[at - 1] >= 0]
-            context = ending[at - 1]
-            kept.keep(level, context, self._size, places[where[at]])
-            self.known[places[where[at]]] = k
-            found = level.find(context * self._size + symbols[at])
-            ending = np.full(len(symbols), -1, dtype=np.int64)
-            ending[at] = found
-
-    def distributions(self, places: Integers) -> Singles:
-        """Return the probabilities of all symbols at some positions of the text, by all orders.
-
-        Parameters
-        ----------
-        places : ndarray of int64, shape (N,)
-            Symbols to predict, counted through the text, each intent with its end symbol.
-
-        Returns
-        -------
-        ndarray of float32, shape (N, K, V)
-            Each row sums to 1. Where a history is not known, the distribution is that of the longest known one.
-        """
-        result = np.empty((len(places), len(self.orders), self._size), dtype=np.float32)
-        probability = np.array(self._lowest)[self._asked[places]]
-        known, rows = self.known[places], np.arange(len(places))
-        for k in range(1, self.orders[-1] + 1):
-            if k > 1:
-                order = self._others[k - 2]
-                rows = rows[known[rows] >= k]
-                own, count = places[rows], order.count[places[rows]]
-                probability[rows] *= order.backoff[own][:, None]
-                grams = np.repeat(order.first[own] - np.cumsum(count) + count, count) + np.arange(count.sum())
-                probability[np.repeat(rows, count), order.symbols[grams]] += order.direct[grams]
-            if k in self.orders:
-                result[:, self.orders.index(k)] = probability
-        return result

@@ -57,7 +57,9 @@ def disturbed(network):
 
 def test_untrained_it_is_the_ngram_model(network, ngrams):
     judged = draw(20, 1)
-    bits, eos_bits = score(network.eval(), judged, features=NgramFeatures.by(ngrams, judged, ORDERS))
+    bits, eos_bits = score(
+        network.eval(), judged, features=NgramFeatures.by(ngrams.levels, judged, SYMBOLS + 1, ORDERS)
+    )
     expected, expected_eos = ngrams.score(judged)
     np.testing.assert_allclose(bits, expected, rtol=SINGLE)
     np.testing.assert_allclose(eos_bits, expected_eos, rtol=10 * SINGLE)
@@ -65,9 +67,9 @@ def test_untrained_it_is_the_ngram_model(network, ngrams):
 
 def test_bits_do_not_depend_on_neighbours(network, ngrams):
     judged, network = draw(20, 1), disturbed(network).eval()
-    together = score(network, judged, features=NgramFeatures.by(ngrams, judged, ORDERS))[0]
+    together = score(network, judged, features=NgramFeatures.by(ngrams.levels, judged, SYMBOLS + 1, ORDERS))[0]
     for row, ids in enumerate(judged):
-        alone = score(network, [ids], features=NgramFeatures.by(ngrams, [ids], ORDERS))[0]
+        alone = score(network, [ids], features=NgramFeatures.by(ngrams.levels, [ids], SYMBOLS + 1, ORDERS))[0]
         assert alone[0] == pytest.approx(together[row], rel=SINGLE)
 
 
@@ -77,7 +79,7 @@ def test_probabilities_of_the_next_symbol_sum_to_one(network, ngrams):
     total = 0.0
     for symbol in range(SYMBOLS):
         longer = np.append(history, symbol)
-        features = [NgramFeatures.by(ngrams, [ids], ORDERS) for ids in (longer, history)]
+        features = [NgramFeatures.by(ngrams.levels, [ids], SYMBOLS + 1, ORDERS) for ids in (longer, history)]
         with_next, eos = score(network, [longer], features=features[0])
         without, eos_without = score(network, [history], features=features[1])
         total += 2 ** -(with_next[0] - eos[0] - (without[0] - eos_without[0]))
@@ -106,7 +108,7 @@ def test_training_features_know_nothing_of_the_intents_they_are_for():
 def test_if_memory_runs_out_the_batch_goes_in_pieces_with_their_features(network, ngrams):
     intents = draw(6, 5)
     batch = pad(intents, SYMBOLS, CPU)
-    batch = batch._replace(features=NgramFeatures.by(ngrams, intents, ORDERS).of(np.arange(6), CPU))
+    batch = batch._replace(features=NgramFeatures.by(ngrams.levels, intents, SYMBOLS + 1, ORDERS).of(np.arange(6), CPU))
     network = disturbed(network)
     found = []
     for limit in (MemoryLimit(), MemoryLimit(units=len(batch.inputs) * 2)):

@@ -150,7 +150,7 @@ def test_correcting_ngrams_it_begins_at_them():
     learned, judged, orders = draw(60, 0), draw(20, 1), (2, 4)
     ngrams = KneserNey.fit(learned, SYMBOLS, order=4)
     network = ResidualTransformer(SYMBOLS, orders=orders, heads=HEADS, **SIZES).eval()
-    bits, _ = score(network, judged, features=NgramFeatures.by(ngrams, judged, orders))
+    bits, _ = score(network, judged, features=NgramFeatures.by(ngrams.levels, judged, SYMBOLS, orders))
     np.testing.assert_allclose(bits, ngrams.score(judged)[0], rtol=SINGLE)
 
 
