@@ -62,7 +62,7 @@ def to_device(device: torch.device, array: npt.NDArray[Any]) -> torch.Tensor:
 
 
 def empty_cache(device: torch.device) -> None:
-    """Give back memory of a GPU that nothing uses, after it has run out."""
+    """Release unused memory of a GPU, after it has run out."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
 
@@ -112,7 +112,7 @@ def single_precision(*, tf32: bool = False) -> Iterator[None]:
 
 
 def _count(tf32: bool, change: int) -> None:
-    """Count a computation that begins or ends, and set the switches as those that are running need them."""
+    """Change the number of running computations, and set the switches as these need them."""
     global _set_to, _undo
     with _lock:
         _users[tf32] += change
@@ -147,9 +147,22 @@ def _set_switches(*, tf32: bool) -> ExitStack:
             undo.callback(torch.set_float32_matmul_precision, before)
             torch.set_float32_matmul_precision("highest")
         if tf32:
-            for operation in ("matmul", "rnn"):
-                _set(undo, "cuda", operation, "tf32")
+            _allow_tf32(undo)
         return undo.pop_all()
+
+
+def _allow_tf32(undo: ExitStack) -> None:
+    """Set the switches of CUDA to TF32, after all have been set to IEEE."""
+    torch._C._set_fp32_precision_setter("generic", "all", "none")  # so that its children are read without it
+    for operation in ("conv", "rnn"):
+        _set(undo, "mkldnn", operation, "ieee")
+    undo.callback(torch.set_float32_matmul_precision, "highest")
+    torch.set_float32_matmul_precision("high")  # with the older switch, which has to agree
+    torch._C._set_fp32_precision_setter("mkldnn", "matmul", "ieee")
+    torch._C._set_fp32_precision_setter("generic", "all", "tf32")  # which cuDNN inherits
+    for operation in ("conv", "rnn"):
+        if torch._C._get_fp32_precision_getter("cuda", operation) != "tf32":
+            _set(undo, "cuda", operation, "tf32")
 
 
 def _set(undo: ExitStack, backend: str, operation: str, value: str) -> None:

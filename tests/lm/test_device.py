@@ -86,8 +86,10 @@ def seen_by_user(allowed, guarded):
     inside = None
     if guarded:
         try:
+            with single_precision(tf32=True):
+                pass
             with single_precision():
-                with single_precision():
+                with single_precision(tf32=True):
                     pass
                 inside = switches()
                 raise KeyError  # restored after exceptions too
@@ -200,6 +202,20 @@ def test_models_of_the_transformers_library(watch):
     model = HuggingFaceLM(tiny.make_gpt(tokenizer), tokenizer, device="cpu")
     model.surprisal(verses("eng", 3, 0))
     assert all_exact(watch, least=4)
+
+
+def test_tf32_is_for_training_on_cuda_alone():
+    before = switches()
+    with single_precision(tf32=True):
+        assert torch.backends.cuda.matmul.fp32_precision == torch.backends.cudnn.rnn.fp32_precision == "tf32"
+        assert torch.backends.mkldnn.matmul.fp32_precision == torch.backends.mkldnn.rnn.fp32_precision == "ieee"
+        assert torch.get_float32_matmul_precision() == "high"  # the older switch agrees
+        with single_precision():  # scoring meanwhile, perhaps in another thread
+            assert switches() == IEEE
+            with single_precision(tf32=True):
+                assert switches() == IEEE
+        assert torch.backends.cuda.matmul.fp32_precision == "tf32"
+    assert switches() == before
 
 
 def test_threads_share_the_switches():

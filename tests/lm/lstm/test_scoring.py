@@ -159,6 +159,43 @@ def test_missing_device():
             find_device("cuda")
 
 
+def test_a_device_of_another_kind_is_refused():
+    with pytest.raises(ConfigError, match="'meta': networks are trained and scored on CPUs and on CUDA devices only"):
+        find_device("meta")
+    assert find_device("meta", any_kind=True).type == "meta"
+
+
+def test_if_memory_runs_out_batches_are_halved(monkeypatch, caplog):
+    rng, net = np.random.default_rng(0), network()
+    intents = [rng.integers(0, V - 1, n) for n in rng.integers(1, 40, 60)]
+    expected = score(net, intents)
+    forward, sizes = AWDLSTM.forward, []
+
+    def limited(self, inputs, *args, **options):
+        sizes.append(inputs.numel())
+        if inputs.numel() > 200:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return forward(self, inputs, *args, **options)
+
+    monkeypatch.setattr(AWDLSTM, "forward", limited)
+    with caplog.at_level("WARNING", logger="langdiff.lm"):
+        found = score(net, intents)
+    assert_allclose(found, expected, atol=SINGLE_PRECISION)
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[-1].startswith("out of memory (CUDA out of memory.): scoring at most ")
+    assert sum(size > 200 for size in sizes) == len(lines) <= 4  # what did not fit is not tried again
+    with pytest.raises(torch.OutOfMemoryError):
+        score(net, [np.zeros(300, dtype=np.int64)])
+
+
+def test_long_texts_are_scored_in_stretches(monkeypatch):
+    rng, net = np.random.default_rng(0), network()
+    intents = [rng.integers(0, V - 1, n) for n in (1, 17, 40)]
+    expected = score(net, intents)
+    monkeypatch.setattr(scoring, "_STEPS_AT_ONCE", 8)
+    assert_allclose(score(net, intents), expected, atol=SINGLE_PRECISION)
+
+
 def test_one_thread_is_undone_even_by_an_interrupt():
     def interrupted():
         with one_thread():

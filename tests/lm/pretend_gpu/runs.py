@@ -27,7 +27,7 @@ from langdiff.lm.lstm.recipe import Recipe
 from tests.lm.conftest import verses
 from tests.lm.pretend_gpu.device import OnDevice, Pretend
 
-TRAIN, DEV, TEST = (verses("eng", n, seed) for seed, n in enumerate((90, 12, 9)))
+TRAIN, DEV, TEST = (verses("eng", n, seed) for seed, n in enumerate((60, 12, 9)))
 GPU = "cuda"
 
 
@@ -37,9 +37,9 @@ class InterruptedTrainingError(Exception):
 
 def small(recipe: Recipe, **settings) -> Recipe:
     """Return a recipe of two or a few epochs, narrow, with its kinds of layers, dropout, optimizer and precision."""
-    few = 6 if recipe.non_monotone else 2  # so many that the weights are averaged
+    few = 5 if recipe.non_monotone else 2  # so many that the weights are averaged
     narrow = {"embedding_size": 16, "hidden_size": 24, "epochs": few, "decay_epochs": (), "min_count": None}
-    narrow |= {"batch_units": 16 * 40, "bptt": 40} if recipe.bptt else {"batch_units": 800}
+    narrow |= {"batch_units": 16 * 40, "bptt": 40} if recipe.bptt else {"batch_units": 600}
     if recipe.non_monotone:
         narrow["non_monotone"] = 1
     return replace(recipe, **narrow | settings)
@@ -206,7 +206,7 @@ def halved(pretend, recipe):
         limits.append(limit)
         return once(*args, limit=limit, **options)
 
-    pretend.memory_units = 300
+    pretend.memory_units = 250
     try:
         with mock.patch("langdiff.lm.lstm.loop.accumulate_gradients", watched):
             model = train(recipe, GPU)
