@@ -95,6 +95,30 @@ def facets_of(tables):
     return pd.DataFrame(rows, columns=["corpus", "lm", "size"], index=list(tables))
 
 
+# the rows of the page: which corpora, learners and sizes
+ROWS = (
+    (("nt", "ntrex", "flores200"), ("kneser-ney-6", "ppmd"), (325, 1300)),
+    (("ntrex", "flores200"), ("kneser-ney-6", "ppmd"), (325, 1300)),
+    (("nt", "ntrex", "flores200"), ("kneser-ney-6",), (1300,)),
+    (("ntrex", "flores200"), ("kneser-ney-6",), (1300,)),
+    (("nt", "ntrex", "flores200"), ("kneser-ney-6", "kneser-ney-10", "ppmd"), (1300,)),
+    (("ntrex", "flores200"), ("kneser-ney-6", "kneser-ney-10", "ppmd"), (1300,)),
+)
+
+
+def report(tables, languages):
+    """Print the shares of each row, and of the first one correlations and the number of pairs that differ."""
+    for number, (corpora_, learners, sizes) in enumerate(ROWS):
+        wanted = {f"{corpus}/{lm}/{size}" for corpus in corpora_ for lm in learners for size in sizes}
+        some = {name: table for name, table in tables.items() if name in wanted}
+        found = ld.difficulty_shares(some, languages=languages, facets=facets_of(some))
+        print(f"\n== {', '.join(corpora_)}; {', '.join(learners)}; {sizes}\n{found.summary()}", flush=True)
+        if number == 0:
+            print(found.correlations.round(3).to_string())
+            pairs = found.stable.pairs().to_frame()
+            print(f"{int((pairs['p_adjusted'] < 0.05).sum())} of {len(pairs)} pairs of languages differ")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/difficulty-study"))
@@ -104,6 +128,7 @@ def main():
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters, spaces
         tables, languages = compute(options.out)
     print(len(tables), "tables,", len(set(languages.values())), "languages")
+    report(tables, languages)
 
 
 if __name__ == "__main__":

@@ -115,6 +115,11 @@ class DifficultyShares(Result):
         own = max(float(self.frame["variance"].iloc[0]), 0.0)
         return own / (own + self._error_variance(counts) + self.error)
 
+    def _table(self) -> pd.DataFrame:
+        spread = 100 * np.sqrt(self.frame["variance"].clip(lower=0))
+        shares = 100 * self.frame.drop(columns="variance")
+        return pd.concat([spread.rename("s.d. (%)").round(2), shares.add_suffix(" (%)").round(1)], axis=1)
+
     def _notes(self) -> list[str]:
         few = [f"{self.facets[name].nunique()} of {name}" for name in self.facets if self.facets[name].nunique() <= 3]
         told = list(self.notes)
