@@ -20,6 +20,7 @@ Ranges = Literal["missing", "merge"]  # what becomes of verses that were transla
 OwnKind = Literal["char", "note", "para", "skip"]  # what a marker of USFM that is the user's own can be
 Tokenization = Literal["reversible", "as-is"]
 OnError = Literal["raise", "skip"]  # what becomes of faulty verses and files
+WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts that do not belong where they stand
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff.base.types import AnyFormat
+from langdiff.base.types import AnyFormat, WhenOutOfStep
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import Corpus, Verify, existing
 from langdiff.cli.output import (
@@ -135,9 +135,40 @@ def origins(
     typer.echo(f"Origins: {out}", err=True)
 
 
+@Command(corpora, "langdiff.corpora.check_alignment", name="check", reads={"multitext": Corpus})
+def check(
+    call: Call,
+    strict: Annotated[bool, typer.Option("--strict", help="End with exit code 1 if anything is wrong.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the fit of every document (.png, .svg, .pdf).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find passages and texts that do not say what the other editions say there, from lengths and equal texts.
+
+    Example: langdiff corpora check 'bible/*.txt.gz' --plot alignment.svg
+    """
+    if picture is not None:
+        check_picture_name(picture)
+    found = call()
+    if picture is not None:
+        save_picture(found.plot, picture)
+    if as_json:
+        tables = {name: getattr(found, name) for name in ("passages", "repeats", "copies", "cells")}
+        print_tables({"editions": found.editions.reset_index(), **tables})
+    else:
+        typer.echo(found.summary())
+    if strict and not found.is_clean:
+        raise typer.Exit(1)
+
+
 @Command(app, "langdiff.select", reads={"multitext": Corpus}, kinds={"solver": str})
 def select(
     call: Call,
+    alignment: Annotated[
+        WhenOutOfStep,
+        typer.Option(help="Texts out of step with other editions: tell of them, leave them out, or do not check."),
+    ] = "warn",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Directory for the selected texts, one file per edition.")
     ] = None,
@@ -148,9 +179,14 @@ def select(
     Example: langdiff select 'bible/*.txt.gz' --edition-info bible/metadata.csv --min-intents 20000
     """
     from langdiff.corpora import write_multitext
+    from langdiff.corpora.alignment.check import checked
     from langdiff.corpora.formats.bible import are_verse_ids
 
-    selection = call()
+    multitext, found = checked(call.read("multitext"), alignment)
+    if found is not None:
+        more = " langdiff corpora check says where." if not found.is_clean else ""
+        typer.echo(f"{found.headline()}{more}", err=True)
+    selection = call(multitext=multitext)
     table = selection.to_frame().reset_index()
     if as_json:
         print_tables({"editions": table, "left_out": selection.multitext.left_out})

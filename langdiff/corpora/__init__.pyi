@@ -1,4 +1,6 @@
 # the public names, for type checkers and at run time alike
+from .alignment.check import check_alignment as check_alignment
+from .alignment.result import Alignment as Alignment
 from .counts import CostepStatistics as CostepStatistics
 from .counts import corpus_sizes as corpus_sizes
 from .download import fetch as fetch

@@ -372,6 +372,7 @@ def _column(multitext: Multitext, edition: str) -> Multitext:
         edition_info=multitext.edition_info.iloc[column],
         intent_info=multitext.intent_info.iloc[:, :0],
         sources={edition: multitext.sources[edition]},
+        features=None,
     )
 
 

@@ -1,4 +1,5 @@
 # the public names, for type checkers and at run time alike
+from .alignment import plot_alignment as plot_alignment
 from .by_language import plot_against_truth as plot_against_truth
 from .by_language import plot_by_language as plot_by_language
 from .constructions import plot_constructions as plot_constructions

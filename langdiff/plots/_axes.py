@@ -12,6 +12,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import QuadMesh
+from matplotlib.image import AxesImage
 from matplotlib.ticker import AutoLocator, Locator, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
@@ -171,7 +172,7 @@ def name_rows(ax: Axes, names: Iterable[Any], *, first: int = 0, notes: Sequence
     return text
 
 
-def add_colorbar(ax: Axes, mesh: QuadMesh, label: str, **settings: Any) -> None:
+def add_colorbar(ax: Axes, mesh: QuadMesh | AxesImage, label: str, **settings: Any) -> None:
     """Add a colour bar, with text of the size of that of the axes."""
     figure = ax.get_figure(root=True)
     if figure is not None:

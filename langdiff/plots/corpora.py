@@ -1,5 +1,6 @@
 """Pictures of corpora: sizes, languages, native shares and the presence of intents."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,16 +89,17 @@ def plot_presence(multitext: "Multitext", ax: Axes | None = None, **style: Any) 
     else:
         ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.tick_params(axis="y", length=0 if rows <= NAMED else 3)
-    if not ("book" in multitext.intent_info and _mark_books(ax, multitext.intent_info["book"])):
+    if not ("book" in multitext.intent_info and mark_books(ax, multitext.intent_info["book"])):
         ax.xaxis.set_major_formatter("{x:,.0f}")
     title = f"{100 * counts.sum() / have.size:.1f} % of {have.size:,} cells present"
     across, down = f"{len(have):,} intents in their order", f"{rows:,} editions"
     return finish(ax, across, down, title, keep=[])
 
 
-def _mark_books(ax: Axes, book: pd.Series) -> bool:
+def mark_books(ax: Axes, book: pd.Series | Sequence[str]) -> bool:
     """Mark where books begin, and name as many as there is room for, long ones first; not if intents are shuffled."""
-    names = book.astype(object).where(book.notna(), "").to_numpy()
+    given = pd.Series(book, dtype=object)
+    names = given.where(given.notna(), "").to_numpy()
     starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
     if len(starts) > _MARKED:
         return False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, create_model, field_validator, model_validator
 
 import langdiff.run.sections  # noqa: F401 enters them into the registry
-from langdiff.base.types import FormatName, OnError, OwnKind, Ranges, Tokenization
+from langdiff.base.types import FormatName, OnError, OwnKind, Ranges, Tokenization, WhenOutOfStep
 from langdiff.corpora.formats.registry import OPTIONS, check_format_options
 from langdiff.regression.fitting.fit import make_settings
 from langdiff.regression.fitting.flat import flat_arguments
@@ -26,6 +26,8 @@ class FileCorpus(Settings):
     (``ranges``, ``markers``, ``vref``, ``original_language``, ``columns``, ``split``) are those of
     `langdiff.read_multitext`. Only the intents from ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to
     ``"66022021"`` is the New Testament of a Bible.
+    Texts that `langdiff.corpora.check_alignment` finds out of step with other editions are reported, with ``alignment =
+    "leave-out"`` made missing, too; ``"off"`` does not check.
     """
 
     paths: ClassVar[tuple[str, ...]] = ("edition_info", "vref", "original_language", "path")
@@ -47,6 +49,7 @@ class FileCorpus(Settings):
     first_intent: str | None = None
     last_intent: str | None = None
     tokenization: Tokenization = "reversible"
+    alignment: WhenOutOfStep = "warn"
 
     def with_paths(self, resolve: Callable[[str], str]) -> Self:
         """Return the settings with `resolve` applied to each path, and `path` as a list."""

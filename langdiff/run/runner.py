@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,10 @@ import pandas as pd
 from langdiff.base.cells import guarded
 from langdiff.base.io import as_path, atomic_path, parse_json, write_json
 from langdiff.corpora import read_multitext, synthesize
+from langdiff.corpora.alignment.check import checked
+from langdiff.corpora.alignment.result import Alignment
 from langdiff.corpora.tokenizer import prepare_text
-from langdiff.errors import DataError, TrainingError, in_experiment
+from langdiff.errors import DataError, TrainingError, in_experiment, warn
 from langdiff.lm.external.shards import share_of
 from langdiff.regression import DifficultyFit, fit
 from langdiff.run.analysis import ANALYSES, Analysis
@@ -196,6 +199,12 @@ def run_shard(
     return [str(name) for name in multitext.editions if name in mine]
 
 
+def records_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them."""
+    found: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
+    return found
+
+
 def stale() -> list[str]:
     """Return patterns of the files that only some runs write."""
     of_sections = [name for kind in SECTIONS.values() for name in (f"tables/{kind.about.name}.csv", *kind.about.files)]
@@ -232,6 +241,7 @@ class _Run:
         self.models = open_models(experiment, directory, new, progress, executor)  # fails before the corpus is read
         self.corpus_intents = 0
         self.presence: pd.DataFrame | None = None
+        self.alignment: Alignment | None = None
 
     def all_stages(self) -> RunResult:
         write_json(self.new / EXPERIMENT, self.experiment.model_dump(mode="json"))
@@ -254,6 +264,7 @@ class _Run:
                 directory=self.directory,
                 progress=self.progress,
                 executor=self.executor,
+                alignment=self.alignment,
             )
             for part in self.experiment.sections().values():
                 part.check_paths()
@@ -284,8 +295,9 @@ class _Run:
         found = self.analyse(replace(basis, surprisals=surprisals, fits=fits))
         manifest = environment() | {
             "data": hash_editions(multitext),
-            "left_out": json.loads(multitext.left_out.to_json(orient="records")),
-            "skipped": json.loads(multitext.skipped.to_json(orient="records")),
+            "left_out": records_of(multitext.left_out),
+            "skipped": records_of(multitext.skipped),
+            "alignment": None if self.alignment is None else records_of(self.alignment.passages),
             "corpus_intents": self.corpus_intents,
             "selection": notes,
             "parts": sizes_of(basis.parts),
@@ -366,6 +378,9 @@ class _Run:
             progress=self.progress,
         )
         multitext = multitext.between(corpus.first_intent, corpus.last_intent)
+        multitext, self.alignment = checked(multitext, corpus.alignment)
+        if self.alignment is not None and not self.alignment.is_clean:
+            warn(self.alignment.headline())
         return prepare_text(multitext, corpus.tokenization), None
 
     def choose(self, multitext: Multitext) -> tuple[Multitext, str | None]:

@@ -24,6 +24,7 @@ from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
+    from langdiff.corpora.alignment.result import Alignment
     from langdiff.lm.language_model import LanguageModelRecipe
     from langdiff.regression import DifficultyFit
     from langdiff.run.experiment import Core
@@ -78,6 +79,8 @@ class Basis:
         Whether to draw progress bars.
     executor : Executor or None
         Where language models are trained, if not in processes of this one.
+    alignment : Alignment or None
+        Which of the texts were found to be out of step; None if they were not checked.
     """
 
     experiment: "Core"
@@ -89,6 +92,7 @@ class Basis:
     surprisals: Mapping[str, Surprisals] = field(default_factory=dict)
     fits: Mapping[str, "DifficultyFit"] = field(default_factory=dict)
     found: dict[str, Analysis] = field(default_factory=dict)
+    alignment: "Alignment | None" = None
 
     @property
     def texts(self) -> Multitext:
@@ -219,7 +223,7 @@ class Section(Settings):
 
     def _key(self, basis: Basis) -> list[Any]:
         key: list[Any] = [basis.experiment.seed]
-        if getattr(basis.experiment, self.about.name) is not None:
+        if getattr(basis.experiment, self.about.name, None) is not None:
             paths = [getattr(self, key) for key in self.paths]
             key += [self.as_kept(), [hash_files(Path(path)) for path in paths if path is not None]]
         return [*key, *self.depends(basis)]

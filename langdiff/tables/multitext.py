@@ -14,6 +14,7 @@ from langdiff.base.cells import check_names
 from langdiff.base.result import Drawn
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.tables.text_features import TextFeatures, measure
 from langdiff.tables.text_sources import (
     InMemoryText,
     MappedText,
@@ -77,6 +78,8 @@ class Multitext:
         ``level`` (``"file"``: all that the file has of the edition; ``"book"``, ``"rest"`` of the file, ``"chapter"``,
         ``"text"``), ``what`` (the file; or how many texts, and the first of them) and ``why`` (the first fault, and
         the number of faults).
+    features : TextFeatures, optional
+        Lengths and hashes of the texts, and of others, kept while their files were read; see `measured`.
 
     Raises
     ------
@@ -101,6 +104,7 @@ class Multitext:
     sources: Mapping[str, TextSource]
     skipped: pd.DataFrame = field(default_factory=_nothing_skipped)
     left_out: pd.DataFrame = field(default_factory=nothing_left_out)
+    features: TextFeatures | None = None
 
     def __post_init__(self) -> None:
         """Check that names are unique and that the tables have the same intents and editions."""
@@ -291,7 +295,7 @@ class Multitext:
         ['GO!']
         """
         sources = {name: MappedText(source, function) for name, source in self.sources.items()}
-        return replace(self, sources=sources)
+        return replace(self, sources=sources, features=None)
 
     def to_frame(self) -> pd.DataFrame:
         """Read all texts into a frame.
@@ -311,6 +315,19 @@ class Multitext:
         """
         frame = pd.DataFrame(index=self.intents.rename("intent"), dtype=object)
         return frame.assign(**{edition: self.text(edition) for edition in self.editions})
+
+    def measured(self) -> TextFeatures:
+        """Return lengths and hashes of the texts, reading only texts that were not measured when they were catalogued.
+
+        Returns
+        -------
+        TextFeatures
+            Features of the cells, in the order of the multitext.
+        """
+        if self.features is not None:
+            return self.features.sel(self.presence)
+        of_edition = {edition: measure(self.text(edition)) for edition in self.editions}
+        return TextFeatures.of(self.presence, of_edition)
 
     def edition_sizes(self) -> pd.DataFrame:
         """Read all texts and return the size of each edition.
@@ -373,7 +390,7 @@ class Multitext:
         MultitextRecord
             Catalogue of the multitext, with the texts of every edition.
         """
-        tables = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "sources"}
+        tables = {each.name: getattr(self, each.name) for each in fields(MultitextRecord) if each.name != "texts"}
         return MultitextRecord(texts={edition: tuple(self.text(edition)) for edition in self.editions}, **tables)
 
     @classmethod

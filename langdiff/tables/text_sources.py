@@ -138,4 +138,4 @@ def read_intents(source: TextSource, wanted: pd.Index) -> pd.Series:
     if isinstance(source, MappedText):
         return source.map(read_intents(source.source, wanted))
     texts = source.read()
-    return texts[texts.index.isin(wanted)]
+    return texts if texts.index.equals(wanted) else texts[wanted.get_indexer(texts.index) >= 0]

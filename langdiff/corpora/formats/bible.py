@@ -20,6 +20,7 @@ from langdiff.corpora.versifications import BOOKS, NUMBERS, Existing, Repaired, 
 from langdiff.errors import DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix
+from langdiff.tables.text_features import Measured, measure
 
 VERSE_ID = re.compile(r"(?!00)[0-9]{8}")  # BB from 01, CCC, VVV (000 is a title)
 
@@ -131,6 +132,8 @@ class Collected:
         Returns file and line of a verse, given its place among the numbers.
     texts : sequence of str or None
         The texts, where they are asked for; those that are not present are anything.
+    measured : Measured, optional
+        Features of the texts, where texts are not asked for.
     """
 
     numbers: NDArray[np.int32]
@@ -138,6 +141,7 @@ class Collected:
     present: Booleans
     where: Callable[[int], Place]
     texts: Sequence[str | None]
+    measured: Measured | None = None
 
 
 def collected(verses: Iterable[FoundVerse], *, with_texts: bool) -> Collected:
@@ -155,6 +159,7 @@ def collected(verses: Iterable[FoundVerse], *, with_texts: bool) -> Collected:
         np.array([bool(one.text) for one in found], dtype=bool),
         [one.where for one in found].__getitem__,
         [one.text for one in found] if with_texts else (),
+        None if with_texts else measure(one.text or "" for one in found),
     )
 
 
@@ -167,11 +172,14 @@ class Listed(NamedTuple):
         Ids of the verses that the edition lists, and of those that it has.
     found : Existing
         Which of the verses in its files exist.
+    measured : Measured or None
+        Features of the texts present, in the order of the ids.
     """
 
     listed: NDArray[np.int32]
     present: NDArray[np.int32]
     found: Existing
+    measured: Measured | None
 
 
 @dataclass
@@ -259,7 +267,10 @@ class VerseText(FormatText):
 
     @abstractmethod
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return the verses of the files, each id once; store attributes of the edition in `header`."""
+        """Return the verses of the files, each id once; store attributes of the edition in `header`.
+
+        With `with_texts`, they have their texts, else the features of these.
+        """
 
     def verses(self, header: dict[str, str], faults: Faults) -> Iterator[tuple[str, str | None]]:
         """Yield (id, text or None if missing), each id once; store attributes of the edition in `header`."""
@@ -271,10 +282,13 @@ class VerseText(FormatText):
                 yield f"{number:08d}", text if present else None
 
     def numbers(self, header: dict[str, str], faults: Faults) -> Listed:
-        """Return the ids of the verses listed and of those present, as numbers, without keeping texts."""
+        """Return the ids of the verses listed and of those present, as numbers, with features of their texts."""
         read = self.collect(header, faults, with_texts=False)
         found = _checked(read, faults)
-        return Listed(found.numbers[found.kept], found.numbers[found.kept & read.present], found)
+        have = np.flatnonzero(found.kept & read.present)
+        have = have[np.argsort(found.numbers[have], kind="stable")]
+        measured = None if read.measured is None else read.measured.take(have)
+        return Listed(found.numbers[found.kept], found.numbers[have], found, measured)
 
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (id, text) of the verses that are present."""
@@ -327,16 +341,18 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     present: dict[str, NDArray[np.int32]] = {}  # numbers, not strings: a thousand editions must fit into memory
     n_extra: dict[str, int] = {}
     repaired: dict[str, Repaired] = {}
+    measured: dict[str, Measured] = {}
     with progress_bar(progress=reading.progress) as bar:
         task = bar.add_task("cataloguing", total=len(texts), note="")
         for edition, text in texts.items():
             bar.update(task, note=edition)
             with reading.faults.of(edition, text.file):
-                listed, have, found = text.numbers(headers[edition], reading.faults)
+                listed, have, found, features = text.numbers(headers[edition], reading.faults)
                 n_extra[edition], repaired[edition] = found.n_extra, found.repaired
                 if not len(have):
                     raise DataError(f"{text.file}: holds no verse that can be used. {_advice(edition, reading.faults)}")
                 every, present[edition] = _united(every, listed), have
+                measured |= {} if features is None else {edition: features}
             bar.advance(task)
     if not present:
         reading.faults.check()
@@ -356,6 +372,7 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
             {"book": [book_of(verse) for verse in verses], "chapter": [chapter_of(verse) for verse in verses]},
             index=verses,
         ),
+        measured=measured if len(measured) == len(present) else None,
     )
 
 

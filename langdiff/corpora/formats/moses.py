@@ -37,6 +37,7 @@ from langdiff.corpora.formats.line_counts import advice
 from langdiff.errors import DataError, listing, option
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix
+from langdiff.tables.text_features import Measured, Measuring
 
 logger = logging.getLogger(__name__)
 
@@ -105,7 +106,8 @@ def catalogue(reading: Reading) -> Multitext:
     files, known = reading.ordered(files)
     names = beside.get(INTENTS)
     texts = {edition: MosesText(file, names, **reading.how) for edition, file in files.items()}
-    present = _catalogue(texts, reading)
+    measured: dict[str, Measured] = {}
+    present = _catalogue(texts, reading, measured)
     files = {edition: files[edition] for edition in present}
     matrix = np.column_stack(list(present.values()))
     intents = _intents(names, len(matrix), next(iter(files.values())))
@@ -117,6 +119,7 @@ def catalogue(reading: Reading) -> Multitext:
         intent_info=read_documents(find_documents(files.values()), intents).join(
             _origins(beside.get(ORIGINAL), intents)
         ),
+        measured=measured,
     )
 
 
@@ -139,8 +142,8 @@ def _find_beside(name: str, files: Iterable[File]) -> dict[str, File]:
     return {}
 
 
-def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Booleans]:
-    """Return an indicator of the lines present, by edition.
+def _catalogue(texts: dict[str, MosesText], reading: Reading, measured: dict[str, Measured]) -> dict[str, Booleans]:
+    """Return an indicator of the lines present, by edition; store the features of the texts in `measured`.
 
     Editions that cannot be read are left out; so are those whose number of lines is not that of most editions.
     """
@@ -151,7 +154,7 @@ def _catalogue(texts: dict[str, MosesText], reading: Reading) -> dict[str, Boole
         for edition, text in texts.items():
             bar.update(task, note=edition)
             with reading.faults.of(edition, text.file):
-                have[edition], ends[edition] = _present(text, reading.faults)
+                have[edition], ends[edition], measured[edition] = _present(text, reading.faults)
             bar.advance(task)
     if not have:
         reading.faults.check()
@@ -185,14 +188,17 @@ def _lengths(text: MosesText) -> Floats:
     return np.array([len((line or "").strip()) for _, line in text.lines(Faults())], dtype=float)
 
 
-def _present(text: MosesText, faults: Faults) -> tuple[Booleans, int]:
-    """Return an indicator of the lines present in a file, and the number of the last nonempty line."""
+def _present(text: MosesText, faults: Faults) -> tuple[Booleans, int, Measured]:
+    """Return an indicator of the lines present in a file, the number of the last nonempty line, and features."""
     have, end = [], 0
+    measuring = Measuring()
     for number, line in text.lines(faults):
         have.append(line is not None and bool(line.strip()))
+        if line is not None and have[-1]:
+            measuring.add(line)
         if line is None or have[-1]:
             end = number
-    return np.array(have, dtype=bool), end
+    return np.array(have, dtype=bool), end, measuring.finish()
 
 
 def _usual_length(lengths: Mapping[str, tuple[int, int]]) -> int:

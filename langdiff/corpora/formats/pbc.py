@@ -8,7 +8,7 @@ describe the edition. Every other line is ``BBCCCVVV<TAB>text``: book 01-99 (66 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, compress
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +26,7 @@ from langdiff.corpora.formats.bible import VERSE_ID, Collected, VerseText, are_v
 from langdiff.corpora.formats.format import Format, Reading, begins_with, text_files, writable_texts, write_files
 from langdiff.errors import DataError, Fault, FaultsError, listing, option
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_features import Measuring
 
 _TEXT = 9  # place of the text in a line, after BBCCCVVV and a tab
 _WIDTH = _TEXT + 3  # bytes looked at: the first character of the text, too
@@ -75,6 +76,11 @@ class Scan:
     def line(self, place: int) -> str:
         """Return a line, counted from 0, without its end."""
         return self._raw[self._starts[place] : self._ends[place]].decode()
+
+    def measure(self, places: Integers, measuring: Measuring) -> None:
+        """Measure the texts of lines that are verses."""
+        ends = self._ends[places]
+        measuring.add_block(self._raw, np.minimum(self._starts[places] + _TEXT, ends), ends)
 
 
 def scan_lines(raw: bytes) -> Scan:
@@ -154,7 +160,7 @@ class PbcText(VerseText):
 
     def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
         """Return the verses of the file; store attributes from the lines above the first verse in `header`."""
-        texts: list[str] | None = [] if with_texts else None
+        texts: list[str] | Measuring = [] if with_texts else Measuring()
         verses, once = self._read(header, faults, texts)
         present, lines = ~verses.missing[once], verses.lines[once]
 
@@ -162,10 +168,13 @@ class PbcText(VerseText):
             return Place(self.file, int(lines[place]))
 
         # damaged lines and ids that are there twice count as empty: they are faults already
-        return Collected(verses.numbers[once], present, present, where, list(compress(texts or (), once.tolist())))
+        found = Collected(verses.numbers[once], present, present, where, ())
+        if isinstance(texts, Measuring):
+            return replace(found, measured=texts.finish().take(np.flatnonzero(once)))
+        return replace(found, texts=list(compress(texts, once.tolist())))
 
-    def _read(self, header: dict[str, str], faults: Faults, texts: list[str] | None = None) -> tuple[_Verses, Booleans]:
-        """Return the verses and an indicator of the first with each id; add the texts to `texts`.
+    def _read(self, header: dict[str, str], faults: Faults, texts: list[str] | Measuring) -> tuple[_Verses, Booleans]:
+        """Return the verses and an indicator of the first with each id; add the texts to `texts`, or measure them.
 
         All verses of an id that is there twice are missing.
         """
@@ -185,7 +194,7 @@ class PbcText(VerseText):
         verses.missing[repeated] = verses.missing[first[repeated]] = True
         return verses, first == places
 
-    def _blocks(self, header: dict[str, str], faults: Faults, texts: list[str] | None) -> Iterator[_Verses]:
+    def _blocks(self, header: dict[str, str], faults: Faults, texts: list[str] | Measuring) -> Iterator[_Verses]:
         """Yield the verses in blocks of many lines, duplicates included."""
         damaged: dict[int, str] = {}
         is_header = True
@@ -212,9 +221,11 @@ class PbcText(VerseText):
                 faults.add(self.file, number, what, intent=f"{scan.numbers[number - start]:08d}")
                 missing[np.searchsorted(kept, number - start)] = True
             damaged.clear()
-            if texts is not None:
+            if isinstance(texts, Measuring):
+                scan.measure(kept, texts)
+            else:
                 lines = text.split("\n")
-                texts += [lines[place][9:] for place in kept.tolist()]
+                texts += [lines[place][_TEXT:] for place in kept.tolist()]
             yield _Verses(scan.numbers[kept], kept + start, missing)
 
     def _with_newlines(self, start: int, block: str) -> str:

@@ -18,6 +18,7 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.long_tables import separator_of
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_features import measure
 
 SUFFIXES = suffixes_of(".csv", ".tsv")
 _NUMBER = re.compile(r"\s*([-+]?[.,]?\d[\d.,]*([eE][-+]?\d+)?|NA|NaN|nan)\s*")  # or a missing one
@@ -140,7 +141,8 @@ def catalogue(reading: Reading) -> Multitext:
     if not sources:
         reading.faults.check()
     info = reading.describe({edition: kept[edition] for edition in sources}, known, {})
-    return multitext_from_sources(sources, texts, intents=intents, edition_info=info)
+    measured = {edition: measure(texts[edition].values()) for edition in sources}
+    return multitext_from_sources(sources, texts, intents=intents, edition_info=info, measured=measured)
 
 
 def _is_one_table(files: Sequence[File]) -> bool:

@@ -1,6 +1,7 @@
 """One file per section; importing them, in the order of experiment files and reports, fills the registry."""
 
 # isort: off
+from langdiff.run.sections import alignment as alignment
 from langdiff.run.sections import baselines as baselines
 from langdiff.run.sections import folds as folds
 from langdiff.run.sections import systems as systems

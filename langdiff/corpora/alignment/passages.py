@@ -1,0 +1,228 @@
+"""Passages in which an edition is out of step, and what they are."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from langdiff.base.types import Integers
+from langdiff.corpora.alignment.consensus import Numbers
+from langdiff.corpora.alignment.evidence import correlation, log_ratio, shifted
+
+KINDS = ("shifted", "moved", "unrelated", "placeholder", "level")  # of passages
+_EQUAL = 0.8  # share of texts that are equal up to digits, in a placeholder
+_ALIKE = 3  # characters by which the lengths of such texts differ at most
+_IN_STEP, _SURE = 0.4, 2.5  # correlation inside a passage; its distance from 0 in standard errors
+_MOVED = 0.7  # correlation of a moved passage
+_MARGIN = 3.0  # nats between the best place and the second
+_DIVIDED = 40  # intents of a passage whose documents may have been moved to different places
+_SAMPLE = 1000  # intents of a passage that are compared with every place
+_WHOLE = 0.9  # share of an edition's texts that counts as all of it
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Passage of an edition.
+
+    Attributes
+    ----------
+    edition : int
+        Column of the edition.
+    places : ndarray of int
+        Rows of its texts.
+    kind : str
+        One of `KINDS`; empty as long as it is not known.
+    offset : int or None
+        Rows from the place of a text to where it fits; None if it fits nothing.
+    gain : float
+        Evidence for it, in nats.
+    correlation : float
+        Of lengths and contents, where it fits.
+    factor : float
+        Length, relative to what is expected in its place.
+    whole : bool
+        Whether it is all of the edition.
+    """
+
+    edition: int
+    places: Integers
+    kind: str
+    offset: int | None
+    gain: float
+    correlation: float = math.nan
+    factor: float = math.nan
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Track:
+    """Lengths of an edition along the intents, and its path.
+
+    Attributes
+    ----------
+    edition : int
+        Column of the edition.
+    lengths : ndarray, shape (I,)
+        Logarithms of lengths.
+    beyond : ndarray, shape (I,)
+        What of these is neither the part of the edition nor what the others say of the intent.
+    z, c : ndarray, shape (I,)
+        Scores of these.
+    correlation : float
+        Of the scores, where the edition is in step.
+    path : ndarray of int, shape (I,)
+        Offsets; `max_offset` + 1 for *none*.
+    """
+
+    edition: int
+    lengths: Numbers
+    beyond: Numbers
+    z: Numbers
+    c: Numbers
+    correlation: float
+    path: NDArray[np.int8]
+
+
+def passages_of(track: Track, max_offset: int) -> list[Passage]:
+    """Return the maximal runs outside offset 0, trimmed to texts that the edition has."""
+    path, has = track.path, np.isfinite(track.z)
+    found = []
+    in_step = log_ratio(track.z, track.c, track.correlation)
+    for rows in np.split(np.arange(len(path)), np.flatnonzero(np.diff(path)) + 1):
+        places = rows[has[rows]]
+        offset = int(path[rows[0]]) if len(rows) else 0
+        if offset == 0 or not len(places):
+            continue
+        none = offset > max_offset
+        there = 0.0 if none else float(_fit(track, places, offset).sum())
+        gain = there - float(in_step[places].sum())
+        own = None if none else offset
+        whole = len(places) >= _WHOLE * has.sum()
+        found.append(Passage(track.edition, places, "" if none else "shifted", own, gain, whole=whole))
+    return found
+
+
+def named(
+    passage: Passage, track: Track, documents: Integers, threshold: float, texts: Callable[[], pd.Series]
+) -> list[Passage]:
+    """Return a passage with its kind, or its parts, if these were moved to different places.
+
+    Parameters
+    ----------
+    passage : Passage
+        A passage of `passages_of`.
+    track : Track
+        Its edition.
+    documents : ndarray of int, shape (I,)
+        Number of the document of each intent.
+    threshold : float
+        Nats of evidence that it takes to say where a passage belongs.
+    texts : callable
+        Reads the texts of the passage.
+    """
+    z, c = track.z[passage.places], track.c[passage.places]
+    both = np.isfinite(c)
+    within = correlation(z[both], c[both]) if both.sum() > 1 else math.nan
+    if passage.offset is not None:
+        there = _values(track.c, passage.places + passage.offset)
+        both = np.isfinite(there)
+        return [replace(passage, correlation=correlation(z[both], there[both]) if both.sum() > 1 else math.nan)]
+    if _may_be_placeholder(track.lengths[passage.places]) and len(own := _equal(texts(), passage.places)):
+        return [replace(passage, kind="placeholder", correlation=within, places=own)]
+    if within >= _IN_STEP and math.atanh(min(within, 1 - 1e-9)) * math.sqrt(max(both.sum() - 3, 0)) >= _SURE:
+        factor = math.exp(float(np.nanmedian(track.beyond[passage.places])))
+        return [replace(passage, kind="level", correlation=within, factor=factor)]
+    unrelated = replace(passage, kind="unrelated", correlation=within)
+    if found := _moved(unrelated, track, threshold):
+        return [found]
+    if len(passage.places) < _DIVIDED or passage.whole:
+        return [unrelated]
+    parts = [_moved(part, track, threshold) or part for part in _by_document(unrelated, documents, track)]
+    return list(_joined(parts))
+
+
+def _fit(track: Track, places: Integers, offset: int) -> Numbers:
+    return log_ratio(track.z[places], shifted(track.c, offset)[places], track.correlation)
+
+
+def _values(values: Numbers, places: Integers) -> Numbers:
+    """Return the values at some places, NaN beyond the ends."""
+    inside = (places >= 0) & (places < len(values))
+    found: Numbers = np.where(inside, values[np.where(inside, places, 0)], np.nan)
+    return found
+
+
+def _may_be_placeholder(lengths: Numbers) -> bool:
+    """Return whether most lengths are nearly equal, so that texts need to be read only then."""
+    characters = np.sort(np.exp(lengths))
+    width = max(math.ceil(_EQUAL * len(characters)), 2)
+    if len(characters) < width:
+        return False
+    span = characters[width - 1 :] - characters[: len(characters) - width + 1]
+    return bool((span <= _ALIKE).any())
+
+
+def _equal(texts: pd.Series, places: Integers) -> Integers:
+    """Return the places from the first to the last text of the commonest form; none if it is not that of most."""
+    forms = np.array([re.sub(r"\d+", "", text).strip() for text in texts], dtype=object)
+    form, count = Counter(forms).most_common(1)[0]
+    if count < _EQUAL * len(forms):
+        return places[:0]
+    own = np.flatnonzero(forms == form)
+    return places[own[0] : own[-1] + 1]
+
+
+def _moved(passage: Passage, track: Track, threshold: float) -> Passage | None:
+    """Return the passage with the offset to where it fits, or None if it fits nowhere, or in several places."""
+    places = passage.places
+    if len(places) > _SAMPLE:
+        places = places[np.linspace(0, len(places) - 1, _SAMPLE).astype(int)]
+    offsets = np.arange(-places[0], len(track.c) - places[-1])
+    sums = np.full(len(offsets), -np.inf)
+    step = max(2_000_000 // len(places), 1)
+    for start in range(0, len(offsets), step):
+        there = track.c[places[:, None] + offsets[None, start : start + step]]
+        sums[start : start + step] = log_ratio(track.z[places, None], there, track.correlation).sum(axis=0)
+    best = int(sums.argmax())
+    second = float(np.delete(sums, best).max(initial=-np.inf))
+    if sums[best] < threshold or sums[best] - second < _MARGIN or offsets[best] == 0:
+        return None
+    offset = int(offsets[best])
+    there = _values(track.c, passage.places + offset)
+    both = np.isfinite(there)
+    agreement = correlation(track.z[passage.places][both], there[both])
+    if not agreement >= _MOVED:
+        return None
+    return replace(passage, kind="moved", offset=offset, correlation=agreement)
+
+
+def _by_document(passage: Passage, documents: Integers, track: Track) -> list[Passage]:
+    own = documents[passage.places]
+    parts = np.split(passage.places, np.flatnonzero(np.diff(own)) + 1)
+    in_step = log_ratio(track.z, track.c, track.correlation)
+    return [replace(passage, places=places, gain=-float(in_step[places].sum())) for places in parts]
+
+
+def _joined(parts: list[Passage]) -> Iterator[Passage]:
+    """Yield passages, neighbours of one kind and offset as one."""
+    before: Passage | None = None
+    for part in parts:
+        if before is not None and (part.kind, part.offset) == (before.kind, before.offset):
+            weights = len(before.places), len(part.places)
+            before = replace(
+                before,
+                places=np.concatenate([before.places, part.places]),
+                gain=before.gain + part.gain,
+                correlation=float(np.average([before.correlation, part.correlation], weights=weights)),
+            )
+            continue
+        if before is not None:
+            yield before
+        before = part
+    if before is not None:
+        yield before

@@ -1,0 +1,287 @@
+"""The result of a check of alignment."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from langdiff.base.result import Drawn, Result
+from langdiff.corpora.alignment.completeness import NOTED, WARNED
+from langdiff.corpora.alignment.references import in_words, rows_of
+from langdiff.errors import ConfigError, DataError, listing
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_sources import LEFT_OUT_COLUMNS
+
+WRONG = ("shifted", "moved", "unrelated", "placeholder")  # kinds of passages that are out of step
+APPLIED = (*WRONG, "repeated", "no words")
+_FOUND = (*APPLIED, "cut")  # what can be left out
+_NAMED = 3  # editions that the headline names
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Alignment(Result):
+    """Where the texts of a multitext do not say the same as those of most editions.
+
+    Attributes
+    ----------
+    passages : DataFrame
+        Passages that do not fit: ``edition``, ``first`` and ``last`` intent, ``texts``, ``kind``, ``offset`` (intents
+        from where a text stands to where it fits), ``fits_first`` and ``fits_last`` (where it fits), ``gain`` (evidence
+        in nats), ``correlation`` of lengths and contents, ``factor`` (how much longer than in the rest of the edition),
+        ``first_document`` and ``last_document``, and ``says``, the finding in words. The kinds are ``"shifted"``;
+        ``"moved"``, to another place of the corpus; ``"unrelated"``, fitting nothing; ``"placeholder"``, a note in
+        place of each text; and ``"level"``, in step but longer or shorter than elsewhere, which is not an error.
+    fit : DataFrame, editions × documents
+        Mean evidence of the texts for being in step, in nats; more than 0 is better than chance.
+    editions : DataFrame
+        One row per edition: ``language``, ``correlation`` of its lengths with those of others, number of ``intents``,
+        ``level`` (logarithm of the length beside that of the language in FLORES-200), ``level_z`` (the same in standard
+        deviations, NaN if it cannot be judged), the numbers of findings ``n_…`` of each kind, and ``worst``, the
+        largest gain.
+    repeats : DataFrame
+        Runs of texts that an edition has twice: ``first`` to ``last`` are equal to ``equals_first`` to ``equals_last``.
+    copies : DataFrame
+        Pairs of editions with equal texts; which was copied is not known.
+    cells : DataFrame
+        Single texts: ``what`` is ``"cut"`` (as long as the longest of the edition, to which others were cut),
+        ``"no words"``, ``"script"`` (in another script than the edition) or ``"short"``; with ``severity`` and, where
+        they are few, the ``text``.
+    options : dict
+        Arguments of the check.
+    """
+
+    passages: pd.DataFrame
+    fit: pd.DataFrame
+    editions: pd.DataFrame
+    repeats: pd.DataFrame
+    copies: pd.DataFrame
+    cells: pd.DataFrame
+    options: dict[str, Any]
+
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
+
+    plot = Drawn("plot_alignment")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the passages, one row each."""
+        return self.passages.copy()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found that is a warning."""
+        counts = [self.passages["kind"].isin(WRONG), *((t["severity"] == "warning") for t in self._tables())]
+        return not any(count.any() for count in counts) and not (self.editions["level_z"].abs() >= WARNED).any()
+
+    def headline(self) -> str:
+        """Return the findings in one sentence.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> multitext = ld.corpora.synthesize(200, 3, seed=1).multitext
+        >>> print(ld.corpora.check_alignment(multitext).headline())
+        Alignment: nothing is wrong in 3 editions.
+        """
+        wrong = self.passages[self.passages["kind"].isin(WRONG)]
+        counts = wrong["edition"].value_counts()
+        said = []
+        if len(counts):
+            named = ", ".join(f"{edition} {count}" for edition, count in counts.iloc[:_NAMED].items())
+            more = ", …" if len(counts) > _NAMED else ""
+            have = "have passages that do" if len(counts) > 1 else "has passages that do"
+            said.append(f"{len(counts)} {have} not fit ({named}{more})")
+        warned = [table[table["severity"] == "warning"] for table in self._tables()]
+        cells = warned[2].groupby("what")["edition"].unique()
+        for what, phrase in (("cut", "cut off"), ("no words", "without words in places"), ("script", "in two scripts")):
+            if what in cells.index:
+                said.append(_some(cells[what], f"{'is' if len(cells[what]) == 1 else 'are'} {phrase}"))
+        for table, one, several in ((warned[0], "repeats passages", "repeat passages"),):
+            if len(table):
+                names = table["edition"].unique()
+                said.append(_some(names, one if len(names) == 1 else several))
+        if len(warned[1]):
+            n_pairs = len(warned[1])
+            said.append(f"{n_pairs} pair{'s' * (n_pairs > 1)} of editions share{'s' * (n_pairs == 1)} texts")
+        short = self.editions.index[self.editions["level_z"].abs() >= WARNED]
+        if len(short):
+            said.append(_some(short, "of unusual length"))
+        n = len(self.editions)
+        return (
+            f"Alignment: of {n} editions {', '.join(said)}."
+            if said
+            else f"Alignment: nothing is wrong in {n} editions."
+        )
+
+    def applied(self, multitext: Multitext, kinds: Iterable[str] = APPLIED) -> Multitext:
+        """Return a multitext without the texts that do not belong where they stand.
+
+        Parameters
+        ----------
+        multitext : Multitext
+            The multitext that was checked, or some of its editions.
+        kinds : iterable of str
+            Findings to leave out: kinds of passages, ``"repeated"``, ``"no words"`` or ``"cut"``. Of the runs repeated,
+            warnings alone count, and of two equal ones that which fits less.
+
+        Returns
+        -------
+        Multitext
+            The same with these cells missing; its table `skipped` has a row for each, and `left_out` one per passage.
+
+        Raises
+        ------
+        ConfigError
+            If a kind is unknown.
+        DataError
+            If the multitext lacks intents where a finding begins or ends.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> multitext = ld.corpora.synthesize(200, 3, seed=1).multitext
+        >>> ld.corpora.check_alignment(multitext).applied(multitext)
+        Multitext: 200 intents × 3 editions (3 languages), 0 of 600 cells missing
+        """
+        kinds = list(kinds)
+        if unknown := [kind for kind in kinds if kind not in _FOUND]:
+            raise ConfigError(f"kinds: {listing(unknown)} cannot be left out; there are {listing(_FOUND, most=9)}.")
+        presence = multitext.presence.copy()
+        skipped, left_out = [], []
+        for edition, first, last, why in self._faulty(kinds):
+            if edition not in presence:
+                continue
+            ends = multitext.intents.get_indexer(pd.Index([first, last]))
+            if (ends < 0).any():
+                raise DataError(
+                    f"there is no intent {first!r} or {last!r}; check the alignment of this multitext anew."
+                )
+            own = presence[edition].to_numpy().copy()
+            gone = [row for row in range(ends[0], ends[1] + 1) if own[row]]
+            own[gone] = False
+            presence[edition] = own
+            file = str(multitext.edition_info["path"].get(edition, "")) if "path" in multitext.edition_info else ""
+            skipped += [(edition, file, None, multitext.intents[row], why) for row in gone]
+            if gone:
+                what = f"{len(gone):,} text{'s' * (len(gone) > 1)} ({in_words(first, last)})"
+                left_out.append((edition, "text", what, why))
+        if not skipped:
+            return multitext
+        rows = pd.DataFrame(skipped, columns=list(multitext.skipped), dtype=object).astype({"line": "Int64"})
+        whats = pd.DataFrame(left_out, columns=list(LEFT_OUT_COLUMNS), dtype=object)
+        return replace(
+            multitext,
+            presence=presence,
+            skipped=pd.concat([multitext.skipped, rows], ignore_index=True) if len(multitext.skipped) else rows,
+            left_out=pd.concat([multitext.left_out, whats], ignore_index=True) if len(multitext.left_out) else whats,
+        )
+
+    def _faulty(self, kinds: list[str]) -> Iterator[tuple[str, str, str, str]]:
+        """Yield edition, first and last intent, and why, of what is to be left out."""
+        for row in rows_of(self.passages[self.passages["kind"].isin(kinds)]):
+            yield row.edition, row.first, row.last, f"does not fit: {row.says}"
+        if "repeated" in kinds:
+            for row in rows_of(self.repeats[self.repeats["severity"] == "warning"]):
+                yield row.edition, row.first, row.last, f"repeats {in_words(row.equals_first, row.equals_last)}"
+        for row in rows_of(self.cells[self.cells["what"].isin(kinds)]):
+            why = "is as long as the longest texts, to which others were cut" if row.what == "cut" else "has no words"
+            yield row.edition, row.intent, row.intent, why
+
+    def _tables(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        return self.repeats, self.copies, self.cells
+
+    def summary(self) -> str:
+        """Return the findings as text, the worst edition first, one line per passage."""
+        lines = [self.headline()]
+        if majority := self.options.get("majority", ""):
+            lines.append(majority)
+        order = self.editions.sort_values("worst", ascending=False, kind="stable").index
+        for edition in order:
+            if found := list(self.findings(str(edition))):
+                lines += ["", f"{edition} ({self._about(str(edition))})", *(f"  {line}" for line in found)]
+        if notes := [f"  {line}" for line in _copied(self.copies)]:
+            lines += ["", "Equal texts of two editions (which was copied is not known)", *notes]
+        return "\n".join(lines)
+
+    def findings(self, edition: str) -> Iterator[str]:
+        """Yield what was found in an edition, one line each."""
+        row = self.editions.loc[edition]
+        if abs(row["level_z"]) >= NOTED:
+            percent = 100 * abs(np.expm1(row["level"]))
+            longer = "longer" if row["level"] > 0 else "shorter"
+            asked = ": is part of every sentence left out?" if row["level_z"] <= -WARNED else "."
+            yield f"{percent:.0f} % {longer} than its language is elsewhere{asked}"
+        own = self.passages[self.passages["edition"] == edition]
+        yield from own["says"]
+        for repeat in rows_of(self.repeats[self.repeats["edition"] == edition]):
+            yield _repeated(repeat)
+        cells = self.cells[self.cells["edition"] == edition]
+        for what, group in cells.groupby("what", sort=False):
+            yield _said_of_cells(str(what), group, self._n_texts(edition))
+
+    def warnings(self) -> Iterator[tuple[str, str]]:
+        """Yield edition and finding for what is a warning but not a passage."""
+        for edition, row in self.editions.iterrows():
+            if abs(row["level_z"]) >= WARNED:
+                yield str(edition), next(self.findings(str(edition)))
+        for repeat in rows_of(self.repeats[self.repeats["severity"] == "warning"]):
+            yield repeat.edition, _repeated(repeat)
+        cells = self.cells[self.cells["severity"] == "warning"]
+        for edition, own in cells.groupby("edition", sort=False):
+            for what, group in own.groupby("what", sort=False):
+                yield str(edition), _said_of_cells(str(what), group, self._n_texts(str(edition)))
+        copies = self.copies[self.copies["severity"] == "warning"]
+        for edition, line in zip(copies["edition"], _copied(copies), strict=True):
+            yield edition, line
+
+    def _about(self, edition: str) -> str:
+        row = self.editions.loc[edition]
+        return f"{row['language']}, correlation {row['correlation']:.2f}, {self._n_texts(edition):,} texts"
+
+    def _n_texts(self, edition: str) -> int:
+        return int(self.editions["intents"].to_dict()[edition])
+
+    def _lines(self) -> Iterable[str]:
+        yield self.headline()
+
+    def _table(self) -> pd.DataFrame:
+        return self.passages[["edition", "kind", "says", "gain"]].round({"gain": 1})
+
+    def __repr__(self) -> str:
+        """Return the findings in one sentence."""
+        return self.headline()
+
+
+def _some(names: Iterable[object], what: str) -> str:
+    names = list(names)
+    return f"{len(names)} {what} ({', '.join(map(str, names[:_NAMED]))}{', …' if len(names) > _NAMED else ''})"
+
+
+def _repeated(row: Any) -> str:
+    where, there = in_words(row.first, row.last), in_words(row.equals_first, row.equals_last)
+    return f"{where} ({row.texts} texts) is equal to {there}{'' if row.severity == 'warning' else ', a note'}"
+
+
+def _copied(copies: pd.DataFrame) -> list[str]:
+    return [
+        f"{row.edition} and {row.other}: {row.equal:,} of {row.texts:,} texts are equal, at most {row.longest_run} in "
+        f"succession ({in_words(row.first, row.last)}){'' if row.severity == 'warning' else ', a note'}"
+        for row in rows_of(copies)
+    ]
+
+
+def _said_of_cells(what: str, cells: pd.DataFrame, n_texts: int) -> str:
+    some = ", ".join(
+        in_words(row.intent, row.intent) + (f" {row.text!r:.60}" if isinstance(row.text, str) and row.text else "")
+        for row in cells.iloc[:5].itertuples()
+    ) + (", …" if len(cells) > 5 else "")
+    match what:
+        case "cut":
+            return f"{len(cells):,} of {n_texts:,} texts are exactly as long as the longest: cut off ({some})"
+        case "no words":
+            return f"{len(cells)} without words, where others have some: {some}"
+        case "script":
+            return f"{len(cells)} in another script: {some}"
+        case _:
+            return f"{len(cells)} very short, a note: {some}"
