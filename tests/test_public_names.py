@@ -29,8 +29,8 @@ langdiff.constructions:
     constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns read_gold
     read_parses read_queries read_rules read_vetted
 langdiff.corpora:
-    CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext corpus_sizes
-    costep_statistics detokenize fetch native_share read_frame read_multitext synthesize tokenize
+    Alignment CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
+    corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext synthesize tokenize
     write_multitext
 langdiff.datasets:
     Bothwell2023 Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
@@ -62,8 +62,8 @@ langdiff.parallelism:
 langdiff.parity:
     CrossMutualInformation Parity diagnose_tokens measure_parity read_tokenizer xmi
 langdiff.plots:
-    plot_against_truth plot_average_ranks plot_balanced plot_bpe_sweep plot_by_language plot_certificate
-    plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
+    plot_against_truth plot_alignment plot_average_ranks plot_balanced plot_bpe_sweep plot_by_language
+    plot_certificate plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
     plot_difficulty_curves plot_discourse_comparison plot_discourse_relations plot_discourse_tree
     plot_divergences plot_goodness_of_fit plot_intent_stability plot_intents_per_edition
     plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_lm_differences

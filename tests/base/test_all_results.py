@@ -106,6 +106,7 @@ def shares():
 
 
 MADE_HERE = {
+    "Alignment": lambda: ld.corpora.check_alignment(out_of_step()),
     "ItemFaults": lambda: ld.fit_outcomes(ld.simulate_crossed_outcomes(40, 5, 10, seed=1).outcomes).items_at_fault(),
     "DifficultyShares": shares,
     "TwoWay": lambda: crossed().two_way,
@@ -139,6 +140,13 @@ for _module in pkgutil.walk_packages(ld.__path__, "langdiff."):
     if not _module.name.endswith("__main__"):
         importlib.import_module(_module.name)
 CLASSES = {kind.__name__: kind for kind in ld.Result.classes.values() if kind.__module__.startswith("langdiff.")}
+
+
+def out_of_step():
+    """Return a multitext in which one edition is shifted."""
+    texts = ld.synthesize(200, 4, seed=3).multitext.to_frame()
+    texts.iloc[60:140, 1] = texts.iloc[61:141, 1].to_numpy()
+    return ld.read_frame(texts)
 
 
 def check_one(name, check, monkeypatch):

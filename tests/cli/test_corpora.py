@@ -95,3 +95,35 @@ def test_plot_of_costep(langdiff, tmp_path):
     )
     done = langdiff("plot", "native", tmp_path, "--format", "costep", "--out", tmp_path / "picture.svg")
     assert done.code == 0, done.err
+
+
+@pytest.fixture
+def out_of_step(tmp_path):
+    """Return a folder of four editions, one of which is a line ahead from line 61 to line 120."""
+    texts = ld.synthesize(200, 4, seed=3).multitext.to_frame()
+    texts.iloc[60:120, 1] = texts.iloc[61:121, 1].to_numpy()
+    write_multitext(ld.read_frame(texts), tmp_path / "texts", format="moses")
+    return tmp_path / "texts", texts.columns[1]
+
+
+def test_check_of_alignment(langdiff, out_of_step, tmp_path):
+    folder, edition = out_of_step
+    done = langdiff("corpora", "check", folder, "--format", "moses", "--plot", tmp_path / "fit.svg")
+    assert (done.code, (tmp_path / "fit.svg").is_file()) == (0, True), done.err
+    assert f"1 has passages that do not fit ({edition} 1)" in done.out
+    assert "of the others" in done.out
+    found = json.loads(langdiff("corpora", "check", folder, "--format", "moses", "--json", "--strict").out)
+    assert [(row["edition"], row["kind"], row["offset"]) for row in found["passages"]] == [(edition, "shifted", 1)]
+    assert langdiff("corpora", "check", folder, "--format", "moses", "--strict").code == 1
+    assert langdiff("corpora", "check", folder, "--format", "moses", "--strict", "--alpha", "1e-60").code == 0
+
+
+@pytest.mark.parametrize(
+    ("how", "told", "complete"), [("warn", True, 200), ("leave-out", True, 199), ("off", False, 200)]
+)
+def test_select_tells_of_texts_out_of_step(langdiff, out_of_step, how, told, complete):
+    folder, edition = out_of_step
+    done = langdiff("select", folder, "--format", "moses", "--n-editions", 4, "--alignment", how, "--json")
+    assert done.code == 0, done.err
+    assert (f"do not fit ({edition} 1)" in done.err) is told
+    assert f"{complete} intents" in done.err if how != "leave-out" else "200 intents × 4" not in done.err

@@ -1,7 +1,6 @@
 """The check of alignment: from lengths and hashes of texts to passages that do not fit."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -268,8 +267,8 @@ class _Check:
         table = pd.DataFrame(rows, columns=list(_PASSAGES)).astype({"offset": "Int64"})
         pair = self.multitext.editions
         both = f"{pair[0]} and {pair[1]}: " if len(pair) == 2 else ""
-        whole = [one.whole for one in found]
-        says = [both + said for said in _in_words(table, whole)]
+        exchanged = [any(_are_exchanged(one, other) for other in found) for one in found]
+        says = [both + _in_words(*each) for each in zip(rows_of(table), found, exchanged, strict=True)]
         return table.assign(says=pd.Series(says, dtype=object))
 
     def _fit(self, fit: NDArray[np.float32]) -> pd.DataFrame:
@@ -287,7 +286,8 @@ class _Check:
         with_words = self.has.copy()
         for row, column, what in self.features.striking:
             with_words[row, column] &= what != NO_WORDS
-        shares = with_words.sum(axis=1) / np.maximum(self.has.sum(axis=1), 1)
+        others = np.maximum(self.has.sum(axis=1) - 1, 1)  # beside a text without words
+        shares = with_words.sum(axis=1) / others
         of_script = _warned_of_scripts(self.features)
         for row, column, what in self.features.striking:
             if what == NO_WORDS and (shares[row] < _MOST_HAVE or self.has[row].sum() < 2):
@@ -351,37 +351,38 @@ def _warned_of_scripts(features: TextFeatures) -> set[int]:
     }
 
 
-def _in_words(table: pd.DataFrame, whole: list[bool]) -> Iterator[str]:
-    """Yield what each passage is in words."""
-    moved = table[table["kind"] == "moved"]
-    for row, all_of_it in zip(rows_of(table), whole, strict=True):
-        where = f"{in_words(row.first, row.last)} ({row.texts:,} texts)"
-        there = in_words(row.fits_first, row.fits_last) if row.fits_first is not None else ""
-        match row.kind:
-            case "shifted" if all_of_it:
-                next_one = "next" if row.offset > 0 else "previous"
-                lost = "was a line lost" if row.offset > 0 else "was a line added"
-                far = f" but {abs(row.offset) - 1}" if abs(row.offset) > 1 else ""
-                yield f"every text fits the {next_one} one{far}: {lost} at the top?"
-            case "shifted":
-                yield f"{where} fits {there} of the others"
-            case "unrelated" if all_of_it:
-                yield "no passage fits: this is not the same text"
-            case "unrelated":
-                yield f"{where} fits nothing"
-            case "placeholder":
-                yield f"{where} has one note in place of each text"
-            case "level":
-                yield f"{where} is in step, but ×{row.factor:.2f} as long as elsewhere, a note"
-            case _:
-                same = moved[(moved["edition"] == row.edition) & (moved["offset"] == -row.offset)]
-                back = [other for other in rows_of(same) if _overlap(row, other)]
-                yield f"{where} fits {there}" + (", exchanged with it" if back else "")
+def _in_words(row: Any, passage: Passage, exchanged: bool) -> str:
+    """Return what a passage is in words, given its row of the table."""
+    where = f"{in_words(row.first, row.last)} ({row.texts:,} texts)"
+    there = "" if row.fits_first is None else in_words(row.fits_first, row.fits_last)
+    match row.kind:
+        case "shifted" if passage.whole:
+            which, what = ("next", "lost") if row.offset > 0 else ("previous", "added")
+            which = (
+                f"{which} one"
+                if abs(row.offset) == 1
+                else f"one {abs(row.offset)} lines {'on' if row.offset > 0 else 'back'}"
+            )
+            return f"every text fits the {which}: was a line {what} at the top?"
+        case "shifted":
+            return f"{where} fits {there} of the others"
+        case "unrelated" if passage.whole:
+            return "no passage fits: this is not the same text"
+        case "unrelated":
+            return f"{where} fits nothing"
+        case "placeholder":
+            return f"{where} has one note in place of each text"
+        case "level":
+            return f"{where} is in step, but ×{row.factor:.2f} as long as elsewhere, a note"
+        case _:
+            return f"{where} fits {there}{', exchanged with it' if exchanged else ''}"
 
 
-def _overlap(one: Any, other: Any) -> bool:
-    """Return whether a passage fits the place of another and the other its place."""
-    return bool(one.fits_first == other.first or one.fits_last == other.last)
+def _are_exchanged(one: Passage, other: Passage) -> bool:
+    """Return whether two moved passages fit each other's place, at least in half of their texts."""
+    if (one.kind, other.kind, one.edition) != ("moved", "moved", other.edition) or one.offset is None:
+        return False
+    return one.offset == -(other.offset or 0) and bool(np.isin(one.places + one.offset, other.places).mean() >= 0.5)
 
 
 def _editions(

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from langdiff.base import io
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.formats.pbc import PbcText, scan_lines
+from langdiff.tables.text_features import measure
 
 SPACES = "".join(chr(code) for code in range(0x110000) if chr(code).isspace() and chr(code) != "\n")
 IDS = st.one_of(
@@ -57,10 +59,13 @@ def test_against_a_reading_line_by_line(tmp_path_factory, lines, size, end, at_t
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(io, "BLOCK", size)
         assert dict(PbcText(file).verses({}, faults)) == expected
-        listed, present, _ = PbcText(file).numbers({}, Faults("skip"))
+        listed, present, _, measured = PbcText(file).numbers({}, Faults("skip"))
     assert sorted(fault.line for fault in faults.found) == faulty
     assert [f"{number:08d}" for number in listed] == list(expected)
-    assert [f"{number:08d}" for number in present] == [verse for verse, text in expected.items() if text is not None]
+    texts = [expected[verse] for verse in sorted(verse for verse, text in expected.items() if text is not None)]
+    assert [f"{number:08d}" for number in present] == sorted(v for v, text in expected.items() if text is not None)
+    np.testing.assert_array_equal(measured.hashes, measure(texts).hashes)
+    np.testing.assert_array_equal(measured.lengths, measure(texts).lengths)
 
 
 def test_every_white_space_is_missing():
