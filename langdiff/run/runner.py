@@ -341,7 +341,7 @@ class _Run:
         for name, part in self.experiment.sections().items():
             with self.stage(name):
                 found = basis.found[name] = part.find(basis, self.new)
-            if found.failure or not found.table.empty:
+            if found.failure or len(found.table.columns):
                 self.save_table(name, found.table, index=False)
         return basis.found
 

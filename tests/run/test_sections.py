@@ -55,7 +55,7 @@ def run(settings, tmp_path_factory):
 
 
 def test_sections_find_what_the_functions_find(run, settings):
-    assert list(run.analyses) == list(SECTIONS)
+    assert list(run.analyses) == ["alignment", *SECTIONS]
     assert run.manifest["not_done"] == {}
     (fit,), (table,) = run.fits.values(), run.surprisals.values()
     compared = run.analyses["compare"].table.set_index("model")

@@ -104,8 +104,8 @@ def _correlation(z: Numbers, c: Numbers) -> float:
     if len(both) < _ENOUGH:
         return np.nan
     pieces = np.array_split(both, max(round(len(both) / _PIECE), 1))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return float(np.nanmedian([correlation(z[piece], c[piece]) for piece in pieces]))
+    found = [one for piece in pieces if not np.isnan(one := correlation(z[piece], c[piece]))]
+    return float(np.median(found)) if found else np.nan
 
 
 def correlation(one: Numbers, other: Numbers) -> float:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from langdiff.run.result import RunResult
 
 _DRAWN = 60  # editions at most
+_SHOWN = ["edition", "kind", "says", "gain"]
+_NOT_CHECKED = "Not checked: there are fewer than 100 intents or two editions."
 
 
 @section(
@@ -43,7 +45,7 @@ class AlignmentChecked(Section):
         """Describe what was found; there is no table if nothing was, or too few texts could be checked."""
         name, found = self.about.name, basis.alignment
         if found is None:
-            return Analysis(name=name, table=pd.DataFrame(), notes=("Not checked: there are too few intents.",))
+            return Analysis(name=name, table=pd.DataFrame(columns=_SHOWN), notes=(_NOT_CHECKED,))
         title = found.headline().removeprefix("Alignment: ")
         caption = "Fit of the texts of each document to those of other editions; passages out of step are outlined."
         rows = min(len(found.fit), _DRAWN)
@@ -65,4 +67,4 @@ class AlignmentChecked(Section):
     def tables(cls, run: "RunResult") -> list[dict[str, str]]:
         """Return the passages in words."""
         table = run.analyses[cls.about.name].table
-        return tables_of(table[["edition", "kind", "says", "gain"]]) if len(table) else []
+        return tables_of(table[_SHOWN]) if len(table) else []
