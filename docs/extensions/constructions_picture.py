@@ -30,8 +30,9 @@ def read_table(page: str) -> pd.DataFrame:
         for parser, cell in zip(head[3:], cells, strict=True):
             if parser not in whole:
                 continue
-            recall, low, high = (float(part) if part else float("nan") for part in CELL.fullmatch(cell).groups())
-            if parser in EXACT:
+            values = (None,) * 3 if cell == "n/a" else CELL.fullmatch(cell).groups()  # not in a basic tree
+            recall, low, high = (float(part) if part else float("nan") for part in values)
+            if parser in EXACT and cell != "n/a":
                 n = int(targets)
                 low, high = proportion_confint(round(recall * n), n, method="wilson")
             found.append((phenomenon, kind, parser, recall, low, high))

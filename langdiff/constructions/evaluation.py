@@ -15,20 +15,28 @@ from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 
 Missing = Literal["raise", "skip", "wrong"]
 SUSPICIOUS = 5  # targets; rules that find none of so many may be for another scheme
+TOLERATED = 0.1  # share of the items without a parse; above it, the warning says more
 
 
 def coverage_of(gold: GoldTargets, systems: Sequence[Parses]) -> pd.DataFrame:
     """Return the coverage of the gold set, one row per parser and treebank.
 
-    Columns are ``parser``, ``treebank``, ``items`` (sentences of the gold set), ``no_parse`` (those without a block)
-    and ``empty`` (blocks without lines).
+    Columns are ``parser``, ``treebank``, ``items`` (sentences of the gold set), ``no_parse`` (those without a block),
+    ``empty`` (blocks without lines) and ``by_text`` (sentences found by their text, not by ``sent_id``).
     """
     rows = [
-        (system.name, gold.treebank_of(item), 1, item not in system.blocks, system.blocks.get(item) == ())
+        (
+            system.name,
+            gold.treebank_of(item),
+            1,
+            item not in system.blocks,
+            system.blocks.get(item) == (),
+            item in system.by_text,
+        )
         for system in systems
         for item in gold.sentences
     ]
-    frame = pd.DataFrame(rows, columns=["parser", "treebank", "items", "no_parse", "empty"])
+    frame = pd.DataFrame(rows, columns=["parser", "treebank", "items", "no_parse", "empty", "by_text"])
     return frame.groupby(["parser", "treebank"], sort=False).sum().astype(int).reset_index()
 
 
@@ -53,7 +61,10 @@ def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], miss
     coverage = coverage_of(gold, systems)
     for parser, own in coverage.groupby("parser", sort=False):
         if (own["no_parse"] == own["items"]).all():
-            raise DataError(f"parser {parser!r} has no block for any item of {gold.name!r}; do their names agree?")
+            raise DataError(
+                f"parser {parser!r} has no block for any item of {gold.name!r}; do their names (sent_id of CoNLL-U) "
+                "or the words of their sentences agree?"
+            )
     lost = coverage[coverage["no_parse"] == coverage["items"]]
     if lost.empty or missing == "wrong":
         return gold
@@ -91,6 +102,12 @@ def warn_of_missing_parses(gold: GoldTargets, system: Parses) -> None:
         warn(
             f"parser {system.name!r} has no parse of {total:,} of {len(gold.sentences):,} sentences, whose targets "
             f"count as wrong. {each}."
+            + (
+                " That is more than a tenth: recall says little about this parser. Is its output complete, and of the "
+                "same text?"
+                if total > TOLERATED * len(gold.sentences)
+                else ""
+            )
         )
 
 
@@ -104,10 +121,12 @@ def evaluate(
     """Score parsers on constructions by the targets that rules find in their analyses.
 
     A positive target is correct if a rule finds it, a negative one if none does. Targets of items without a block are
-    wrong, negative ones too, and a warning counts and names these items; a block without lines is an analysis without
-    dependencies. If a parser has no block for any item of a treebank, its output for that treebank has probably not
-    been given, and `missing` decides how these targets count. A positive target for whose type a parser has no rule
-    is wrong, and is reported as not mapped.
+    wrong, negative ones too, and a warning counts and names these items, and says so where they are more than a tenth;
+    a block without lines is an analysis without dependencies. If a parser has no block for any item of a treebank, its
+    output for that treebank has probably not been given, and `missing` decides how these targets count. A positive
+    target for whose type a parser has no rule is wrong, and is reported as not mapped. Targets that a basic tree cannot
+    express, as the rules say, are not scored for a parser whose basic trees are read: they have no recall, and macro
+    recall is the mean without them.
 
     Parameters
     ----------
@@ -216,6 +235,8 @@ def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str
             )
         if target.item not in positions:
             outcome = "no parse"
+        elif system.are_trees and rules.needs_graph(target):
+            outcome = "not expressible"
         elif not serving:
             outcome = "not mapped"
         else:

@@ -11,12 +11,13 @@ from langdiff.errors import DataError
 from langdiff.treebanks.conllu import Sentence, read_sentences, word_number
 
 COLUMNS = 10
+ELSEWHERE = -2  # the head of a word whose head is in another sentence of the gold set; no rule matches it
 SENT_ID = "# sent_id ="
 _EDGE = re.compile(r"([0-9]+(?:[.-][0-9]+)?)((?::[^\d:_\-|][^:|]*)+)")  # 4:nsubj, 8.1:nmod:of
 
 
 class Word(NamedTuple):
-    """A word of a sentence; positions count from 0, and -1 is the head of the root."""
+    """A word of a sentence; positions count from 0, and -1 is the head of the root, -2 (`ELSEWHERE`) one outside."""
 
     form: str
     lemma: str
@@ -35,7 +36,7 @@ class Graph:
     Attributes
     ----------
     item : str
-        Its ``sent_id``.
+        Its ``sent_id``; empty if it has none.
     line : int
         Line at which it begins.
     words : tuple of Word
@@ -65,13 +66,15 @@ class Graph:
         return tuple(f"{head} {relation} {name}" for name, edges in nodes for head, relation in edges)
 
 
-def read_graphs(path: str | Path) -> Iterator[Graph]:
+def read_graphs(path: str | Path, *, named: bool = True) -> Iterator[Graph]:
     r"""Yield the sentences of a CoNLL-U file.
 
     Parameters
     ----------
     path : str or Path
-        CoNLL-U file, plain or compressed; every sentence needs a ``sent_id``.
+        CoNLL-U file, plain or compressed.
+    named : bool
+        Whether every sentence needs a ``sent_id``.
 
     Yields
     ------
@@ -81,7 +84,8 @@ def read_graphs(path: str | Path) -> Iterator[Graph]:
     Raises
     ------
     DataError
-        If a row is malformed, a head does not exist, or a sentence has no ``sent_id``; the message names the line.
+        If a row is malformed, a head does not exist, or a sentence lacks the ``sent_id`` that it needs; the message
+        names the line.
 
     Examples
     --------
@@ -94,16 +98,16 @@ def read_graphs(path: str | Path) -> Iterator[Graph]:
     [('1 nsubj 0', '-1 root 1')]
     """
     for sentence in read_sentences(as_path(path)):
-        yield _graph(path, sentence)
+        yield _graph(path, sentence, named)
 
 
-def _graph(path: str | Path, sentence: Sentence) -> Graph:
+def _graph(path: str | Path, sentence: Sentence, named: bool) -> Graph:
     start = sentence.rows[0][0]
     for number, cells in sentence.rows:
         if len(cells) != COLUMNS:
             raise DataError(f"{path}, line {number}: {len(cells)} columns separated by tabs; CoNLL-U has 10.")
     items = [line.removeprefix(SENT_ID).strip() for line in sentence.comments if line.startswith(SENT_ID)]
-    if not (items and items[-1]):
+    if named and not (items and items[-1]):
         raise DataError(f"{path}, line {start}: the sentence has no sent_id, by which items are found.")
     words: list[Word] = []
     ranges: list[tuple[str, int, int]] = []
@@ -124,7 +128,7 @@ def _graph(path: str | Path, sentence: Sentence) -> Graph:
                 empty.append((cells[0], edges))
         except ValueError as error:
             raise DataError(f"{path}, line {number}: {error}") from error
-    return Graph(items[-1], start, tuple(words), _surface(words, ranges), tuple(empty))
+    return Graph(items[-1] if items else "", start, tuple(words), _surface(words, ranges), tuple(empty))
 
 
 def _word(cells: list[str], edges: tuple[tuple[str, str], ...], count: int) -> Word:

@@ -9,23 +9,10 @@ from typing import Literal, NamedTuple, cast, get_args
 from langdiff.base.io import as_paths, read_lines
 from langdiff.base.signature import short_hash
 from langdiff.constructions.gold import read_sentences
-from langdiff.constructions.graphs import read_graphs
+from langdiff.constructions.graphs import Graph, read_graphs
+from langdiff.constructions.matching import Stream, Token, plain, spans_of
 from langdiff.errors import ConfigError, DataError, listing
 
-Token = tuple[str, tuple[int, ...]]  # what is written, and the positions of its words
-
-# How the Penn Treebank's parsers write brackets and quotation marks
-_ESCAPES = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "``": '"',
-    "''": '"',
-}
-_QUOTES = str.maketrans("“”", '""')
 ShapeName = Literal["gr", "stanford", "triples", "conllu"]
 GraphName = Literal["basic", "enhanced"]
 
@@ -61,20 +48,8 @@ def align(item: str, words: Sequence[str], tokens: Sequence[Token], forms: Seque
     >>> align("a", ["cannot", "go."], tokens, ["can", "not", "go", "."])
     [(0, 1), (2, 3)]
     """
-    ours = [_plain(word) for word in words]
-    theirs: list[tuple[int, int, int]] = []  # first character, last + 1, position
-    text = ""
-    for token, positions in tokens:
-        written = _plain(token)
-        parts = [_plain(forms[position]) for position in positions]
-        start, end = len(text), len(text) + len(written)
-        for part, position in zip(parts, positions, strict=True):
-            if "".join(parts) == written:
-                theirs.append((start, start + len(part), position))
-                start += len(part)
-            else:
-                theirs.append((start, end, position))
-        text += written
+    ours = [plain(word) for word in words]
+    text, theirs = spans_of(tokens, forms)
     wanted = "".join(ours)
     if text != wanted:
         same = next(
@@ -91,10 +66,6 @@ def align(item: str, words: Sequence[str], tokens: Sequence[Token], forms: Seque
         aligned.append(tuple(position for first, last, position in theirs if first < end and last > place))
         place = end
     return aligned
-
-
-def _plain(word: str) -> str:
-    return _ESCAPES.get(word, "".join(word.split())).translate(_QUOTES).casefold()
 
 
 class Shape(NamedTuple):
@@ -134,6 +105,10 @@ class Parses:
         The parser's words by item.
     lines : mapping from str to int
         Line of the file at which each block begins.
+    by_text : frozenset of str
+        Items that were found by their text, not by ``sent_id``.
+    are_trees : bool
+        Whether the lines are those of basic trees, in which a word has one head.
     """
 
     name: str
@@ -142,6 +117,8 @@ class Parses:
     tokens: Mapping[str, tuple[Token, ...]] = field(default_factory=dict)
     forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
+    by_text: frozenset[str] = frozenset()
+    are_trees: bool = False
 
     def positions(self, item: str, words: tuple[str, ...]) -> list[tuple[int, ...]]:
         """Return the positions, from 0, of the parser's words for each word of a sentence.
@@ -211,7 +188,7 @@ def read_parses(
     ----------
     path : str, Path or iterable of them
         File or files of blocks, each a line ``# item`` and the parser's own lines after it; or CoNLL-U, whose items are
-        its ``sent_id``. Plain or compressed.
+        found by ``sent_id`` or by their text (see `items`). Plain or compressed.
     shape : str, optional
         Shape of the lines; by default the ending of the first file, such as ``mine.gr`` or ``mine.conllu.gz``.
         ``"gr"``: ``(ncsubj passed_4 Act_1 _)``, positions from 0. ``"stanford"``: ``nsubj(passed-5, act-2)``,
@@ -224,7 +201,11 @@ def read_parses(
         The parser's own words, in the layout of files of sentences, if it divides sentences in another way. CoNLL-U
         has them.
     items : container of str, optional
-        Items to keep, such as the sentences of a gold set, of a file that has many more; by default all.
+        Items to keep, of a file that has many more; by default all. If it is a mapping from items to their words, such
+        as the sentences of a gold set, items of CoNLL-U without such a ``sent_id``, or with other words under it, are
+        found by their characters: sentences of the parser that lie in one of the gold set are joined, one that
+        spans several is cut, and a dependency across the cut counts for neither. A sentence whose text comes more
+        often in one of the two than in the other is not found, unless it follows the sentence before it.
 
     Returns
     -------
@@ -234,8 +215,9 @@ def read_parses(
     Raises
     ------
     DataError
-        If a line stands before the first item, an item comes twice, CoNLL-U is malformed or has no enhanced graph
-        though it is asked for, or `tokens` lacks an item; the message names the line or the item.
+        If a line stands before the first item, an item comes twice, CoNLL-U is malformed, has no ``sent_id`` and
+        `items` has no words, or has no enhanced graph though it is asked for, or `tokens` lacks an item; the message
+        names the line or the item.
     ConfigError
         If the shape or the graph is unknown, no ending names the shape, or `tokens` is given for CoNLL-U.
 
@@ -301,20 +283,69 @@ def _read_blocks(files: Sequence[Path]) -> tuple[dict[str, tuple[str, ...]], dic
 
 
 def _read_conllu(files: Sequence[Path], name: str, graph: GraphName, items: Container[str] | None) -> Parses:
-    blocks: dict[str, tuple[str, ...]] = {}
-    tokens, forms = {}, {}
+    found: dict[str, Graph] = {}
     lines: dict[str, int] = {}
+    words = items if isinstance(items, Mapping) else None
+    unnamed: list[Graph] = []  # the text, as long as none of its sentences is called as one of the items
     for path in files:
-        for sentence in read_graphs(path):
+        for sentence in read_graphs(path, named=words is None):
             item = sentence.item
-            if items is not None and item not in items:
+            if words is not None and not found:
+                unnamed.append(sentence)
+            if not item or (items is not None and item not in items):
                 continue
             _refuse_second(path, sentence.line, item, lines)
-            blocks[item] = sentence.triples(graph)
-            tokens[item], forms[item], lines[item] = sentence.surface, sentence.forms, sentence.line
+            found[item], lines[item] = sentence, sentence.line
+    by_text = {} if words is None else find_by_text(files, words, found, () if found else unnamed)
+    found |= by_text
+    blocks = {item: own.triples(graph) for item, own in found.items()}
     if graph == "enhanced" and blocks and not any(blocks.values()):
         raise DataError(f"{files[0]}: column DEPS is empty throughout; there is no enhanced graph.")
-    return Parses(name=name, shape="conllu", blocks=blocks, tokens=tokens, forms=forms, lines=lines)
+    return Parses(
+        name=name,
+        shape="conllu",
+        blocks=blocks,
+        tokens={item: own.surface for item, own in found.items()},
+        forms={item: own.forms for item, own in found.items()},
+        lines={item: own.line for item, own in found.items()},
+        by_text=frozenset(by_text),
+        are_trees=graph == "basic",
+    )
+
+
+def find_by_text(
+    files: Sequence[Path],
+    words: Mapping[str, Sequence[str]],
+    by_name: Mapping[str, Graph],
+    sentences: Sequence[Graph] = (),
+) -> dict[str, Graph]:
+    """Return the analyses of items that CoNLL-U has under no or another ``sent_id``, found by their characters.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        CoNLL-U files of the parser.
+    words : mapping from str to sequence of str
+        Words of each item, in the order of the text.
+    by_name : mapping from str to Graph
+        Analyses that were found by ``sent_id``.
+    sentences : sequence of Graph
+        Sentences of the files, if they have been read; else they are read where items are lacking.
+
+    Returns
+    -------
+    dict from str to Graph
+    """
+    texts = {item: "".join(map(plain, own)) for item, own in words.items()}
+    wanted = {
+        item: text
+        for item, text in texts.items()
+        if item not in by_name or spans_of(by_name[item].surface, by_name[item].forms)[0] != text
+    }
+    if not wanted:
+        return {}
+    stream = Stream(sentences or (graph for path in files for graph in read_graphs(path, named=False)))
+    return stream.find(texts, wanted)
 
 
 def _refuse_second(path: Path, number: int, item: str, lines: Mapping[str, int]) -> None:

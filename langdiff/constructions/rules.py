@@ -16,6 +16,7 @@ from langdiff.constructions.target import PHENOMENA, Node, Target, is_type, type
 from langdiff.errors import ConfigError, DataError, Fault, FaultsError
 
 STEP = " ; "  # between the two steps of a path
+GRAPH = "@graph"  # begins a line that names what a basic tree cannot express
 Scheme = Literal["ud", "clearnlp"]
 SHORT = 3  # letters; shorter words in rules are not suspicious
 JOINTS = "[+_~-]?"  # between the words of a predicate that a parser writes as one
@@ -53,6 +54,8 @@ class Rules:
         File that they come from.
     rules : tuple of Rule
         Rules in the order of the file.
+    graph_only : frozenset of (str, str)
+        Phenomena and types that a basic tree, in which a word has one head, cannot express.
     shipped : bool
         Whether the rules come with the package; they name the labels of a scheme whatever a parser's output has.
     """
@@ -60,6 +63,7 @@ class Rules:
     name: str
     source: str
     rules: tuple[Rule, ...]
+    graph_only: frozenset[tuple[str, str]] = frozenset()
     shipped: bool = False
 
     def of(self, target: Target) -> tuple[Rule, ...]:
@@ -77,9 +81,25 @@ class Rules:
         types = types_of_rules(target.type)
         return tuple(rule for rule in self.rules if rule.phenomenon == target.phenomenon and rule.type in types)
 
+    def needs_graph(self, target: Target) -> bool:
+        """Return whether no basic tree can express a target.
+
+        Parameters
+        ----------
+        target : Target
+            The target, whose phenomenon and type count.
+
+        Returns
+        -------
+        bool
+        """
+        return (target.phenomenon, target.type) in self.graph_only
+
     @property
     def digest(self) -> str:
         """Hash of the rules, for signatures."""
+        if self.graph_only:
+            return short_hash(sorted(self.graph_only), [[r.phenomenon, r.type, *r.steps] for r in self.rules])
         return short_hash([[rule.phenomenon, rule.type, *rule.steps] for rule in self.rules])
 
     def __repr__(self) -> str:
@@ -95,7 +115,8 @@ def read_rules(path: str | Path, *, name: str | None = None) -> Rules:
     path : str or Path
         File of lines ``phenomenon type expression``, separated by white space; lines that begin with ``#`` are
         comments. ``{H}`` and ``{D}`` stand for head and dependent. Two expressions joined by ``;`` between
-        spaces must match two lines that share the node ``{X}``.
+        spaces must match two lines that share the node ``{X}``. A line ``@graph phenomenon type`` says that a basic
+        tree cannot express the type, which is then not scored for parsers whose trees are read.
     name : str, optional
         Name of the rules; by default that of the file.
 
@@ -156,19 +177,38 @@ def default_rules(scheme: Scheme = "ud") -> Rules:
 
 def _collect(lines: Iterable[tuple[int, str]], source: str, name: str) -> Rules:
     rules: list[Rule] = []
+    graph_only: set[tuple[str, str]] = set()
     faults = []
     for number, line in lines:
         if not line.strip() or line.startswith("#"):
             continue
         try:
-            rules.append(_rule(line, number))
+            if line.startswith(GRAPH):
+                graph_only.add(_graph_only(line))
+            else:
+                rules.append(_rule(line, number))
         except ValueError as error:
             faults.append(Fault(source, number, str(error)))
     if faults:
         raise FaultsError(faults)
     if not rules:
         raise DataError(f"{source}: the file has no rules.")
-    return Rules(name=name, source=source, rules=tuple(rules))
+    return Rules(name=name, source=source, rules=tuple(rules), graph_only=frozenset(graph_only))
+
+
+def _graph_only(line: str) -> tuple[str, str]:
+    cells = line.split()[1:]
+    if len(cells) != 2:
+        raise ValueError(f"{GRAPH} needs two cells: phenomenon, type.")
+    _check_column(*cells)
+    return cells[0], cells[1]
+
+
+def _check_column(phenomenon: str, kind: str) -> None:
+    if phenomenon not in PHENOMENA:
+        raise ValueError(f"unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")
+    if not is_type(kind):
+        raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
 
 
 def _rule(line: str, number: int) -> Rule:
@@ -176,10 +216,7 @@ def _rule(line: str, number: int) -> Rule:
     if len(cells) < 3:
         raise ValueError("a rule needs three cells: phenomenon, type, regular expression.")
     phenomenon, kind, expression = cells
-    if phenomenon not in PHENOMENA:
-        raise ValueError(f"unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")
-    if not is_type(kind):
-        raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
+    _check_column(phenomenon, kind)
     steps = tuple(step.strip() for step in expression.split(STEP))
     if len(steps) > 2:
         raise ValueError(f"{len(steps)} steps; a path has two at most.")

@@ -1,5 +1,6 @@
 """Scores of parsers on constructions: the result of an evaluation, and its tables."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 CELL = ["phenomenon", "type", "parser"]
 LEVEL = 0.95
+NOT_SCORED = "not expressible"  # outcome of targets that the parser's representation has no place for
 BANDS = ["1", "2", "3–5", "6–10", "> 10"]
 EDGES = [1, 2, 5, 10]  # last distance of each band but the last; halves belong to the band above
 
@@ -28,7 +30,8 @@ def order_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
 
     Columns of a phenomenon are adjacent. Within it, the type on which more parsers score higher comes first; of two on
     which as many do, that of the higher mean, then of the name that comes first. Phenomena come in the order of
-    their mean recall over parsers and types, the highest first; of equal ones, the code that comes first.
+    their mean recall over parsers and types, the highest first; of equal ones, the code that comes first. A recall
+    of NaN (not expressible) does not enter the means, and a type that no parser can express comes last.
 
     Parameters
     ----------
@@ -53,17 +56,19 @@ def order_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
     [('vpart', 'ARG2'), ('rnr', 'ARG2:first'), ('rnr', 'ARG2:second')]
     """
     recall = score_matrix(table)
-    means = recall.groupby(level="phenomenon").mean().mean(axis=1).round(12)
+    means = recall.groupby(level="phenomenon").mean().mean(axis=1).round(12).fillna(-1)
+    middle = recall.mean(axis=1).round(12).fillna(-1)
     ordered: list[tuple[str, str]] = []
     for phenomenon in sorted(means.index, key=lambda code: (-means[code], code)):
         part = recall.loc[phenomenon]
-        places = {kind: (-_majorities(part, kind), -round(part.loc[kind].mean(), 12), kind) for kind in part.index}
+        places = {kind: (-_majorities(part, kind), -middle[phenomenon, kind], kind) for kind in part.index}
+        places |= {kind: (math.inf, 0, kind) for kind in part.index if part.loc[kind].isna().all()}
         ordered += [(str(phenomenon), str(kind)) for kind in sorted(places, key=places.__getitem__)]
     return ordered
 
 
 def score_matrix(table: pd.DataFrame) -> pd.DataFrame:
-    """Return recall as a matrix, phenomena and types × parsers.
+    """Return recall as a matrix, phenomena and types × parsers; NaN where a parser cannot express the type.
 
     Raises
     ------
@@ -76,8 +81,9 @@ def score_matrix(table: pd.DataFrame) -> pd.DataFrame:
         first = table.loc[table.duplicated(CELL), CELL].iloc[0]
         raise DataError(f"the table of scores has {' '.join(first)} twice.")
     matrix = table.pivot(index=CELL[:2], columns="parser", values="recall").astype(float)
-    if matrix.isna().to_numpy().any():
-        row, column = np.argwhere(matrix.isna().to_numpy())[0]
+    there = table.assign(there=True).pivot(index=CELL[:2], columns="parser", values="there").notna().to_numpy()
+    if not there.all():
+        row, column = np.argwhere(~there)[0]
         cell = " ".join(map(str, matrix.index[row]))
         raise DataError(f"the table of scores has no recall of {str(matrix.columns[column])!r} for {cell}.")
     return matrix
@@ -91,22 +97,32 @@ def _majorities(part: pd.DataFrame, kind: str) -> int:
 
 
 def wilson(correct: int, targets: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a recall.
+    """Return the 95 % Wilson interval of a recall; NaN of no targets.
 
     Examples
     --------
     >>> [round(end, 4) for end in wilson(1, 2)]
     [0.0945, 0.9055]
     """
+    if not targets:
+        return np.nan, np.nan
     interval = binomtest(correct, targets).proportion_ci(LEVEL, method="wilson")
     return float(interval.low), float(interval.high)
 
 
+def is_scored(judgements: pd.DataFrame) -> pd.Series:
+    """Return which judgements are of targets that the parser can express."""
+    return judgements.get("outcome", pd.Series("", index=judgements.index)) != NOT_SCORED
+
+
 def recall_by(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return correct, targets, recall and its 95 % interval for each group, in order of appearance."""
-    groups = judgements.groupby(list(keys), sort=False, observed=True)["correct"]
-    table = groups.agg(correct="sum", targets="size").reset_index()
-    table["recall"] = table["correct"] / table["targets"]
+    """Return correct, targets, recall and its 95 % interval for each group, in order of appearance.
+
+    Targets that are not expressible count neither as targets nor as wrong; where there are no others, recall is NaN.
+    """
+    groups = judgements.assign(scored=is_scored(judgements)).groupby(list(keys), sort=False, observed=True)
+    table = groups.agg(correct=("correct", "sum"), targets=("scored", "sum")).reset_index()
+    table["recall"] = table["correct"] / table["targets"].where(table["targets"] > 0)
     ends = [wilson(*counts) for counts in table[["correct", "targets"]].astype(int).to_numpy().tolist()]
     table[["low", "high"]] = np.array(ends).reshape(-1, 2)
     return table
@@ -141,6 +157,7 @@ def recall_by_parser(phenomena: pd.DataFrame, judgements: pd.DataFrame) -> pd.Da
 def recall_by_distance(judgements: pd.DataFrame) -> pd.DataFrame:
     """Return recall of positive targets by parser and band of surface distance (words)."""
     positive = judgements[(judgements["polarity"] == 1) & judgements["distance"].notna()]
+    positive = positive[is_scored(positive)]
     if positive.empty:
         return pd.DataFrame(columns=["parser", "band", "correct", "targets", "recall", "low", "high"])
     edges = [-np.inf, *EDGES, np.inf]
@@ -157,8 +174,10 @@ def _places(column: pd.Series) -> pd.Series:
 
 def compare_parsers(judgements: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     """Return McNemar's exact test and the sign-flip test by sentences, by phenomenon, then for all targets."""
-    both = judgements.pivot(index=["target", "item", "phenomenon"], columns="parser", values="correct")
-    both = both[[first, second]].astype(int)
+    both = judgements[is_scored(judgements)].pivot(
+        index=["target", "item", "phenomenon"], columns="parser", values="correct"
+    )
+    both = both[[first, second]].dropna().astype(int)
     rows = []
     parts = [(code, part) for code, part in both.groupby(level="phenomenon", sort=False)]
     for code, part in [*parts, ("all", both)]:
@@ -215,11 +234,11 @@ class ConstructionScores(Result):
         How the gold set came about.
     judgements : DataFrame
         One row per parser and target: ``parser``, ``target`` (its number), ``item``, ``phenomenon``, ``type``,
-        ``polarity``, ``distance`` (words), ``outcome`` (``found``, ``not found``, ``no parse``, ``not mapped``),
-        ``correct``.
+        ``polarity``, ``distance`` (words), ``outcome`` (``found``, ``not found``, ``no parse``, ``not mapped``, ``not
+        expressible``), ``correct``.
     coverage : DataFrame
-        One row per parser and treebank: ``parser``, ``treebank``, ``items``, ``no_parse`` (items without a block) and
-        ``empty`` (blocks without lines).
+        One row per parser and treebank: ``parser``, ``treebank``, ``items``, ``no_parse`` (items without a block),
+        ``empty`` (blocks without lines) and ``by_text`` (items found by their text).
     left_out : tuple of str
         Treebanks that were left out for all parsers, because one of them has parsed none of their sentences.
     signature : str
@@ -245,6 +264,7 @@ class ConstructionScores(Result):
 
         Columns are ``correct``, ``targets``, ``recall``, ``low`` and ``high`` (its 95 % Wilson interval), ``mapped``
         (whether the parser has a rule for the type) and ``no_parse`` (targets whose sentences it has not parsed).
+        Recall is NaN, of 0 targets, where basic trees cannot express the type.
         """
         return recall_by_column(self.judgements)
 
@@ -296,10 +316,11 @@ class ConstructionScores(Result):
         Returns
         -------
         Outcomes
-            One trial per cell; a target without a parse is a failure. Attributes of items are ``construction``,
+            One trial per cell; a target without a parse is a failure; one that a parser cannot express is missing, and
+            left out if none can. Attributes of items are ``construction``,
             ``type``, ``sentence`` (for errors that sentences have in common) and ``distance``.
         """
-        own = self.judgements
+        own = self.judgements[is_scored(self.judgements)]
         names = own["item"] + "/" + own["phenomenon"] + "/" + own["target"].astype(str)
         successes = own.assign(name=names, correct=own["correct"].astype(float))
         wide = successes.pivot(index="name", columns="parser", values="correct")
@@ -319,9 +340,11 @@ class ConstructionScores(Result):
         wide = self.to_frame()
         wide["cell"] = [
             f"{row.recall:.2f} [{row.low:.2f}, {row.high:.2f}]" + ("" if row.mapped else " not mapped")
+            if row.targets
+            else "n/a"
             for row in wide.itertuples()
         ]
-        targets = wide.drop_duplicates(["phenomenon", "type"]).set_index(["phenomenon", "type"])["targets"]
+        targets = wide.groupby(["phenomenon", "type"], sort=False)["targets"].max()
         table = wide.pivot(index=["phenomenon", "type"], columns="parser", values="cell").reindex(targets.index)
         table.insert(0, "targets", targets)
         return table[["targets", *self.parsers]].rename_axis(columns=None).reset_index()
@@ -333,6 +356,8 @@ class ConstructionScores(Result):
         for parser, own in self.coverage[self.coverage["no_parse"] > 0].groupby("parser", sort=False):
             each = ", ".join(f"{row.no_parse:,} of {row.items:,} of {row.treebank}" for row in own.itertuples())
             yield f"Not parsed by {parser}, and therefore wrong: {each} (sentences)."
+        if not is_scored(self.judgements).all():
+            yield "n/a: a basic tree cannot express the type; it is not part of the parser's macro and micro recall."
         yield CAUTION
 
     def summary(self) -> str:

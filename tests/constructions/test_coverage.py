@@ -72,7 +72,9 @@ def test_a_treebank_is_left_out_for_all_parsers(gold):
     assert [str(warning.message) for warning in said] == [
         "parser 'part' has no parse of any sentence of 1 of 3 treebanks: mail (2 sentences). These treebanks are left "
         "out for all parsers: the scores are of 4 of 6 sentences.",
-        "parser 'part' has no parse of 1 of 4 sentences, whose targets count as wrong. tales: 1 of 2 ('b2').",
+        "parser 'part' has no parse of 1 of 4 sentences, whose targets count as wrong. tales: 1 of 2 ('b2'). "
+        "That is more than a tenth: recall says little about this parser. Is its output complete, and of the same "
+        "text?",
     ]
     assert {warning.filename for warning in said} == {__file__}
     assert scores.left_out == ("mail",)
@@ -94,9 +96,9 @@ def test_all_targets_may_be_wrong(gold):
         scores = evaluate(gold, parser("part", ["a1", "a2"]), missing="wrong")
     assert scores.to_frame()[["correct", "targets", "no_parse"]].to_numpy().tolist() == [[2, 6, 4]]
     assert scores.coverage.to_numpy().tolist() == [
-        ["part", "news", 2, 0, 0],
-        ["part", "tales", 2, 2, 0],
-        ["part", "mail", 2, 2, 0],
+        ["part", "news", 2, 0, 0, 0],
+        ["part", "tales", 2, 2, 0, 0],
+        ["part", "mail", 2, 2, 0, 0],
     ]
 
 
