@@ -30,7 +30,7 @@ langdiff.constructions:
     read_parses read_queries read_rules read_vetted
 langdiff.corpora:
     Alignment CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
-    corpus_sizes costep_statistics detokenize fetch native_share read_frame read_multitext synthesize tokenize
+    corpus_sizes costep_statistics detokenize fetch native_share perturb read_frame read_multitext synthesize tokenize
     write_multitext
 langdiff.datasets:
     Bothwell2023 Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
@@ -40,9 +40,10 @@ langdiff.discourse:
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
     read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:
-    BalancedResult DeletionBias Goodness IntentStability LanguageSpread PaperClaims Replicates
+    BalancedResult DeletionBias Goodness IntentStability LanguageSpread PaperClaims PerturbationContrasts
+    Replicates
     Reproduction SweepResult TranslationeseByModel TranslationeseResult balance_by_origin deletion_bias
-    difficulty_curve goodness intent_stability read_origins replicate reproduce reproduce_paper
+    difficulty_curve goodness intent_stability perturbation_contrasts read_origins replicate reproduce reproduce_paper
     run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
     translationese_by_model write_origins
 langdiff.lm:
@@ -68,7 +69,8 @@ langdiff.plots:
     plot_divergences plot_goodness_of_fit plot_intent_stability plot_intents_per_edition
     plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_lm_differences
     plot_metric_maps
-    plot_multitext plot_native_share plot_pareto_front plot_parity plot_perturbation plot_posterior
+    plot_multitext plot_native_share plot_pareto_front plot_parity plot_perturbation plot_perturbation_contrasts
+    plot_posterior
     plot_power
     plot_predictor plot_presence plot_rank_changes plot_ranks plot_residuals plot_scheme_scores plot_shares
     plot_size_correlations plot_tag_transitions plot_tagger_training plot_translationese

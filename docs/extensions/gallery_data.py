@@ -60,7 +60,15 @@ def _corpus(n_editions: int) -> dict[str, Any]:
         "front": ld.pareto_front(multitext),
         "parity": ld.measure_parity(multitext, reference=multitext.editions[0], n_resamples=100, seed=0),
         "predictors": ld.predictors(multitext.dropna()),
+        "costs": _changed_texts(),
     }
+
+
+def _changed_texts() -> Any:
+    texts = ld.synthesize(n_intents=300, n_languages=3, seed=1).multitext
+    changed = ld.corpora.perturb(texts, ["reverse", "reverse-words", "shuffle", "no-vowels"])
+    surprisals = ld.compute_surprisals(ld.split(changed), lm="kneser-ney-4", max_replaced=1.0)
+    return ld.experiments.perturbation_contrasts(surprisals, clusters=None)
 
 
 def _fits(n_editions: int, rng: np.random.Generator) -> dict[str, Any]:

@@ -20,6 +20,10 @@ Ranges = Literal["missing", "merge"]  # what becomes of verses that were transla
 OwnKind = Literal["char", "note", "para", "skip"]  # what a marker of USFM that is the user's own can be
 Tokenization = Literal["reversible", "as-is"]
 OnError = Literal["raise", "skip"]  # what becomes of faulty verses and files
+Change = Literal[
+    "reverse", "reverse-words", "shuffle-local", "shuffle-by-length", "shuffle",
+    "scramble", "decompose", "no-spaces", "no-vowels",
+]  # fmt: skip  # of texts, see langdiff.corpora.perturb
 WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts that do not belong where they stand
 
 

@@ -21,6 +21,8 @@ from .native_and_translated import TranslationeseByModel as TranslationeseByMode
 from .native_and_translated import TranslationeseResult as TranslationeseResult
 from .native_and_translated import translationese as translationese
 from .native_and_translated import translationese_by_model as translationese_by_model
+from .perturbations import PerturbationContrasts as PerturbationContrasts
+from .perturbations import perturbation_contrasts as perturbation_contrasts
 from .replicates import Replicates as Replicates
 from .replicates import replicate as replicate
 from .reproduction import Reproduction as Reproduction

@@ -29,6 +29,7 @@ from .parallelism import plot_tagger_training as plot_tagger_training
 from .pareto import plot_certificate as plot_certificate
 from .pareto import plot_pareto_front as plot_pareto_front
 from .parity import plot_parity as plot_parity
+from .perturbations import plot_perturbation_contrasts as plot_perturbation_contrasts
 from .power import plot_power as plot_power
 from .ranks import plot_posterior as plot_posterior
 from .ranks import plot_ranks as plot_ranks

@@ -105,10 +105,18 @@ def shares():
     return ld.difficulty_shares(halves, languages={name: name for name in table.editions})
 
 
+def changed_texts():
+    """Compare shuffled texts with texts as they are."""
+    texts = ld.corpora.perturb(ld.synthesize(120, 2, seed=3).multitext, ["reverse-words", "shuffle"])
+    surprisals = ld.compute_surprisals(ld.split(texts), lm="kneser-ney-3", max_replaced=1.0)
+    return ld.experiments.perturbation_contrasts(surprisals, clusters=None)
+
+
 MADE_HERE = {
     "Alignment": lambda: ld.corpora.check_alignment(out_of_step()),
     "ItemFaults": lambda: ld.fit_outcomes(ld.simulate_crossed_outcomes(40, 5, 10, seed=1).outcomes).items_at_fault(),
     "DifficultyShares": shares,
+    "PerturbationContrasts": changed_texts,
     "TwoWay": lambda: crossed().two_way,
     "Underserved": lambda: crossed().two_way.underserved(
         pd.DataFrame({"data": np.arange(1.0, 13)}, index=[f"e{j}" for j in range(1, 13)]), "log(data)"
