@@ -10,7 +10,7 @@ LANGDIFF_DATA (../shared/data by default). With --table, rows that the file has 
 import argparse
 import time
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pandas as pd
@@ -28,19 +28,18 @@ COLUMNS = ["recipe", "edition", "seed", "dev_bits_per_character", "seconds"]
 
 def rivals() -> dict[str, Recipe]:
     """Return recipes that were tried beside those of the package, by name."""
-    blocks = {"architecture": "transformer", "heads": 4, "embedding_size": 128, "hidden_size": 512, "layers": 2}
-    slower = {"learning_rate": 3e-3, "weight_decay": 0.05, "dropout_hidden": 0.1, "dropout_output": 0.0, "epochs": 7}
-    char, residual, bpe = RECIPES["char-small"], RECIPES["char-residual"], RECIPES["bpe-residual"]
-    dropped = {"dropout_input": 0.1, "dropout_output": 0.1, "epochs": 7}
+    char, bpe = RECIPES["char-residual"], RECIPES["bpe-residual"]
+    blocks, of_subwords = (
+        {key: value for key, value in asdict(RECIPES[name]).items() if key not in ("name", "ngram_orders")}
+        for name in ("char-transformer", "bpe-transformer")
+    )
     found = [
-        replace(char, name="char-transformer", **blocks, **slower),
-        replace(residual, name="char-residual-transformer", **blocks, **(slower | {"epochs": 6})),
-        replace(residual, name="char-residual-large-batches", batch_units=2304, learning_rate=6e-3),
+        replace(char, name="char-residual-transformer", **(blocks | {"dropout_input": 0.0, "epochs": 6})),
+        replace(char, name="char-residual-large-batches", batch_units=2304, learning_rate=6e-3),
         replace(bpe, name="bpe-residual-0.1", bpe_ratio=0.1),
         replace(bpe, name="bpe-residual-0.02", bpe_ratio=0.02),
-        replace(bpe, name="bpe-residual-transformer", **blocks, **(slower | dropped)),
+        replace(bpe, name="bpe-residual-transformer", **of_subwords),
         replace(bpe, name="bpe-lstm", ngram_orders=()),
-        replace(bpe, name="bpe-transformer", ngram_orders=(), **blocks, **(slower | dropped)),
     ]
     return {recipe.name: recipe for recipe in found}
 

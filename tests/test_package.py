@@ -22,7 +22,7 @@ def test_import_is_quick_and_leaves_torch_alone():
 
 
 STAGES = ["lm", "regression", "selection", "corpora", "experiments", "run", "plots"]
-OF_LM = ["lm.language_model", "lm.lstm.recipe", "lm.ngram.recipe", "lm.baselines"]
+OF_LM = ["lm.language_model", "lm.lstm.presets", "lm.lstm.recipe", "lm.ngram.recipe", "lm.baselines"]
 
 
 @pytest.mark.parametrize("stage", [*STAGES, *OF_LM])

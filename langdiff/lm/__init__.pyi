@@ -16,7 +16,7 @@ from .language_model import LanguageModelRecipe as LanguageModelRecipe
 from .language_model import Model as Model
 from .language_model import TrainingPlan as TrainingPlan
 from .lstm.model import read_language_model as read_language_model
-from .lstm.recipe import RECIPES as RECIPES
+from .lstm.presets import RECIPES as RECIPES
 from .lstm.recipe import Recipe as Recipe
 from .lstm.training import train_language_model as train_language_model
 from .mixture import Mixture as Mixture

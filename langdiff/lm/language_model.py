@@ -18,7 +18,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
 
-KINDS: tuple[str, ...] = ("langdiff.lm.lstm.recipe", "langdiff.lm.ngram.recipe")
+KINDS: tuple[str, ...] = ("langdiff.lm.lstm.presets", "langdiff.lm.ngram.recipe")
 """Modules of the kinds of this package, in the order in which they are asked for a name."""
 
 
@@ -275,7 +275,13 @@ def known_kinds() -> list[type[LanguageModelRecipe]]:
     """Return all kinds, those of this package first."""
     for module in KINDS:
         import_module(module)
-    return sorted(_CLASSES.values(), key=lambda kind: (*KINDS, kind.__module__).index(kind.__module__))
+    packages = [module.rpartition(".")[0] for module in KINDS]
+
+    def place(kind: type[LanguageModelRecipe]) -> int:
+        package = kind.__module__.rpartition(".")[0]
+        return [*packages, package].index(package)
+
+    return sorted(_CLASSES.values(), key=place)
 
 
 def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:

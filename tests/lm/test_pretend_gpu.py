@@ -14,9 +14,9 @@ from tests.lm.pretend_gpu.device import compile_guard
 
 ROUNDING = 1e-4  # bits per text: sums in another order, nothing more
 HALF = 0.3  # bits per text of about forty, after steps whose products have factors of 8 bits
-# one of each kind: bfloat16, a stream with penalties and averaged weights, n-grams
-QUICK = ("bpe-small", "bpe-awd", "char-residual")
-EVERY = (*RECIPES, "char-small, transformer", "char-residual, transformer")
+# one of each kind: bfloat16, a stream with penalties and averaged weights, n-grams, attention
+QUICK = ("bpe-small", "bpe-awd", "char-residual", "char-transformer")
+EVERY = (*RECIPES, "char-residual, transformer")
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux" or shutil.which("g++") is None, reason="needs g++ on Linux"),

@@ -45,12 +45,8 @@ def small(recipe: Recipe, **settings) -> Recipe:
     return replace(recipe, **narrow | settings)
 
 
-def transformer(name: str) -> Recipe:
-    """Return a recipe with a Transformer in place of its LSTM."""
-    return replace(RECIPES[name], name=f"{name}, transformer", architecture="transformer", heads=2, weight_drop=0.0)
-
-
-ALL = [*RECIPES.values(), transformer("char-small"), transformer("char-residual")]
+BLOCKS = replace(RECIPES["char-residual"], name="char-residual, transformer", architecture="transformer", heads=2)
+ALL = [*RECIPES.values(), BLOCKS]
 
 
 class _Steps:
