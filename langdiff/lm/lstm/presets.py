@@ -180,7 +180,7 @@ RECIPES |= {
     )
 }
 
-# half as wide and fewer epochs: a fraction of the time, for one or two per cent more bits
+# half as wide and fewer epochs: a fraction of the time, for two to three per cent more bits
 RECIPES |= {
     f"{name}-quick": replace(RECIPES[name], name=f"{name}-quick", embedding_size=128, hidden_size=128, epochs=3)
     for name in ("char-residual", "bpe-residual")
