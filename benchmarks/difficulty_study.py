@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from typology_bibles import shared_verses
+from typology_bibles import in_step, shared_verses
 
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
@@ -30,12 +30,12 @@ NGRAMS = ("kneser-ney-6", "kneser-ney-10")
 
 
 def corpora():
-    """Yield the name and the division of each corpus."""
-    chosen, _ = shared_verses()
+    """Yield the name and the division of each corpus, without what is out of step with the other editions."""
+    chosen, _ = shared_verses(in_step())
     yield "nt", ld.split(chosen.map_text(ld.tokenize), dev=1, test=2)
     for name in ("ntrex", "flores200"):
         texts = ld.read_multitext(DATA / name, format="moses")
-        yield name, ld.split(texts.map_text(ld.tokenize))
+        yield name, ld.split(ld.corpora.check_alignment(texts).applied(texts).dropna().map_text(ld.tokenize))
 
 
 def glottocodes(parts, glottolog):

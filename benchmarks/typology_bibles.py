@@ -30,9 +30,19 @@ EXTREME = ("chq", "djk")  # Chinantec and Aukan, the longest and hardest
 NEW_TESTAMENT = 40  # the number of its first book
 
 
-def shared_verses():
+def in_step():
+    """Return the Bibles without the passages that do not fit, the damaged Spanish edition replaced by the intact one."""
+    damaged, intact = "spa-reinavalera1909.txt.gz", DATA / "bible_intact" / "spa-rv1909.txt.gz"
+    files = [path for path in sorted((DATA / "bible").glob("*.txt.gz")) if path.name != damaged]
+    known = pd.read_csv(DATA / "bible" / "metadata.csv").replace({"file": {damaged: intact.name}})
+    known = known.set_index(known.pop("file").str.removesuffix(".txt.gz"))
+    bibles = ld.read_multitext([*files, intact], format="pbc", edition_info=known)
+    return ld.corpora.check_alignment(bibles).applied(bibles)
+
+
+def shared_verses(bibles=None):
     """Return the New Testament verses that all chosen editions have, and what is known of the editions."""
-    bibles = ld.read_multitext(DATA / "bible")
+    bibles = ld.read_multitext(DATA / "bible") if bibles is None else bibles
     verses = bibles.sel(intents=[verse for verse in bibles.intents if int(verse[:2]) >= NEW_TESTAMENT])
     chosen = ld.select(verses, min_intents=6000).multitext.dropna()
     info = chosen.edition_info[["language", "family"]].copy()

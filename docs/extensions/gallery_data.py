@@ -52,9 +52,12 @@ def gallery_data(n_editions: int = 8) -> dict[str, Any]:
 
 def _corpus(n_editions: int) -> dict[str, Any]:
     multitext = ld.synthesize(n_intents=400, n_languages=n_editions, missing=0.1, seed=1).multitext
+    texts = ld.synthesize(n_intents=400, n_languages=n_editions, seed=1).multitext.to_frame()
+    texts.iloc[100:200, 2] = texts.iloc[101:201, 2].to_numpy()  # a line is lost, and another is there twice
     origin = pd.Series(np.resize(multitext.editions, len(multitext.intents)), index=multitext.intents)
     return {
         "multitext": multitext,
+        "alignment": ld.corpora.check_alignment(ld.read_frame(texts)),
         "share": native_share(multitext, origin),
         "selection": ld.select(multitext, min_intents=20),
         "front": ld.pareto_front(multitext),

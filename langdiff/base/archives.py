@@ -88,10 +88,10 @@ def members_of(archive: Path) -> list[Member]:
         If the archive cannot be read, or holds names that point outside it or are there twice.
     """
     refuse_special(archive)
-    if _is_zip(archive):
-        names = _names_in_zip(archive)
-    else:
+    if _is_tar(archive):
         names = [entry.name for entry in entries_of(archive, _allowed(_size(archive)).size)]
+    else:
+        names = _names_in_zip(archive)
     unsafe = [name for name in names if _is_unsafe(name)]
     if unsafe:
         raise DataError(
@@ -104,8 +104,8 @@ def members_of(archive: Path) -> list[Member]:
     return sorted(Member(archive, name) for name in names if not PurePosixPath(name).name.startswith("."))
 
 
-def _is_zip(archive: Path) -> bool:
-    return archive.suffix.lower() == ".zip"
+def _is_tar(archive: Path) -> bool:
+    return archive.name.lower().endswith(TARS)  # all others are zip, also with names of their own, such as .eval
 
 
 def _size(archive: Path) -> int:
@@ -133,7 +133,7 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
         If it is a pipe, a socket or a device, from which reading might never end.
     """
     refuse_special(file)
-    if isinstance(file, Member) and not _is_zip(file.archive):
+    if isinstance(file, Member) and _is_tar(file.archive):
         packed = _size(file.archive)
         with open_entry(file.archive, file.inner, _allowed(packed).size) as stream, _expanded(stream, file) as out:
             yield out, _allowed(packed) if out is not stream or is_packed(file.archive) else None

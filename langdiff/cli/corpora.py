@@ -139,7 +139,7 @@ def origins(
 def check(
     call: Call,
     strict: Annotated[bool, typer.Option("--strict", help="End with exit code 1 if anything is wrong.")] = False,
-    picture: Annotated[
+    plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the fit of every document (.png, .svg, .pdf).")
     ] = None,
     as_json: Json = False,
@@ -148,11 +148,11 @@ def check(
 
     Example: langdiff corpora check 'bible/*.txt.gz' --plot alignment.svg
     """
-    if picture is not None:
-        check_picture_name(picture)
+    if plot is not None:
+        check_picture_name(plot)
     found = call()
-    if picture is not None:
-        save_picture(found.plot, picture)
+    if plot is not None:
+        save_picture(found.plot, plot)
     if as_json:
         tables = {name: getattr(found, name) for name in ("passages", "repeats", "copies", "cells")}
         print_tables({"editions": found.editions.reset_index(), **tables})

@@ -121,7 +121,7 @@ class Stream:
         return {item: own for item, own in pieces.items() if spans_of(own.surface, own.forms)[0] == texts[item]}
 
     def _occurrences(self, text: str) -> Iterable[list[int]]:
-        """Yield the places of a text: all that begin and end with a word, those that begin a sentence, simply all."""
+        """Yield the places of a text by three rules: between words, at the beginning of a sentence, and anywhere."""
         found = []
         place = self._text.find(text) if text else -1
         while place >= 0:

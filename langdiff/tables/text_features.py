@@ -257,7 +257,7 @@ def _letters_by_script(text: str) -> Counter[str]:
 
 @cache
 def _script(character: str) -> str:
-    """Return the script of a letter; nothing for what is not a letter or belongs to all scripts."""
+    """Return the script of a letter, or an empty string for another character or a letter of all scripts."""
     if not character.isalpha():
         return ""
     code = script(character)
@@ -293,7 +293,7 @@ class TextFeatures:
         Examples
         --------
         >>> present = pd.DataFrame({"eng": [False, True]}, index=["1", "2"])
-        >>> TextFeatures.of(present, {"eng": measure(["a dog"]}).lengths.round(2).tolist()
+        >>> TextFeatures.of(present, {"eng": measure(["a dog"])}).lengths.astype(float).round(2).tolist()
         [[nan], [1.39]]
         """
         lengths = np.full(present.shape, np.nan, dtype=np.float32, order="F")

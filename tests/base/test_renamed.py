@@ -40,7 +40,7 @@ ROWS = sorted(set(rows()))
 
 
 def test_the_table_is_read():
-    assert len({function for _, function in ROWS}) == 20
+    assert len({function for _, function in ROWS}) == 19
     assert {name for name, function in ROWS if function == "fit"} == {
         *("bootstrap", "correction", "strata", "sizes", "size_formula", "method", "max_iterations"),
         *("laplace_scale", "rounding"),

@@ -18,7 +18,7 @@ from langdiff.corpora.alignment.passages import KINDS, Passage, Track, named, pa
 from langdiff.corpora.alignment.paths import best_paths, cost_of_leaving
 from langdiff.corpora.alignment.references import are_verses, in_words, rows_of
 from langdiff.corpora.alignment.result import WRONG, Alignment
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, option
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.tables.text_features import CUT, NO_WORDS, SCRIPT, TextFeatures
 
@@ -88,7 +88,7 @@ def check_alignment(
     """
     check_multitext(multitext)
     if not 1 <= max_offset <= 20:
-        raise ConfigError(f"max_offset must be from 1 to 20, got {max_offset!r}.")
+        raise ConfigError(f"{option('max_offset')} must be from 1 to 20, got {max_offset!r}.")
     if not 0 < alpha < 1:
         raise ConfigError(f"alpha must be between 0 and 1, got {alpha!r}.")
     if not can_be_checked(multitext):

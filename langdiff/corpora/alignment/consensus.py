@@ -83,7 +83,7 @@ def consensus_of(lengths: Numbers, used: Booleans | None = None) -> Consensus:
     >>> lengths = np.log([[20.0, 10, 15], [200, 100, 150], [40, 20, 10]])
     >>> consensus = consensus_of(lengths)
     >>> np.exp(consensus.content(slice(0, 1))).ravel().round(1)  # the second and the third, the third less
-    array([  1.,  10.,   2.])
+    array([0.5, 5. , 1. ])
     """
     counted = lengths if used is None else np.where(used, lengths, np.nan)
     level = medians(counted, axis=0)

@@ -42,9 +42,10 @@ def best_paths(evidence: NDArray[np.floating[Any]], cost: float) -> NDArray[np.i
 
     Examples
     --------
-    >>> evidence = np.zeros((4, 5, 1), dtype=np.float32)  # -1, 0, 1, none
-    >>> evidence[1, 1:4] = -3
-    >>> best_paths(evidence, 8.0).ravel(), best_paths(evidence, 9.5).ravel()
+    >>> evidence = np.full((4, 5, 1), -5, dtype=np.float32)  # -1, 0, 1, none
+    >>> evidence[1, [0, 4]] = 0  # begins and ends in step
+    >>> evidence[3, 1:4] = 0
+    >>> best_paths(evidence, 8.0).ravel(), best_paths(evidence, 12.0).ravel()
     (array([1, 3, 3, 3, 1], dtype=int8), array([1, 1, 1, 1, 1], dtype=int8))
     """
     n_states, n_intents, n_editions = evidence.shape

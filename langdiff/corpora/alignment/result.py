@@ -178,7 +178,7 @@ class Alignment(Result):
         )
 
     def _faulty(self, kinds: list[str]) -> Iterator[tuple[str, str, str, str]]:
-        """Yield edition, first and last intent, and why, of what is to be left out."""
+        """Yield the edition, the first and the last intent and the reason for each passage to be left out."""
         for row in rows_of(self.passages[self.passages["kind"].isin(kinds)]):
             yield row.edition, row.first, row.last, f"does not fit: {row.says}"
         if "repeated" in kinds:
@@ -205,7 +205,13 @@ class Alignment(Result):
         return "\n".join(lines)
 
     def findings(self, edition: str) -> Iterator[str]:
-        """Yield what was found in an edition, one line each."""
+        """Yield what was found in an edition, one line each.
+
+        Parameters
+        ----------
+        edition : str
+            Name of the edition.
+        """
         row = self.editions.loc[edition]
         if abs(row["level_z"]) >= NOTED:
             percent = 100 * abs(np.expm1(row["level"]))
@@ -221,7 +227,7 @@ class Alignment(Result):
             yield _said_of_cells(str(what), group, self._n_texts(edition))
 
     def warnings(self) -> Iterator[tuple[str, str]]:
-        """Yield edition and finding for what is a warning but not a passage."""
+        """Yield each warning that is about an edition or single texts, with its edition."""
         for edition, row in self.editions.iterrows():
             if abs(row["level_z"]) >= WARNED:
                 yield str(edition), next(self.findings(str(edition)))

@@ -15,7 +15,7 @@ from langdiff.base.types import AnyFormat, FormatName, OnError, OwnKind, Ranges
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.bible import are_verse_ids
 from langdiff.corpora.formats.format import Format, Reading
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, option
 from langdiff.tables.multitext import Multitext
 
 _HEAD = 2000  # lines of XML and JSON to look at
@@ -63,19 +63,26 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
 
 def _of_beginning(file: File, formats: Sequence[Format]) -> Format | None:
     """Return the format whose pattern matches the shortest beginning of a file; None if no pattern matches."""
-    head = _head(file)
+    faults: list[Fault] = []
+    head = _head(file, faults)
     matches = [
         (match.end(), format)
         for format in formats
         if format.beginning and (not format.named or file.name.lower().endswith(format.suffixes))
         if (match := format.beginning.match(head))
     ]
+    if faults and not matches:
+        raise FaultsError(faults[:1])
     return min(matches, key=lambda match: match[0])[1] if matches else None
 
 
-def _head(file: File) -> str:
+def _head(file: File, faults: list[Fault]) -> str:
     """Return the lines up to the first that is neither empty nor a comment, or more lines of XML and JSON."""
-    read = read_lines(file, errors="replace", on_fault=lambda *_: None)  # its reader says what is wrong
+
+    def note(line: int, what: str) -> None:
+        faults.append(Fault(str(file), line, what))
+
+    read = read_lines(file, errors="replace", on_fault=note)  # of a known format, its reader says what is wrong
     lines = (line for _, line in islice(read, _HEAD))
     head = []
     for line in lines:

@@ -42,7 +42,7 @@ class AlignmentChecked(Section):
         return [None if basis.alignment is None else basis.alignment.to_json()]
 
     def make(self, basis: Basis) -> Analysis:
-        """Describe what was found; there is no table if nothing was, or too few texts could be checked."""
+        """Describe what was found, without a table if nothing was or too few texts could be checked."""
         name, found = self.about.name, basis.alignment
         if found is None:
             return Analysis(name=name, table=pd.DataFrame(columns=_SHOWN), notes=(_NOT_CHECKED,))
