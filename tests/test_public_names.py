@@ -25,9 +25,9 @@ langdiff:
     split stack split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges
     synthesize tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
-    Agreement CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
-    constructed_gold default_rules evaluate mine_candidates mined_counts mined_gold order_columns read_gold
-    read_parses read_queries read_rules read_vetted
+    Agreement AttachmentScores CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
+    constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold order_columns
+    read_gold read_parses read_queries read_rules read_vetted
 langdiff.corpora:
     Alignment CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
     corpus_sizes costep_statistics detokenize fetch native_share perturb read_frame read_multitext synthesize tokenize

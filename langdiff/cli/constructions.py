@@ -9,13 +9,16 @@ import typer
 from langdiff.cli.commands import Command
 from langdiff.cli.options import existing, existing_after_name, named_files, split_name
 from langdiff.cli.output import (
+    RESULT,
     Json,
     Plot,
+    Saved,
     check_ending,
     check_picture_name,
     print_json,
     print_table,
     save_picture,
+    write_frame,
 )
 from langdiff.errors import ConfigError, DataError
 
@@ -98,6 +101,9 @@ Tokens = Annotated[
 ]
 
 
+RATES = dict.fromkeys(["precision", "recall", "f1", "accuracy", "uas", "las"], "{:.4f}")
+RATES |= dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}"}
+RATES |= dict.fromkeys(["p_value", "p_holm"], "{:.3g}")
 PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
 
 
@@ -158,6 +164,69 @@ def evaluate(
         typer.echo(scores.summary())
     else:
         print_table(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
+
+
+@Command(constructions)
+def attachment(
+    gold: Annotated[Path, typer.Argument(help="Treebank (.conllu, .gz).", metavar="GOLD.conllu", callback=existing)],
+    parser: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parser",
+            metavar="NAME=FILE",
+            callback=existing_after_name,
+            help="CoNLL-U output of a parser for the same text (repeat).",
+        ),
+    ] = None,
+    by: Annotated[
+        Literal["parser", "relation", "length", "construction", "sentence", "pair"],
+        typer.Option(help="What each row is; construction: words that mined candidates name; pair: two parsers."),
+    ] = "parser",
+    metric: Annotated[
+        Literal["uas", "las", "clas", "mlas"], typer.Option(help="Score of which pairs are compared.")
+    ] = "las",
+    clusters: Annotated[
+        Literal["auto", "document", "sentence"],
+        typer.Option(help="What is independent in comparisons of pairs; auto: documents if there are ten or more."),
+    ] = "auto",
+    queries: Annotated[
+        Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
+    ] = None,
+    out: Saved = None,
+    as_json: Json = False,
+) -> None:
+    """UAS, LAS, CLAS and MLAS of parsers, words aligned as in the CoNLL 2018 shared task.
+
+    Example: langdiff constructions attachment en_pud.conllu --parser one=one.conllu --parser two=two.conllu --by pair
+    """
+    from langdiff.constructions import evaluate_attachment, mine_candidates
+
+    check_ending(out, RESULT)
+    if not parser:
+        raise ConfigError("give the output of a parser: --parser NAME=FILE.")
+    files: dict[str, list[str | Path]] = {}
+    for option in parser:
+        name, file = _named(option, "--parser")
+        files.setdefault(name, []).append(file)
+    targets = mine_candidates(gold, queries=queries).gold() if by == "construction" else None
+    scores = evaluate_attachment(gold, files, targets=targets)
+    tables: dict[str, Callable[[], pd.DataFrame]] = {
+        "parser": scores.to_frame,
+        "relation": scores.by_relation,
+        "length": scores.by_length,
+        "construction": scores.by_construction,
+        "sentence": scores.by_sentence,
+        "pair": lambda: scores.compare(metric, clusters=clusters),
+    }
+    table = tables[by]()
+    if out is not None:
+        scores.save(out) if out.suffix == ".json" else write_frame(table, out)
+    if as_json:
+        print_json(table)
+    elif by == "parser":
+        typer.echo(scores.summary())
+    else:
+        print_table(table, f"Attachment scores, {scores.name}", RATES)
 
 
 @Command(constructions)
@@ -256,6 +325,10 @@ def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = Fals
         print_table(frame, text, {})
 
 
+def _is_treebank(file: str) -> bool:
+    return bool({".conllu", ".conll"} & set(Path(file).suffixes))
+
+
 def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
     from langdiff.constructions import constructed_gold, mined_gold, read_gold
 
@@ -263,6 +336,12 @@ def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
         if sentences:
             raise ConfigError("the constructed set has its own sentences; leave --sentences out.")
         return constructed_gold()
+    if _is_treebank(gold):
+        raise ConfigError(
+            f"{gold} is a treebank, and targets are asked for: give mined --sentences {gold} for the mined set, find "
+            f"candidates of your own with langdiff constructions mine {gold}, or score heads and relations with "
+            f"langdiff constructions attachment {gold}."
+        )
     if not sentences:
         what = "the CoNLL-U files of the treebanks" if gold == "mined" else "the file of sentences"
         raise ConfigError(f"targets of {gold} need {what}: --sentences FILE.")

@@ -1,6 +1,8 @@
 # the public names, for type checkers and at run time alike
 from .agreement import Agreement as Agreement
 from .agreement import compare_annotators as compare_annotators
+from .attachment import evaluate_attachment as evaluate_attachment
+from .attachment_scores import AttachmentScores as AttachmentScores
 from .claims import CheckedClaims as CheckedClaims
 from .claims import check_claims as check_claims
 from .evaluation import evaluate as evaluate

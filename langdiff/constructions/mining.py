@@ -130,6 +130,23 @@ class Candidates:
             lines += ["\t".join(["", *_cells(target, words)]) for target in candidate.targets]
         write_text(Path(path), "\n".join([*lines, ""]))
 
+    def gold(self) -> GoldTargets:
+        """Return the proposed targets as a gold set that nobody has read; it must be called derived, not vetted.
+
+        Returns
+        -------
+        GoldTargets
+            Targets of all candidates, each once.
+        """
+        targets = {target.key: target for candidate in self.found for target in candidate.targets}
+        return GoldTargets(
+            name="candidates",
+            origin="derived, not vetted",
+            sentences=self.sentences,
+            targets=tuple(targets.values()),
+            treebanks={candidate.item: candidate.treebank for candidate in self.found},
+        )
+
     def __repr__(self) -> str:
         """Return a line with the numbers of candidates, phenomena and sentences."""
         return f"Candidates: {len(self.found):,} for {len(self.phenomena)} phenomena in {self.n_sentences:,} sentences"

@@ -4,9 +4,11 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -112,7 +114,16 @@ def changed_texts():
     return ld.experiments.perturbation_contrasts(surprisals, clusters=None)
 
 
+def attachment():
+    """Score the heads of a sentence against itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        bank = Path(folder) / "a_b & <i>.conllu"
+        bank.write_text("1\tDogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n")
+        return ld.constructions.evaluate_attachment(bank, {"a_b & <i>": bank})
+
+
 MADE_HERE = {
+    "AttachmentScores": attachment,
     "Alignment": lambda: ld.corpora.check_alignment(out_of_step()),
     "ItemFaults": lambda: ld.fit_outcomes(ld.simulate_crossed_outcomes(40, 5, 10, seed=1).outcomes).items_at_fault(),
     "DifficultyShares": shares,

@@ -181,3 +181,26 @@ def test_check(langdiff, files):
     assert "2 faults in 1 file(s):" in done.err
     assert "bad.tsv, line 5: position 9 is outside the sentence" in done.err
     assert "--out writes what was accepted" in langdiff("constructions", "check", *gold, "--out", files).err
+
+
+def test_attachment(langdiff, files):
+    bank, parser = files / "bank.conllu", ["--parser", f"one={files}/bank.conllu"]
+    done = langdiff("constructions", "attachment", bank, *parser, "--json", "--out", files / "scores.json")
+    assert done.code == 0, done.err
+    assert {row["metric"]: row["f1"] for row in json.loads(done.out)} == dict.fromkeys(
+        ["uas", "las", "clas", "mlas"], 1
+    )
+    assert (files / "scores.json").is_file()
+    two = [*parser, "--parser", f"two={files}/bank.conllu"]
+    pair = json.loads(langdiff("constructions", "attachment", bank, *two, "--by", "pair", "--json").out)
+    assert (pair[0]["difference"], pair[0]["p_value"]) == (0, 1)
+    for by in ("relation", "length", "construction", "sentence"):
+        done = langdiff("constructions", "attachment", bank, *two, "--by", by, "--out", files / "table.csv")
+        assert done.code == 0, done.err
+    assert "give the output of a parser" in langdiff("constructions", "attachment", bank).err
+
+
+def test_a_treebank_is_not_a_gold_set(langdiff, files):
+    done = langdiff("constructions", "evaluate", files / "bank.conllu", "--parser", f"cc={files}/cc.gr")
+    assert (done.code, done.out) == (1, "")
+    assert "is a treebank, and targets are asked for: give mined --sentences" in done.err
