@@ -173,7 +173,7 @@ def perturb(
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the texts, one file per edition.")],
     tokenize: Annotated[bool, typer.Option("--tokenize", help="Make words of punctuation first, reversibly.")] = False,
 ) -> None:
-    """Write texts changed in one exact way beside the texts as they are: reversed, shuffled, without vowels, ….
+    """Write texts changed in one exact way, such as reversed or shuffled, and the same texts as they are.
 
     Example: langdiff corpora perturb ntrex/ --kind reverse --kind shuffle --out perturbed
     """

@@ -304,9 +304,9 @@ def _is_of_word(character: str) -> bool:
 
 
 def _generator(seed: int, kind: str, *key: str) -> Random:
-    """Return a generator that depends on nothing but what is given; NumPy's take three times as long to seed."""
+    """Return a generator seeded by a hash of seed, kind and key."""
     digest = blake2b(repr((seed, kind, *key)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    return Random(int.from_bytes(digest, "big"))  # noqa: S311  # nothing is secret here
+    return Random(int.from_bytes(digest, "big"))  # noqa: S311  # NumPy's take three times as long to seed
 
 
 def _lacks_spaces(texts: pd.Series) -> bool:
