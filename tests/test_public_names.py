@@ -29,7 +29,7 @@ langdiff.constructions:
     constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold order_columns
     read_gold read_parses read_queries read_rules read_vetted
 langdiff.corpora:
-    Alignment CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
+    Alignment Automaton CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
     corpus_sizes costep_statistics detokenize fetch native_share perturb read_frame read_multitext synthesize tokenize
     write_multitext
 langdiff.datasets:

@@ -13,6 +13,7 @@ from .formats.registry import write_multitext as write_multitext
 from .frame import read_frame as read_frame
 from .origin import native_share as native_share
 from .perturbation import perturb as perturb
+from .synthetic.automaton import Automaton as Automaton
 from .synthetic.language import SyntheticLanguage as SyntheticLanguage
 from .synthetic.result import SyntheticMultitext as SyntheticMultitext
 from .synthetic.result import synthesize as synthesize
