@@ -122,6 +122,7 @@ def tagger_settings():
 
 # A seed is looked at before anything else that takes long, so that nothing else has to be good.
 CALLS = {
+    "Automaton.texts": lambda seed: ld.corpora.Automaton([{"a": (1, 1)}, {}]).texts(2, seed=seed),
     "Effects.draws": lambda seed: ld.fit(bits()).effects.draws(9, seed=seed),
     "Effects.ranks": lambda seed: ld.fit(bits()).effects.ranks(seed=seed),
     "DifficultyFit.pairs": lambda seed: ld.fit(bits()).pairs(seed=seed),
@@ -147,6 +148,9 @@ CALLS = {
     "held_out_log_likelihood": lambda seed: ld.held_out_log_likelihood(ld.fit(bits()), bits(), seed=seed),
     "intent_stability": lambda seed: ld.experiments.intent_stability(bits(), n_intents=[2, 3], seed=seed),
     "measure_parity": lambda seed: ld.measure_parity(bits(), reference="deu", seed=seed),
+    "perturb": lambda seed: ld.corpora.perturb(
+        ld.read_frame(pd.DataFrame({"deu": ["ein Text"]})), ["reverse"], seed=seed
+    ),
     "perturbation_curve": lambda seed: ld.treebanks.perturbation_curve(treebank("a"), seed=seed),
     "plot_ranks": lambda seed: ld.plots.plot_ranks(ld.fit(bits()), seed=seed),
     "propagate_errors": lambda seed: ld.typology.propagate_errors(None, None, seed=seed),

@@ -249,21 +249,8 @@ class Automaton:
             ([*state], np.cumsum([p for p, _ in state.values()]), [then for _, then in state.values()])
             for state in self.transitions
         ]
-        drawn = [self._draw(states, rng) for _ in range(n_texts)]
+        drawn = [_drawn(states, self.start, self._ends, rng) for _ in range(n_texts)]
         return pd.Series(drawn, index=[str(number + 1) for number in range(n_texts)], dtype=object)
-
-    def _draw(self, states: list[tuple[list[str], Floats, list[int]]], rng: np.random.Generator) -> str:
-        found: list[str] = []
-        state = self.start
-        while True:
-            symbols, cumulative, then = states[state]
-            place = int(np.searchsorted(cumulative, rng.random(), side="right"))
-            if place == len(symbols):
-                if self._ends[state] > 0:
-                    return "".join(found)
-                place -= 1  # rounding: the state does not end
-            found.append(symbols[place])
-            state = then[place]
 
     def _bits(self, text: str) -> float:
         bits, state = 0.0, self.start
@@ -333,6 +320,23 @@ class Automaton:
         start = np.eye(len(self._ends))[self.start]
         visits: Floats = np.linalg.solve((np.eye(len(start)) - self._total).T, start)
         return visits
+
+
+def _drawn(
+    states: list[tuple[list[str], Floats, list[int]]], start: int, ends: Floats, rng: np.random.Generator
+) -> str:
+    """Draw a string, given each state's symbols, their cumulative probabilities and next states."""
+    found: list[str] = []
+    state = start
+    while True:
+        symbols, cumulative, then = states[state]
+        place = int(np.searchsorted(cumulative, rng.random(), side="right"))
+        if place == len(symbols):
+            if ends[state] > 0:
+                return "".join(found)
+            place -= 1  # rounding: the state does not end
+        found.append(symbols[place])
+        state = then[place]
 
 
 def _priced(symbols: list[str], costs: dict[tuple[bool, str], dict[str, float]], m: int) -> float:
