@@ -123,7 +123,7 @@ def test_wrong_automata(transitions, message):
 
 
 def test_windows_that_are_too_long(monkeypatch):
-    monkeypatch.setattr("langdiff.corpora.synthetic.automaton.MOST_CONTEXTS", 1000)
+    monkeypatch.setitem(Automaton._extended.__globals__, "MOST_CONTEXTS", 1000)
     assert Automaton.random(2, 10, seed=0).local_entropy(4) > 0
     with pytest.raises(ConfigError, match="more than 1,000 contexts"):
         Automaton.random(2, 10, seed=0).local_entropy(5)
