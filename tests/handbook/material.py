@@ -209,7 +209,7 @@ def two_treebanks() -> None:
 
 
 def constructions() -> None:
-    """The gold set that the page itself shows, and what a parser makes of its sentences."""
+    """The gold set that the page itself shows, what a parser makes of its sentences, and parsers of a treebank."""
     gold, sentences, *_ = [block.text for block in snippets_of("docs/constructions.md") if block.language == "text"]
     write("gold.tsv", gold)
     write("sentences.tsv", sentences)
@@ -229,6 +229,8 @@ def constructions() -> None:
         "left leave VERB 3 csubj",
     )
     write("mine.conllu", trees.conllu("v1", *carried) + trees.conllu("i1", *clear))
+    for name, relation in (("en_pud", "obj"), ("C2L2", "obj"), ("LATTICE", "iobj"), ("UDPipe", "obl")):
+        write(f"{name}.conllu", trees.ALL.replace("\tobj\t", f"\t{relation}\t"))
 
 
 def discourse() -> None:
