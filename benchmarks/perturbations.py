@@ -1,6 +1,7 @@
 """What changes of texts cost: eleven languages of NTREX beside figures of a pilot; word order against word structure.
 
-    OMP_NUM_THREADS=1 python benchmarks/perturbations.py [--lm kneser-ney-6] [--seeds 3] [--trade-off]
+    OMP_NUM_THREADS=1 python benchmarks/perturbations.py [--lm kneser-ney-6] [--seeds 3]
+    OMP_NUM_THREADS=1 python benchmarks/perturbations.py --trade-off [--plot trade-off.svg]
 
 Bits are kept under --out, and an interrupted run goes on. Reads the folder LANGDIFF_DATA (../shared/data by default).
 """
@@ -14,6 +15,7 @@ from typing import get_args
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.base.types import Change
@@ -100,7 +102,7 @@ def with_orders_of_the_pilot(multitext, out, lm):
     print(found.assign(mean=found.mean(axis=1)).round(2).to_string())
 
 
-def trade_off(out, lm):
+def trade_off(out, lm, path=None):
     """Print the correlation of what word order and word structure are worth, over the languages with spaces."""
     texts = ld.read_multitext(DATA / "ntrex", format="moses")
     editions = texts.edition_info["language"].sort_index().drop_duplicates()
@@ -108,6 +110,8 @@ def trade_off(out, lm):
     parts = ld.split(ld.corpora.perturb(texts.sel(editions=chosen), ["shuffle", "scramble"]))
     contrasts = ld.experiments.perturbation_contrasts(bits_of(parts, out / f"trade-off-{lm}.csv", lm))
     found = contrasts.by_kind("difference").T
+    if path is not None:
+        draw(100 * np.expm1(found), path)
     print(f"\n{len(found)} languages with spaces")
     for what, values in (("nats", found), ("percent", 100 * np.expm1(found))):
         pearson, spearman = (values.corr(method).loc["shuffle", "scramble"] for method in ("pearson", "spearman"))
@@ -118,6 +122,18 @@ def trade_off(out, lm):
         found["shuffle"], found["scramble"].to_frame(), edition_info=info, tree=glottolog, tests=("pearson", "phylo")
     )
     print(tested.summary())
+
+
+def draw(found, path):
+    """Draw what word structure is worth against what word order is worth, in percent, the eleven languages named."""
+    ax = Figure(figsize=(6, 4), layout="constrained").subplots()
+    ax.scatter(found["shuffle"], found["scramble"], s=14, color="#2a6f97")
+    for edition in LANGUAGES:
+        ax.annotate(
+            edition, found.loc[edition, ["shuffle", "scramble"]], (3, 3), textcoords="offset points", fontsize=8
+        )
+    ax.set(xlabel="word order: shuffle, percent more bits", ylabel="word structure: scramble, percent more bits")
+    ax.figure.savefig(path)
 
 
 def _has_spaces(texts):
@@ -133,12 +149,13 @@ def main():
     parser.add_argument("--lm", default="kneser-ney-6")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--trade-off", action="store_true")
+    parser.add_argument("--plot", type=Path, help="figure of --trade-off to write")
     parser.add_argument("--out", type=Path, default=Path("runs/perturbations"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore", LangdiffWarning)  # rare characters; what a kind leaves as it is
     if options.trade_off:
-        trade_off(options.out, options.lm)
+        trade_off(options.out, options.lm, options.plot)
         return
     multitext = ld.read_multitext(DATA / "ntrex", format="moses").sel(editions=LANGUAGES)
     for seed in range(options.seeds):
