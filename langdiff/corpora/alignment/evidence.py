@@ -13,7 +13,7 @@ from langdiff.corpora.alignment.consensus import Numbers
 
 WORST = -2.0  # nats of evidence against an offset that one text can have
 _PIECE = 200  # intents whose correlation is taken at once
-_LEAST, _GREATEST = 0.5, 0.98  # correlation that is used
+LEAST, GREATEST = 0.5, 0.98  # correlation that is used
 _ENOUGH = 20  # texts of a piece
 
 
@@ -93,10 +93,10 @@ def correlations(z: Numbers, c: Numbers, max_offset: int) -> Numbers:
         Between .5 and .98.
     """
     found = np.array([_correlation(z[:, j], c[:, j]) for j in range(z.shape[1])], dtype=z.dtype)
-    for j in np.flatnonzero(~(found >= _LEAST)).tolist():
+    for j in np.flatnonzero(~(found >= LEAST)).tolist():
         others = [shifted(c[:, j], offset) for offset in range(-max_offset, max_offset + 1)]
-        found[j] = np.nanmax([_correlation(z[:, j], other) for other in others] + [_LEAST])
-    return np.clip(found, _LEAST, _GREATEST)
+        found[j] = np.nanmax([_correlation(z[:, j], other) for other in others] + [LEAST])
+    return np.clip(found, LEAST, GREATEST)
 
 
 def _correlation(z: Numbers, c: Numbers) -> float:

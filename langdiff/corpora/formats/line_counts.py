@@ -8,14 +8,11 @@ is largest if all lines before it fit the same line of the other files, and all 
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from langdiff.base.types import Floats
+from langdiff.corpora.alignment.evidence import GREATEST, LEAST, correlation, log_ratio, normal_scores
 
 LEAST_LINES = 100  # of which lengths tell anything
-LEAST, MOST = 0.5, 0.98  # bounds of the correlation
-WORST = -2.0  # evidence of one line, in nats: free translations count for no more
 CERTAIN = 3.0  # nats by which the lines named are likelier than all others
 MOST_LINES = 50  # that are named; if more are as likely, the lengths do not tell
 ALPHA = 0.05
@@ -58,7 +55,7 @@ def advice(lengths: Floats, others: Sequence[Floats]) -> str:
     own_later = own[:n] if step > 0 else own[1 : n + 1]
     total, rho = np.zeros(n + 1), LEAST
     for _ in range(2):  # the correlation is known better when the place is
-        fits, fits_later = _evidence(own[:n], here, rho), _evidence(own_later, later, rho)
+        fits, fits_later = log_ratio(own[:n], here, rho), log_ratio(own_later, later, rho)
         total = np.append(0.0, np.cumsum(fits)) + np.append(np.cumsum(fits_later[::-1])[::-1], 0.0)
         place = int(total.argmax())
         rho = _correlation(np.append(own[:place], own_later[place:]), np.append(here[:place], later[place:]))
@@ -75,24 +72,13 @@ def advice(lengths: Floats, others: Sequence[Floats]) -> str:
 
 
 def _scores(values: Floats) -> Floats:
-    """Return normal scores of values, NaN where they are."""
-    scores = np.full(len(values), np.nan)
-    there = np.isfinite(values)
-    scores[there] = ndtri((rankdata(values[there]) - 0.5) / max(there.sum(), 1))
+    """Return normal scores of the lengths of a file, NaN where they are."""
+    scores: Floats = normal_scores(values[:, None])[:, 0]
     return scores
 
 
 def _correlation(own: Floats, usual: Floats) -> float:
     """Return the correlation of two arrays, within bounds."""
     both = np.isfinite(own) & np.isfinite(usual)
-    if both.sum() < LEAST_LINES or not (np.ptp(own[both]) and np.ptp(usual[both])):
-        return LEAST
-    return float(np.clip(np.corrcoef(own[both], usual[both])[0, 1], LEAST, MOST))
-
-
-def _evidence(own: Floats, usual: Floats, rho: float) -> Floats:
-    """Return for each line how much likelier the lengths are as those of one content, in nats; 0 where one is empty."""
-    rest = 1 - rho**2
-    found = -np.log(rest) / 2 - (rho**2 * (own**2 + usual**2) - 2 * rho * own * usual) / (2 * rest)
-    bounded: Floats = np.where(np.isnan(found), 0.0, np.maximum(found, WORST))
-    return bounded
+    found = correlation(own[both], usual[both]) if both.sum() >= LEAST_LINES else np.nan
+    return LEAST if np.isnan(found) else float(np.clip(found, LEAST, GREATEST))
