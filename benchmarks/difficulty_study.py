@@ -74,7 +74,8 @@ def _kept(out, corpus, lm, size, parts):
         ld.compute_surprisals(parts, lm=lm, max_replaced=1.0, seed=0).save(path)
         print(path.stem, flush=True)
     table = ld.read_surprisals(path)
-    return ld.Surprisals(bits=_named(table.bits, corpus), intent_info=table.intent_info, lm=lm)
+    characters = _named(table.characters, corpus)
+    return ld.Surprisals(bits=_named(table.bits, corpus), characters=characters, intent_info=table.intent_info, lm=lm)
 
 
 def _compressed(out, corpus, size, parts):

@@ -31,7 +31,7 @@ NEW_TESTAMENT = 40  # the number of its first book
 
 
 def in_step():
-    """Return the Bibles without the passages that do not fit, the damaged Spanish edition replaced by the intact one."""
+    """Return the Bibles without passages out of step, the damaged Spanish edition replaced by the intact one."""
     damaged, intact = "spa-reinavalera1909.txt.gz", DATA / "bible_intact" / "spa-rv1909.txt.gz"
     files = [path for path in sorted((DATA / "bible").glob("*.txt.gz")) if path.name != damaged]
     known = pd.read_csv(DATA / "bible" / "metadata.csv").replace({"file": {damaged: intact.name}})

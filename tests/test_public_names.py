@@ -33,8 +33,9 @@ langdiff.corpora:
     corpus_sizes costep_statistics detokenize fetch native_share perturb read_frame read_multitext synthesize tokenize
     write_multitext
 langdiff.datasets:
-    Bothwell2023 Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
-    goldfish2024 mielke2019 morey2017 tokenization_lengths2023 xmi2020
+    Bothwell2023 Measurements Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
+    goldfish2024 mielke2019 morey2017 testaments three_corpora
+    tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes

@@ -39,6 +39,7 @@ def gallery_data(n_editions: int = 8) -> dict[str, Any]:
         "spread": spread_within_languages(published.difficulties("bibles")["char"], published.edition_info("bibles")),
         "correlations": ld.correlate(published.difficulties("europarl"), published.predictors("europarl")["mcc"]),
         "bothwell": bothwell2023(),
+        "shares": ld.difficulty_shares(ld.datasets.three_corpora()),
         **_corpus(n_editions),
         **_fits(n_editions, rng),
         **_less_data(n_editions),

@@ -1,6 +1,9 @@
 # the public names, for type checkers and at run time alike
 from .bothwell_et_al_2023 import Bothwell2023 as Bothwell2023
 from .bothwell_et_al_2023 import bothwell2023 as bothwell2023
+from .measurements import Measurements as Measurements
+from .measurements import testaments as testaments
+from .measurements import three_corpora as three_corpora
 from .mielke_et_al_2019 import mielke2019 as mielke2019
 from .parsers import Morey2017 as Morey2017
 from .parsers import bender2011 as bender2011

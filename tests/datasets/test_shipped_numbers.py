@@ -34,7 +34,9 @@ TEXT = {"bender2011_claims", "bender2011_facts", "mielke2019_claims"}
 
 
 def test_every_shipped_table_is_looked_at():
-    assert {f"{name}.csv" for name in SHIPPED} == {path.name for path in FOLDER.iterdir() if path.name.endswith("csv")}
+    tables = {path.name for path in FOLDER.iterdir() if path.name.endswith("csv")}
+    measured = {"measurements_editions.csv", "measurements_intents.csv"}  # see test_measurements.py
+    assert {f"{name}.csv" for name in SHIPPED} == tables - measured
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -73,7 +73,7 @@ def advice(lengths: Floats, others: Sequence[Floats]) -> str:
 
 def _scores(values: Floats) -> Floats:
     """Return normal scores of the lengths of a file, NaN where they are."""
-    scores: Floats = normal_scores(values[:, None])[:, 0]
+    scores: Floats = np.asarray(normal_scores(values[:, None])[:, 0], dtype=float)
     return scores
 
 

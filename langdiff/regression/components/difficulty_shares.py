@@ -116,9 +116,10 @@ class DifficultyShares(Result):
         return own / (own + self._error_variance(counts) + self.error)
 
     def _table(self) -> pd.DataFrame:
-        spread = 100 * np.sqrt(self.frame["variance"].clip(lower=0))
+        spread = 100 * self.frame["variance"].clip(lower=0) ** 0.5
         shares = 100 * self.frame.drop(columns="variance")
-        return pd.concat([spread.rename("s.d. (%)").round(2), shares.add_suffix(" (%)").round(1)], axis=1)
+        table: pd.DataFrame = pd.concat([spread.rename("s.d. (%)").round(2), shares.add_suffix(" (%)").round(1)], axis=1)
+        return table
 
     def _notes(self) -> list[str]:
         few = [f"{self.facets[name].nunique()} of {name}" for name in self.facets if self.facets[name].nunique() <= 3]

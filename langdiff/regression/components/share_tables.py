@@ -137,7 +137,7 @@ def _languages(given: Any) -> tuple[dict[str, str], dict[str, str]]:
         return names, families
     if not isinstance(given, Mapping | pd.Series):
         raise ConfigError(f"languages are a mapping, a Series or a table of editions, not {type(given).__name__}.")
-    return {str(edition): str(name) for edition, name in dict(given).items()}, {}
+    return {str(edition): str(name) for edition, name in dict(given).items() if pd.notna(name)}, {}
 
 
 def _log_bits(name: str, table: Table, languages: Mapping[str, str]) -> pd.DataFrame:
@@ -152,7 +152,10 @@ def _log_bits(name: str, table: Table, languages: Mapping[str, str]) -> pd.DataF
         raise DataError(f"{name}: bits of editions must be numbers above 0.")
     of = [languages[str(edition)] for edition in bits]
     logs = pd.DataFrame(np.log(bits.to_numpy(dtype=float)), bits.index, bits.columns)
-    found: pd.DataFrame = logs.T.groupby(of, sort=False).mean().T
+    grouped = logs.T.groupby(of, sort=False)
+    # of several editions, intents that all of them have: a mean of other ones would depend on which edition has which
+    whole = grouped.count().eq(grouped.size(), axis=0)
+    found: pd.DataFrame = grouped.mean().where(whole).T
     return found.set_axis(found.index.map(str), axis=0)
 
 

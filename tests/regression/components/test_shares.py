@@ -199,3 +199,26 @@ def test_facets_are_read_from_tables():
     given = ld.difficulty_shares(tables, languages=NAMES, facets=facets, clusters=None)
     found = ld.difficulty_shares(tables, languages=NAMES, clusters=None)
     assert_allclose(found.frame["variance"], given.frame["variance"])
+
+
+def test_an_edition_of_unknown_language_is_named():
+    tables, facets = as_series(factorial(np.random.default_rng(0)))
+    languages = pd.Series(NAMES).mask([name == "l3" for name in LANGUAGES])
+    with pytest.raises(ConfigError, match="lack 1 edition.*'l3'"):
+        ld.difficulty_shares(tables, languages=languages, facets=facets)
+
+
+def test_a_mean_of_editions_is_over_intents_that_all_of_them_have():
+    rng = np.random.default_rng(1)
+    made = {name: np.exp(rng.normal(3, 0.1, (40, 13))) for name in ("a", "b")}
+    editions = [*LANGUAGES, "second"]
+    tables = {name: pd.DataFrame(bits, [f"{name}{i}" for i in range(40)], editions) for name, bits in made.items()}
+    tables["a"]["second"] *= np.e  # one nat harder, and in half of the intents
+    tables["a"].loc[tables["a"].index[:20], "second"] = np.nan
+    found = ld.difficulty_shares(
+        {name: ld.Surprisals(bits=table) for name, table in tables.items()}, languages=NAMES | {"second": "l0"}
+    )
+    logs = np.log(made["a"][20:])
+    level = (logs[:, 0] + logs[:, 12] + 1).mean() / 2
+    others = logs[:, 1:12].mean(axis=0)
+    assert found.difficulties.loc["l0", "a"] == pytest.approx(level - np.mean([level, *others]))

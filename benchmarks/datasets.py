@@ -1,0 +1,140 @@
+"""Measurements in the package: `testaments` and `three_corpora`, from texts that are in step.
+
+    OMP_NUM_THREADS=1 python benchmarks/datasets.py [--study runs/difficulty-study] [--write]
+
+Takes the tables of benchmarks/difficulty_study.py, made where they are missing (some ten minutes of one core),
+and measures twenty New Testaments. With --write the files of langdiff/datasets are made anew, else what they would
+hold is only counted. Reads the folder LANGDIFF_DATA (../shared/data by default).
+"""
+
+import argparse
+import tomllib
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from difficulty_study import DATA, SAME_AS, compute
+from typology_bibles import NEW_TESTAMENT, in_step
+
+import langdiff as ld
+from langdiff.datasets.measurements import CORPORA, TESTAMENTS, UNIT
+from langdiff.errors import LangdiffWarning
+from langdiff.typology import read_glottolog
+
+HERE = Path(__file__).parent
+FOLDER = Path(ld.__file__).parent / "datasets"
+SPANISH = {"spa-reinavalera1909": "spa-rv1909"}  # its intact copy
+LEARNERS = ("kneser-ney-6", "ppmd")
+CREATIVE_COMMONS = "CC BY-SA 4.0"
+
+
+def testaments(bibles):
+    """Return the bits of the verses of the example that all its editions have in step."""
+    example = tomllib.loads((HERE.parent / "examples" / "bible-new-testament.toml").read_text(encoding="utf-8"))
+    editions = [SPANISH.get(edition, edition) for edition in example["corpus"]["editions"]]
+    verses = [verse for verse in bibles.intents if int(verse[:2]) >= NEW_TESTAMENT]
+    texts = bibles.sel(intents=verses, editions=editions).dropna().map_text(ld.tokenize)
+    return ld.compute_surprisals(ld.split(texts), lm="kneser-ney-6", seed=0)
+
+
+def studied(out):
+    """Return the tables of the study for the languages that are in every corpus, and glottocodes by edition."""
+    tables, languages = compute(out)
+    codes = pd.Series(languages)
+    corpus = codes.index.str.split(":").str[0]
+    everywhere = set.intersection(*(set(codes[corpus == name]) for name in CORPORA))
+    kept = codes[codes.isin(everywhere)]
+    chosen = {}
+    for name, table in tables.items():
+        if name.split("/")[1] in LEARNERS:
+            own = [edition for edition in kept.index if edition.startswith(f"{name.split('/')[0]}:")]
+            chosen[name] = table[own] if isinstance(table, pd.Series) else table.sel(editions=own)
+    return chosen, kept
+
+
+def long_of(name, table):
+    """Return a table as rows of whole numbers, in the order of editions and intents."""
+    if isinstance(table, pd.Series):
+        rows = {"edition": table.index, "intent": -1, "bits": table.to_numpy(), "characters": 0}
+    else:
+        count, editions = len(table.bits), table.bits.columns
+        rows = {
+            "edition": np.repeat(editions, count),
+            "intent": np.tile(np.arange(count), len(editions)),
+            "bits": table.bits.to_numpy().T.ravel(),
+            "characters": table.characters.to_numpy().T.ravel(),
+        }
+    frame = pd.DataFrame(rows).assign(table=name)
+    frame["bits"] = (UNIT * frame["bits"]).round()
+    return frame.astype({"bits": "int32", "characters": "int32", "intent": "int16"})
+
+
+def editions_of(tables, bibles, codes):
+    """Return what is known of each edition."""
+    glottolog = read_glottolog(DATA / "glottolog", same_as=SAME_AS)
+    rows = []
+    names = {(name.split("/")[0], edition) for name, table in tables.items() for edition in columns_of(table)}
+    for corpus, edition in sorted(names):
+        file = edition.split(":")[-1]
+        row = {"edition": edition, "corpus": corpus, "title": "NTREX-128" if corpus == "ntrex" else "FLORES-200"}
+        row |= {"licence": CREATIVE_COMMONS, "year": 2022}
+        language = file.replace("-", "_").split("_")[0]
+        if file in bibles.edition_info.index:
+            known = bibles.edition_info.loc[file]
+            row |= {"title": known["title"], "licence": known["licence"], "year": known["year"]}
+            language = known["language"]
+        code = codes.get(edition) or glottolog.find([language])[language]
+        rows.append(row | {"language": language, "glottocode": code})
+    made = pd.DataFrame(rows).set_index("edition").fillna({"year": "not known"})
+    return made.assign(family=made["glottocode"].map(glottolog.places(made["glottocode"])["family"]))
+
+
+def columns_of(table):
+    """Return the editions of a table."""
+    return table.index if isinstance(table, pd.Series) else table.bits.columns
+
+
+def intents_of(tables):
+    """Return the test intents of each corpus with book and chapter, or document."""
+    made = {}
+    for name, table in tables.items():
+        if not isinstance(table, pd.Series):
+            info = table.intent_info if table.intent_info is not None else pd.DataFrame(index=table.bits.index)
+            made[name.split("/")[0]] = info.reindex(columns=["book", "chapter", "document"])
+    return pd.concat(made, names=["corpus", "intent"]).reset_index()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--study", type=Path, default=Path("runs/difficulty-study"))
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    options.study.mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # rare characters, spaces
+        bibles = in_step()
+        tables, codes = studied(options.study)
+        tables = {f"{TESTAMENTS}/kneser-ney-6/": testaments(bibles), **tables}
+    cells = pd.concat([long_of(name, table) for name, table in tables.items()], ignore_index=True)
+    cells = cells.astype({"table": "category", "edition": "category"})
+    editions, intents = editions_of(tables, bibles, codes), intents_of(tables)
+    print(f"{len(cells):,} cells in {len(tables)} tables, {len(editions)} editions, {len(intents):,} intents")
+    if options.write:
+        pq.write_table(
+            pa.Table.from_pandas(cells, preserve_index=False).replace_schema_metadata(),
+            FOLDER / "measurements.parquet",
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=["table", "edition"],
+            column_encoding={"bits": "BYTE_STREAM_SPLIT", "characters": "BYTE_STREAM_SPLIT"},
+        )
+        editions.to_csv(FOLDER / "measurements_editions.csv")
+        intents.to_csv(FOLDER / "measurements_intents.csv", index=False)
+        print(f"{sum(path.stat().st_size for path in FOLDER.glob('measurements*')):,} bytes in {FOLDER}")
+
+
+if __name__ == "__main__":
+    main()

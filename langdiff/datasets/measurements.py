@@ -1,0 +1,177 @@
+"""Bits measured with langdiff on texts in many languages, without the texts: `testaments` and `three_corpora`."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import pandas as pd
+
+from langdiff.base.numbers import read_exact_csv
+from langdiff.errors import ConfigError, listing
+from langdiff.tables.surprisals import Surprisals
+
+LICENCE = (
+    "Measurements made with langdiff; Apache-2.0. The texts are not included: Bibles are in the public domain or under "
+    "a Creative Commons licence (see editions), NTREX-128 (Federmann, Kocmi and Xin 2022) and FLORES-200 (NLLB Team "
+    "2022) under CC BY-SA 4.0."
+)
+TESTAMENTS = "testaments"
+CORPORA = ("nt", "ntrex", "flores200")
+COMPRESSOR = "ppmd"  # one number per edition
+UNIT = 100  # the file holds hundredths of a bit
+
+
+class Measurements(Mapping[str, "Surprisals | pd.Series[float]"]):
+    """Tables of bits by name, such as ``"ntrex/kneser-ney-6/1300"``: corpus, language model, training intents.
+
+    Attributes
+    ----------
+    facets : DataFrame
+        One row per table: ``corpus``, ``lm``, ``size``.
+    languages : DataFrame
+        One row per edition, which is named after its corpus and its file: ``glottocode`` and ``family``.
+    editions : DataFrame
+        One row per edition: ``corpus``, ``language`` (ISO 639-3), ``glottocode``, ``family``, ``title``,
+        ``year``, ``licence`` of the text; all in words.
+    licence : str
+        Terms of the measurements and of the texts.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> made = ld.datasets.three_corpora()
+    >>> made["ntrex/kneser-ney-6/1300"].bits.shape[1] == len(made["flores200/ppmd/325"])
+    True
+    """
+
+    licence = LICENCE
+
+    def __init__(self, tables: Mapping[str, "Surprisals | pd.Series[float]"], editions: pd.DataFrame) -> None:
+        self._tables = dict(tables)
+        rows = [name.split("/") for name in self._tables]
+        self.facets = pd.DataFrame(rows, columns=["corpus", "lm", "size"], index=list(self._tables))
+        self.editions = editions
+        self.languages = editions[["glottocode", "family"]]
+
+    def __getitem__(self, name: str) -> "Surprisals | pd.Series[float]":
+        """Return a table; of a compressor, the bits of whole editions."""
+        if name not in self._tables:
+            raise KeyError(f"{name!r}; there are {listing(self._tables, most=9)}")
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the tables."""
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        """Return the number of tables."""
+        return len(self._tables)
+
+    def __repr__(self) -> str:
+        """Return the number of tables and of languages."""
+        corpora = self.facets["corpus"].nunique()
+        languages = self.languages["glottocode"].nunique()
+        return f"Measurements: {len(self)} tables of {corpora} corpora, {languages} languages"
+
+
+def testaments(lm: str = "kneser-ney-6") -> Surprisals:  # noqa: PT028 - not a test
+    """Return the bits of 20 New Testaments in 19 languages, shipped with the package.
+
+    Passages that are out of step with the other editions were left out (`langdiff.corpora.check_alignment`), so that
+    the verses are those that all 20 editions have in step.
+
+    Parameters
+    ----------
+    lm : str
+        The language model: ``"kneser-ney-6"``.
+
+    Returns
+    -------
+    Surprisals
+        Test verses × 20 editions in bits, with the characters of each and ``book`` and ``chapter`` of the verses.
+
+    Raises
+    ------
+    ConfigError
+        If the package has no bits of this language model.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> fit = ld.fit(testaments())
+    >>> fit.difficulty.idxmin()
+    'heb-modern'
+    """
+    names = [name for name in _cells()["table"].unique() if name.startswith(f"{TESTAMENTS}/")]
+    known = {name.split("/")[1]: name for name in names}
+    if lm not in known:
+        raise ConfigError(f"there are no bits of the New Testaments by {lm!r}; there are those of {listing(known)}.")
+    return _surprisals(known[lm])
+
+
+def three_corpora() -> Measurements:
+    """Return the bits of 27 languages in New Testaments, NTREX and FLORES-200, shipped with the package.
+
+    One edition per language and corpus, character 6-grams and PPMd, which learned from 325 and from 1,300 intents.
+    Passages that are out of step with the other editions were left out.
+
+    Returns
+    -------
+    Measurements
+        Mapping from ``"CORPUS/LM/SIZE"`` to `Surprisals`, of PPMd to a Series of bits per edition.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> made = three_corpora()
+    >>> made
+    Measurements: 12 tables of 3 corpora, 27 languages
+    >>> shares = ld.difficulty_shares(made)
+    >>> round(float(shares.frame["share"].iloc[0]), 1)
+    0.5
+    """
+    names = [name for name in _cells()["table"].unique() if name.split("/")[0] in CORPORA]
+    editions = read_exact_csv(_file("measurements_editions.csv"), index_col="edition", dtype=str)
+    tables = {name: _totals(name) if name.split("/")[1] == COMPRESSOR else _surprisals(name) for name in names}
+    return Measurements(tables, editions[editions["corpus"].isin(CORPORA)])
+
+
+def _totals(name: str) -> "pd.Series[float]":
+    """Return the bits of whole editions."""
+    own = _cells()[_cells()["table"] == name]
+    return pd.Series(own["bits"].to_numpy() / UNIT, index=pd.Index(own["edition"], dtype=object, name="edition"))
+
+
+def _surprisals(name: str) -> Surprisals:
+    own = _cells()[_cells()["table"] == name]
+    corpus, lm, _ = name.split("/")
+    known = _intents()[corpus]
+    editions = pd.Index(own["edition"].unique().astype(object), name="edition")
+
+    def wide(column: str) -> pd.DataFrame:
+        values = own[column].to_numpy().reshape(len(editions), len(known)).T
+        return pd.DataFrame(values.astype(float), index=known.index, columns=editions)
+
+    info = known.dropna(axis="columns", how="all")
+    return Surprisals(
+        bits=wide("bits") / UNIT, characters=wide("characters"), intent_info=info if info.shape[1] else None, lm=lm
+    )
+
+
+@cache
+def _cells() -> pd.DataFrame:
+    """Return all cells: ``table``, ``edition``, number of the ``intent``, ``bits`` in hundredths, ``characters``."""
+    with resources.as_file(_file("measurements.parquet")) as path:
+        return pd.read_parquet(path)
+
+
+@cache
+def _intents() -> dict[str, pd.DataFrame]:
+    """Return the attributes of the test intents of each corpus."""
+    table = read_exact_csv(_file("measurements_intents.csv"), dtype=str)
+    return {str(corpus): own.drop(columns="corpus").set_index("intent") for corpus, own in table.groupby("corpus")}
+
+
+def _file(name: str) -> Any:
+    return resources.files("langdiff.datasets") / name
