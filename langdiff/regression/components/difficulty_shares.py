@@ -118,7 +118,8 @@ class DifficultyShares(Result):
     def _table(self) -> pd.DataFrame:
         spread = 100 * self.frame["variance"].clip(lower=0) ** 0.5
         shares = 100 * self.frame.drop(columns="variance")
-        table: pd.DataFrame = pd.concat([spread.rename("s.d. (%)").round(2), shares.add_suffix(" (%)").round(1)], axis=1)
+        parts = [spread.rename("s.d. (%)").round(2), shares.add_suffix(" (%)").round(1)]
+        table: pd.DataFrame = pd.concat(parts, axis=1)
         return table
 
     def _notes(self) -> list[str]:

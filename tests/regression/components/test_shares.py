@@ -204,7 +204,7 @@ def test_facets_are_read_from_tables():
 def test_an_edition_of_unknown_language_is_named():
     tables, facets = as_series(factorial(np.random.default_rng(0)))
     languages = pd.Series(NAMES).mask([name == "l3" for name in LANGUAGES])
-    with pytest.raises(ConfigError, match="lack 1 edition.*'l3'"):
+    with pytest.raises(ConfigError, match=r"lack 1 edition.*'l3'"):
         ld.difficulty_shares(tables, languages=languages, facets=facets)
 
 
