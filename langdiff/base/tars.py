@@ -59,8 +59,7 @@ def _entries_of(archive: Path, most: int, _stamp: tuple[int, int]) -> tuple[Entr
         with _expanded(archive, most) as stream, tarfile.open(fileobj=stream, mode="r:") as opened:
             found = opened.getmembers()
             stream.seek(opened.offset)  # where tarfile has stopped: also at a damaged header, of which it says nothing
-            if any(stream.read(tarfile.BLOCKSIZE)):
-                raise tarfile.ReadError(f"a header is damaged after {len(found)} member(s)")
+            _check_end(stream, len(found))
     except DataError:
         raise
     except _UNREADABLE as error:
@@ -72,6 +71,21 @@ def _entries_of(archive: Path, most: int, _stamp: tuple[int, int]) -> tuple[Entr
                 "read; create it again with plain files."
             )
     return tuple(Entry(one.name.removeprefix("./"), one.offset_data, one.size) for one in found if not one.isdir())
+
+
+def _check_end(stream: Any, members: int) -> None:
+    """Check that an archive ends where its last member does: with a block of zeros, after which are only zeros."""
+    block = stream.read(tarfile.BLOCKSIZE)
+    if len(block) < tarfile.BLOCKSIZE:
+        raise EOFError("it ends too early")
+    if any(block):
+        raise tarfile.ReadError(f"a header is damaged after {members} member(s)")
+    while block := stream.read(tarfile.BLOCKSIZE):
+        if any(block):
+            raise tarfile.ReadError(
+                f"there is more data after its end, which comes after {members} member(s). If archives were joined, "
+                "create one of all files"
+            )
 
 
 @contextmanager

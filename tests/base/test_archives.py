@@ -214,6 +214,30 @@ def test_a_tar_archive_with_a_damaged_header_is_not_read_in_part(tmp_path):
         members_of(file)
 
 
+@pytest.mark.parametrize("format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_tar_archive_that_lost_its_end_is_refused(tmp_path, pack, format, monkeypatch):
+    monkeypatch.setattr(tarfile.TarFile, "format", format)
+    members = [("deu-a.txt", VERSE), ("é" * 60 + "/eng-b.txt", VERSE * 40), ("fra-c.txt", b"")]
+    whole = tarred(tmp_path / "whole.tar", members).read_bytes()
+    file = tmp_path / ("a.tar" if pack is bytes else "a.tgz")
+    end = len(whole.rstrip(b"\0")) // 512 * 512 + 512  # after the last header
+    for cut in range(0, end + 1, 512):
+        file.write_bytes(pack(whole[:cut]))
+        with pytest.raises(DataError, match=r"cannot be read as a tar archive: .+\."):
+            members_of(file)
+    file.write_bytes(pack(whole[: end + 511]))
+    with pytest.raises(DataError, match="it ends too early"):
+        members_of(file)
+    for rest in (512, 1024, len(whole)):
+        file.write_bytes(pack(whole[: end + rest]))
+        assert len(members_of(file)) == 3
+    for behind in (whole, bytes(1024) + b"x"):  # joined with itself, or with something else
+        file.write_bytes(pack(whole + behind))
+        with pytest.raises(DataError, match=r"more data after its end, which comes after 3 member\(s\)"):
+            members_of(file)
+
+
 def test_a_tar_archive_that_is_cut_off_or_expands_too_far_is_refused(tmp_path, monkeypatch):
     file = tarred(tmp_path / "a.tgz", [("deu-a.txt", VERSE * 10_000)], "w:gz")
     (tmp_path / "b.tgz").write_bytes(file.read_bytes()[:-20])
