@@ -25,7 +25,8 @@ Column = tuple[str, Change | None, pd.Series]  # base, kind and texts of an edit
 ADDED_BITS = "added_bits"  # begins the column of intent_info that has them, before | and the edition
 OF_WORDS = ("reverse-words", "shuffle-local", "shuffle-by-length", "shuffle", "scramble")
 FEWEST_SPACES = 1 / 25  # of the characters of an edition, for kinds that move words
-VOWELS = frozenset("aeiouyæœøəɛɔıʉαεηιουωаеёиоуыэюяіїєѣѵ")
+VOWELS = frozenset("aeiouyæœøəǝɛɔıɪɨʉʊαεηιουωаеёиоуыэюяіїєѣѵәөүұ")  # with or without marks
+_CONSONANTS = frozenset("йў")  # of a vowel and a mark
 _ATTEMPTS = 100  # draws of a permutation that moves something
 _WORD = regex.compile(r"\P{White_Space}+")
 _SPACE = regex.compile(r"\p{White_Space}")
@@ -103,6 +104,7 @@ def perturb(
       their own. Only texts read with ``nfc=False`` stay decomposed when they are written to files and read again.
     * ``no-spaces``: white space removed, and with it information.
     * ``no-vowels``: in Latin, Greek and Cyrillic script, vowels removed unless no letter of the word stands before.
+      The Cyrillic letters й and ў are consonants and stay.
 
     References
     ----------
@@ -293,7 +295,7 @@ def _without_vowels(word: str) -> str:
 
 @cache
 def _is_vowel(letter: str) -> bool:
-    return unicodedata.normalize("NFD", letter)[0].lower() in VOWELS
+    return letter.lower() not in _CONSONANTS and unicodedata.normalize("NFD", letter)[0].lower() in VOWELS
 
 
 @cache

@@ -84,6 +84,9 @@ def test_spaces_and_vowels_removed_leave_the_rest_in_order(text):
 def test_vowels():
     assert change("no-vowels", "eau idée Äpfel 'aid étés йод α-ά") == "e id Äpfl 'ad éts йд α-"
     assert change("no-vowels", "Ἀθῆναι") == "Ἀθν"
+    assert change("no-vowels", "май МАЙ воўк её йёлка") == "мй МЙ вўк е йлк"
+    assert change("no-vowels", "көл гүл құс әнә кӱӧн") == "кл гл қс ән кн"
+    assert change("no-vowels", "bɨk sʊn BƗK kɪt mǝn") == "bk sn BK kt mn"
 
 
 def test_windows_of_given_orders():
