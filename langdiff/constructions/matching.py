@@ -100,7 +100,8 @@ class Stream:
         Returns
         -------
         dict from str to Graph
-            Analyses of the sentences that were found, with the parser's own division into words.
+            Analyses of the sentences that were found, with the parser's own division into words. A sentence that the
+            parser left out is not found within a longer one of the gold set.
         """
         alike: dict[str, list[str]] = {}
         for item, text in texts.items():
@@ -111,11 +112,13 @@ class Stream:
                 if len(starts) == len(items):
                     places |= dict(zip(items, starts, strict=True))
                     break
+        places = _apart(places, texts)
         end = -1
         for item, text in texts.items():  # of texts that come more often: the one after the sentence before
             if item not in places and end >= 0 and text and self._text.startswith(text, end):
                 places[item] = end
             end = places[item] + len(text) if item in places else -1
+        places = _apart(places, texts)
         pieces = {item: self._piece(item, places[item], len(texts[item])) for item in wanted if item in places}
         # a word that reaches into the next sentence belongs to neither
         return {item: own for item, own in pieces.items() if spans_of(own.surface, own.forms)[0] == texts[item]}
@@ -144,6 +147,23 @@ class Stream:
             surface=tuple(token for part in parts for token in part.surface),
             empty=tuple(node for part in parts for node in part.empty),
         )
+
+
+def _apart(places: Mapping[str, int], texts: Mapping[str, str]) -> dict[str, int]:
+    """Return the places of texts without those within a longer text, whose words are of that text alone.
+
+    Examples
+    --------
+    >>> _apart({"s1": 7, "s2": 0, "s3": 12}, {"s1": "stop!", "s2": "hesaid:stop!", "s3": "no."})
+    {'s2': 0, 's3': 12}
+    """
+    spans = {item: (first, first + len(texts[item])) for item, first in places.items()}
+    outer, furthest = set(), -1
+    for first, last in sorted(set(spans.values()), key=lambda span: (span[0], -span[1])):
+        if last > furthest:
+            outer.add((first, last))
+            furthest = last
+    return {item: first for item, first in places.items() if spans[item] in outer}
 
 
 def _part(graph: Graph, shift: int, length: int) -> Graph:

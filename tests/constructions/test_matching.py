@@ -91,6 +91,21 @@ def test_a_short_sentence_is_not_found_within_a_word_or_sentence(write):
     assert parses.blocks["n"] == ("-1 root 0", "0 punct 1")
 
 
+def test_a_sentence_left_out_is_not_found_within_a_longer_one(write):
+    short, longer, last = ("Stop", "!"), ("He", "said", ":", "Stop", "!"), ("Yes",)
+    own = sentence("He 2 nsubj", "said 0 root", ": 2 punct", "Stop 2 ccomp", "! 4 punct")
+    for items in ({"s1": short, "s2": longer}, {"s2": longer, "s1": short}):
+        assert set(read(write, own, items).blocks) == {"s2"}
+        both = read(write, own + sentence("Stop 0 root", "! 1 punct"), items)
+        assert both.blocks["s1"] == ("-1 root 0", "0 punct 1")
+        assert both.blocks["s2"][3:] == ("1 ccomp 3", "3 punct 4")
+    # nor does what follows it in the gold set follow the longer one
+    items = {"s1": short, "s3": last, "s2": longer, "s4": last}
+    assert set(read(write, own + sentence("Yes 0 four"), items).blocks) == {"s2", "s4"}
+    # the longer one has its name and words: only the other is searched for
+    assert set(read(write, own.replace("1\t", "# sent_id = s2\n1\t", 1), {"s1": short, "s2": longer}).blocks) == {"s2"}
+
+
 def test_what_cannot_be_matched_is_named(write):
     gold = read_gold(write("g.tsv", "a\tcontrol\t1\t1\tMOD\t0\nb\tcontrol\t1\t1\tMOD\t0\n"), GOLD)
     with pytest.warns(LangdiffWarning, match=r"no parse of 1 of 2 .*\('b'\)\. That is more than a tenth"):
