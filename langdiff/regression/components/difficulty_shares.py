@@ -116,10 +116,9 @@ class DifficultyShares(Result):
         return own / (own + self._error_variance(counts) + self.error)
 
     def _table(self) -> pd.DataFrame:
-        spread = 100 * self.frame["variance"].clip(lower=0) ** 0.5
-        shares = 100 * self.frame.drop(columns="variance")
-        parts = [spread.rename("s.d. (%)").round(2), shares.add_suffix(" (%)").round(1)]
-        table: pd.DataFrame = pd.concat(parts, axis=1)
+        table = (100 * self.frame.drop(columns="variance")).add_suffix(" (%)").round(1)
+        spread = 100 * self.frame["variance"].clip(lower=0).to_numpy(dtype=float) ** 0.5
+        table.insert(0, "s.d. (%)", spread.round(2))
         return table
 
     def _notes(self) -> list[str]:
