@@ -18,7 +18,7 @@ MOST_LINES = 50  # that are named; if more are as likely, the lengths do not tel
 ALPHA = 0.05
 
 
-def advice(lengths: Floats, others: Sequence[Floats]) -> str:
+def advice(lengths: Floats, others: Sequence[Floats], unit: str = "line") -> str:
     """Return which line seems to be missing from a file, or to be one too many, as a sentence.
 
     Parameters
@@ -27,6 +27,8 @@ def advice(lengths: Floats, others: Sequence[Floats]) -> str:
         Numbers of characters of the lines; 0 where a line is empty.
     others : sequence of ndarray of float, shape (n + 1,) or (n - 1,)
         The same of other files, which all have as many lines.
+    unit : str
+        What a line is called.
 
     Returns
     -------
@@ -65,10 +67,10 @@ def advice(lengths: Floats, others: Sequence[Floats]) -> str:
     first, last = int(likely[0]), int(likely[-1])
     if last - first >= MOST_LINES:
         return ""
-    which = f"line {first:,} seems" if first == last else f"one of the lines {first:,} to {last:,} seems"
+    which = f"{unit} {first:,} seems" if first == last else f"one of the {unit}s {first:,} to {last:,} seems"
     if step > 0:
-        return f"Lines from {last:,} on fit one later: {which} to be missing."
-    return f"Lines from {last + 1:,} on fit one earlier: {which} to be one too many."
+        return f"{unit.capitalize()}s from {last:,} on fit one later: {which} to be missing."
+    return f"{unit.capitalize()}s from {last + 1:,} on fit one earlier: {which} to be one too many."
 
 
 def _scores(values: Floats) -> Floats:

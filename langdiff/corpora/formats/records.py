@@ -6,20 +6,24 @@ Four layouts are known: a text and a language per row; a structure ``translation
 
 import re
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.progress import progress_bar
+from langdiff.base.types import Floats
 from langdiff.corpora.edition_info import edition_info_csv
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import edition_of, files_in, keep, language_of
 from langdiff.corpora.formats.format import FormatText, Reading, text_files, writable_texts
-from langdiff.corpora.formats.moses import COLUMNS, ORIGINAL
+from langdiff.corpora.formats.line_counts import advice
+from langdiff.corpora.formats.moses import COLUMNS, COMPARED, ORIGINAL
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
@@ -177,15 +181,17 @@ class Cells:
         By intent, its attributes; the intents are in the order of their first appearance.
     languages : dict
         By values of the columns that name the edition, the language.
+    rows : dict
+        By values of the columns that name the edition, or by the table's name, the number of rows.
     """
 
     def __init__(self, faults: Faults) -> None:
         self.texts: dict[tuple[str, ...], dict[str, str]] = {}
         self.about: dict[str, dict[str, str]] = {}
         self.languages: dict[tuple[str, ...], str] = {}
+        self.rows: dict[tuple[str, ...], int] = {}
         self._faults = faults
         self._first: dict[tuple[tuple[str, ...], str], tuple[File, int]] = {}
-        self._rows: dict[tuple[str, ...], int] = {}
 
     def add_row(self, row: Row, layout: Layout, table: Table, file: File) -> None:
         """Add the cells of a row; a row or cell that cannot be used is added to the faults.
@@ -198,7 +204,7 @@ class Cells:
         values = self._edition(row, layout, table, file)
         if values is None:
             return
-        self._rows[values] = number = self._rows.get(values, 0) + 1
+        self.rows[values] = number = self.rows.get(values, 0) + 1
         if row.cells is None:
             return
         intent = str(number) if layout.intent is None else _name(row.cells.get(layout.intent))
@@ -371,15 +377,24 @@ def catalogue_records(reading: Reading, suffixes: Sequence[str], source: Callabl
         raise DataError(f"{listing(str(table.files[0]) for table in tables)}: no rows.")
     if differing := [intent for intent, own in about.items() if "" in own.values()]:
         warn(f"rows of {len(differing):,} intents differ in attributes, which are left empty: {listing(differing)}.")
-    return _multitext(reading, keep(found, reading.editions), about)
+    found = keep(found, reading.editions)
+    if False in with_id:
+        found = _evenly_numbered(reading, found)
+        about = {intent: own for intent, own in about.items() if int(intent) <= next(iter(found.values())).rows}
+    return _multitext(reading, found, about)
 
 
 class _Found(NamedTuple):
-    """An edition found: its source, the texts, and the language that its rows give."""
+    """An edition found: its source, the texts, the language that its rows give, and their number."""
 
     text: RecordsText
     texts: dict[str, str]
     language: str | None
+    rows: int
+
+    def lengths(self) -> Floats:
+        """Return the number of characters of every row, where the number of a row is its intent."""
+        return np.array([len(self.texts.get(str(row), "").strip()) for row in range(1, self.rows + 1)], dtype=float)
 
 
 def _editions_of(text: RecordsText, cells: Cells, others: Mapping[str, _Found]) -> dict[str, _Found]:
@@ -390,8 +405,28 @@ def _editions_of(text: RecordsText, cells: Cells, others: Mapping[str, _Found]) 
             raise DataError(
                 f"{text.table.files[0]}: edition {edition!r} is there twice. Give the files by edition, as a mapping."
             )
-        found[edition] = _Found(replace(text, values=values), cells.texts[values], cells.languages.get(values))
+        own = values if text.layout.editions else (text.table.name,)
+        language, rows = cells.languages.get(values), cells.rows[own]
+        found[edition] = _Found(replace(text, values=values), cells.texts[values], language, rows)
     return found
+
+
+def _evenly_numbered(reading: Reading, found: dict[str, _Found]) -> dict[str, _Found]:
+    """Return the editions with as many rows as most, as all must have where the number of a row is its intent."""
+    lines = Counter(one.rows for one in found.values()).most_common(1)[0][0]
+    even = {edition: one for edition, one in found.items() if one.rows == lines}
+    pattern, first = next((edition, one.text.table.files[0]) for edition, one in even.items())
+    for edition, one in found.items():
+        if edition not in even:
+            file = one.text.table.files[0]
+            where = advice(one.lengths(), [each.lengths() for each in list(even.values())[:COMPARED]], "row")
+            with reading.faults.of(edition, file):
+                raise DataError(
+                    f"{file}: edition {edition!r} has {one.rows:,} rows, {pattern!r} in {first} has {lines:,}: "
+                    "without an id per row, row k of every edition must be the same segment. "
+                    f"{where or 'Leave a text that is missing empty, or give every row an id.'}"
+                )
+    return even
 
 
 def _multitext(reading: Reading, found: Mapping[str, _Found], about: Mapping[str, Mapping[str, str]]) -> Multitext:

@@ -129,6 +129,34 @@ def test_ids_in_some_files_only(tmp_path):
         read_multitext(tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_rows_without_ids_that_are_not_as_many_in_every_edition(tmp_path, kind):
+    rows = {"deu": 5, "eng": 4, "fra": 5}
+    for code, number in rows.items():
+        written(path(tmp_path, kind, code), [{"text": f"{code} {row}"} for row in range(number)], kind)
+    with pytest.raises(
+        FaultsError, match=r"eng.*: edition 'eng' has 4 rows, 'deu' in .*deu\..* has 5: .*give every row an id"
+    ):
+        read_multitext(tmp_path)
+    with pytest.warns(LangdiffWarning, match="left out"):
+        assert list(read_multitext(tmp_path, on_error="skip").editions) == ["deu", "fra"]
+    assert len(read_multitext(tmp_path, editions=["eng"])) == 4
+    table = [{"lang": code, "text": "x"} for code, number in rows.items() for _ in range(number)]
+    with pytest.raises(FaultsError, match="edition 'eng' has 4 rows"):
+        read_multitext(written(path(tmp_path / "long", kind), table, kind))
+
+
+def test_the_row_that_is_missing_is_named(tmp_path):
+    texts = ["x" * (5 + row * 37 % 101) for row in range(300)]
+    for code in ("deu", "eng", "fra"):
+        own = texts[:119] + texts[120:] if code == "eng" else texts
+        written(tmp_path / f"{code}.jsonl", [{"text": text} for text in own])
+    with pytest.raises(
+        FaultsError, match=r"has 299 rows.* Rows from 120 on fit one later: row 120 seems to be missing"
+    ):
+        read_multitext(tmp_path)
+
+
 FAULTS = {
     "not JSON": ("{", "3"),
     "not an object": ("[1]", "3"),
