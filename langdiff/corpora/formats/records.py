@@ -33,7 +33,7 @@ ATTRIBUTES = (*COLUMNS, ORIGINAL)  # of intents, which are read from columns of 
 _TEXTS, _INTENTS, _LANGUAGES = ("text", "sentence"), ("intent", "id"), ("lang", "language")
 _ISO = ("iso_639_3", "iso_15924", "glottocode")
 _WIDE = re.compile(r"(sentence|text)_(.+)", re.DOTALL)
-_SHARD = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})")
+_SHARD = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})(?:-[0-9a-f]+)?")  # some names end in a checksum
 _SPLITS = frozenset({"train", "dev", "devtest", "test", "validation", "valid", "val"})
 STRUCTURE = "translation"
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
@@ -483,7 +483,9 @@ def _joined(files: Sequence[File], suffixes: Sequence[str], split: str | None, n
             alone.append(Table((file,), name or stem))
             continue
         key = str(Path(str(file)).parent), match[1] if match else stem
-        parts.setdefault(key, {})[int(match[2]) if match else 0] = file
+        number = int(match[2]) if match else 0
+        if (other := parts.setdefault(key, {}).setdefault(number, file)) != file:
+            raise DataError(f"two files are part {number} of {key[1]!r}: {other} and {file}. Remove one of them.")
         announced[key] = int(match[3]) if match else 1
     splits = sorted({key[1] for key in parts})
     if split is not None and split not in splits:

@@ -87,6 +87,15 @@ def test_a_file_or_folder_per_language(tmp_path, kind):
         read_multitext(f"{tmp_path}/folders/*", split="dev")
 
 
+def test_parts_whose_names_end_in_a_checksum(tmp_path):
+    for part, checksum in enumerate(["0a1b2c3d4e5f6071", "9f8e7d6c5b4a3928"]):
+        written(tmp_path / "deu" / f"train-0000{part}-of-00002-{checksum}.jsonl", [{"text": f"Satz {part}"}])
+    assert read_multitext(tmp_path / "deu").text("deu").to_dict() == {"1": "Satz 0", "2": "Satz 1"}
+    written(tmp_path / "deu" / "train-00001-of-00002.jsonl", [{"text": "Satz 1"}])
+    with pytest.raises(DataError, match=r"two files are part 1 of 'train': .*train-00001.* and .*Remove one"):
+        read_multitext(tmp_path / "deu")
+
+
 def test_glottocodes_name_editions_only_where_they_are_needed(tmp_path):
     codes = [("cmn", "Hans", "beij1234"), ("cmn", "Hans", "sich1238"), ("deu", "Latn", "stan1295")]
     rows = [{"id": 1, "iso_639_3": a, "iso_15924": b, "glottocode": c, "text": f"{a} {c}"} for a, b, c in codes]
