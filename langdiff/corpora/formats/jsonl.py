@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 from langdiff.base.archives import File
@@ -18,7 +17,6 @@ from langdiff.errors import DataError
 from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".jsonl", ".ndjson")
-_FIRST = 100  # rows that show which columns there are
 
 
 @dataclass(frozen=True)
@@ -26,13 +24,13 @@ class JsonlText(RecordsText):
     """Source of the texts of one edition in JSON Lines."""
 
     def columns(self, file: File) -> Columns:
-        """Return the names of the columns of the first rows."""
+        """Return the names of the columns of all rows, of which the last may have a language that no other has."""
         columns: dict[str, dict[str, None]] = {}
-        for row in islice(self.rows(file, Faults("skip"), only=False), _FIRST):
+        for row in self.rows(file, Faults("skip"), only=False):
             for name, value in (row.cells or {}).items():
                 columns.setdefault(name, {}).update(dict.fromkeys(value if isinstance(value, dict) else ()))
         if not columns:
-            raise DataError(f"{file}: none of its first lines is an object in JSON.")
+            raise DataError(f"{file}: none of its lines is an object in JSON.")
         return {name: tuple(inside) for name, inside in columns.items()}
 
     def rows(self, file: File, faults: Faults, *, only: bool) -> Iterator[Row]:

@@ -314,6 +314,38 @@ class RecordsText(FormatText):
     def rows(self, file: File, faults: Faults, *, only: bool) -> Iterator[Row]:
         """Yield the rows of a file, if `only` is true at least those of the edition."""
 
+    def check_parts(self, given: Mapping[str, str]) -> None:
+        """Check that all files of the table have the columns of the first that are texts, editions and intents.
+
+        Parameters
+        ----------
+        given : mapping from str to str
+            Columns that the user names; see `layout_of`.
+
+        Raises
+        ------
+        DataError
+            With the first file in which one is missing or new, because its texts would be left out.
+        """
+        first, *others = self.table.files
+        inside = set(self.layout.inside)
+        needed = [*self.layout.texts, *self.layout.editions, *([self.layout.intent] if self.layout.intent else [])]
+        for file in others:
+            columns = self.columns(file)
+            missing = [name for name in needed if name not in columns]
+            new: list[str] = []
+            if not missing:
+                own = layout_of(columns, given, str(file))
+                missing = sorted(inside - set(own.inside))
+                theirs = (*own.texts, *own.editions, *([own.intent] if own.intent else []))
+                new = [name for name in theirs if name not in needed] or sorted(set(own.inside) - inside)
+            for names, these, those in ((missing, file, first), (new, first, file)):
+                if names:
+                    raise DataError(
+                        f"{these}: has no column {listing(names)}, which {those} has. All parts of a table "
+                        "must have the same columns of texts, editions and ids; add it with empty cells."
+                    )
+
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
         """Yield (intent, text) of the texts that are present."""
         only = bool(self.layout.editions)
@@ -324,9 +356,6 @@ class RecordsText(FormatText):
         """Return the cells of the table."""
         cells = Cells(faults)
         for file in self.table.files:
-            missing = [name for name in self.layout.columns() if name not in self.columns(file)]
-            if missing and self.layout.intent in missing:
-                raise DataError(f"{file}: has no column {self.layout.intent!r}, which other files have.")
             for row in self.rows(file, faults, only=only):
                 cells.add_row(row, self.layout, self.table, file)
         return cells
@@ -367,6 +396,7 @@ def catalogue_records(reading: Reading, suffixes: Sequence[str], source: Callabl
             if layout is not None:
                 with reading.faults.of(None if layout.editions or layout.inside else table.name, first):
                     text = source(table, layout, (), **reading.how)
+                    text.check_parts(given)
                     cells = text.cells(reading.faults)
                     found |= _editions_of(text, cells, found)
                     for intent, own in cells.about.items():

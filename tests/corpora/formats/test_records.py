@@ -96,6 +96,37 @@ def test_parts_whose_names_end_in_a_checksum(tmp_path):
         read_multitext(tmp_path / "deu")
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("rows", "part", "column"),
+    [
+        ([{"id": 1, "lang": "deu", "text": "x"}, {"id": 2, "lang": "deu"}], 1, "text"),
+        ([{"id": 1, "lang": "deu", "text": "x"}, {"id": 2, "text": "x"}], 1, "lang"),
+        ([{"id": 1, "text": "x"}, {"id": 2, "text": "x", "lang": "deu"}], 0, "lang"),
+        ([{"id": 1, "text": "x"}, {"text": "x"}], 1, "id"),
+        ([{"text": "x"}, {"id": 1, "text": "x"}], 0, "id"),
+        ([{"text_de": "x", "text_en": "y"}, {"text_de": "x", "text_en": "y", "text_fr": "z"}], 0, "text_fr"),
+        ([{"translation": {"de": "x", "en": "y"}}, {"translation": {"de": "x"}}], 1, "en"),
+        ([{"translation": {"de": "x"}}, {"translation": {"de": "x", "en": "y"}}], 0, "en"),
+    ],
+)
+def test_parts_have_the_same_columns(tmp_path, kind, rows, part, column):
+    for number, row in enumerate(rows):
+        written(path(tmp_path / "parts", kind, f"train-0000{number}-of-00002"), [row], kind)
+    message = f"train-0000{part}-of-00002.{kind}: has no column '{column}', which .*train-0000{1 - part}"
+    with pytest.raises(FaultsError, match=message):
+        read_multitext(tmp_path / "parts")
+
+
+def test_a_language_that_begins_late(tmp_path):
+    rows = [{"text_de": "x", "text_en": "y"}] * 150 + [{"text_de": "x", "text_en": "y", "text_fr": "z"}]
+    multitext = read_multitext(written(tmp_path / "wide.jsonl", rows))
+    assert multitext.text("fr").to_dict() == {"151": "z"}
+    rows = [{"translation": {"de": "x", "en": "y"}}] * 150 + [{"translation": {"de": "x", "fr": "z"}}]
+    multitext = read_multitext(written(tmp_path / "pairs.jsonl", rows))
+    assert multitext.text("fr").to_dict() == {"151": "z"}
+
+
 def test_glottocodes_name_editions_only_where_they_are_needed(tmp_path):
     codes = [("cmn", "Hans", "beij1234"), ("cmn", "Hans", "sich1238"), ("deu", "Latn", "stan1295")]
     rows = [{"id": 1, "iso_639_3": a, "iso_15924": b, "glottocode": c, "text": f"{a} {c}"} for a, b, c in codes]
