@@ -1,8 +1,9 @@
 """TMX, in which translation memories are exchanged: a unit has a segment in each language.
 
 A unit ``<tu>`` is an intent, called by its ``tuid`` or else by its number; a ``<tuv xml:lang="de">`` is its text in the
-edition of this language. In a segment, what ``hi`` and ``sub`` hold is text, codes of the layout (``bpt``, ``ept``,
-``ph``, ``it``, ``ut``) are left out. The file may be UTF-16 with a byte order mark.
+edition of this language, whose code is compared without case and called as it is spelled first. In a segment, what
+``hi`` and ``sub`` hold is text, codes of the layout (``bpt``, ``ept``, ``ph``, ``it``, ``ut``) are left out. The file
+may be UTF-16 with a byte order mark.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.corpora.faults import LANGUAGE, Events, Faults, Place, read_corpus_xml
-from langdiff.corpora.files import files_in, keep, suffixes_of
+from langdiff.corpora.files import edition_of, files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.multitext import Multitext
@@ -32,12 +33,15 @@ class _TmxEvents(Events):
         By edition and intent, the text; None where it is missing or faulty.
     intents : dict
         The intents in order, as keys.
+    spellings : dict from str to str
+        By code in small letters, a language as it is spelled first.
     """
 
     def __init__(self, file: File, faults: Faults, prefix: str) -> None:
         super().__init__(file, faults)
         self.texts: dict[str, dict[str, str | None]] = {}
         self.intents: dict[str, None] = {}
+        self.spellings: dict[str, str] = {}
         self._prefix = prefix
         self._number = 0
         self._unit = ""
@@ -54,7 +58,8 @@ class _TmxEvents(Events):
             self._unit, self._own = attributes.get("tuid", "").strip() or f"{self._prefix}{self._number}", {}
             self._where = self.where()
         elif tag == "tuv":
-            self._language = (attributes.get(LANGUAGE) or attributes.get("lang") or "").strip()
+            language = (attributes.get(LANGUAGE) or attributes.get("lang") or "").strip()
+            self._language = self.spellings.setdefault(language.lower(), language)
         elif tag == "seg" and "tuv" in self.open:
             self._pieces, self._where = [], self.where()
         elif tag in _CODES:
@@ -130,9 +135,9 @@ def read_units(files: tuple[File, ...], faults: Faults, errors: str) -> _TmxEven
     """
     events: _TmxEvents | None = None
     for file in files:
-        own = _TmxEvents(file, faults, "" if len(files) == 1 else f"{file.name.partition('.')[0]}/")
+        own = _TmxEvents(file, faults, "" if len(files) == 1 else f"{edition_of(file, SUFFIXES)}/")
         if events is not None:
-            own.texts, own.intents = events.texts, events.intents
+            own.texts, own.intents, own.spellings = events.texts, events.intents, events.spellings
         if len(files) == 1:
             read_corpus_xml(file, own, errors=errors, utf16=True)
         else:

@@ -45,6 +45,26 @@ def test_files_number_their_units(tmp_path):
     assert read_multitext(files).text("en").to_dict() == {"one/1": "one", "two/1": "two"}
 
 
+def test_files_of_one_collection(tmp_path):
+    unit = '<tu><tuv xml:lang="en"><seg>a dog</seg></tuv><tuv xml:lang="{}"><seg>x</seg></tuv></tu>'
+    files = [written(tmp_path, unit.format(code), f"opus.en-{code}.tmx") for code in ("de", "fr")]
+    multitext = read_multitext(files)
+    assert multitext.text("en").to_dict() == {"opus.en-de/1": "a dog", "opus.en-fr/1": "a dog"}
+    assert multitext.text("fr").to_dict() == {"opus.en-fr/1": "x"}
+
+
+def test_languages_are_compared_without_case(tmp_path):
+    unit = '<tu><tuv xml:lang="{}"><seg>a dog</seg></tuv></tu>'
+    one = written(tmp_path, unit.format("en-GB") + unit.format("EN-gb"), "one.tmx")
+    two = written(tmp_path, unit.format("EN-GB"), "two.tmx")
+    multitext = read_multitext([one, two])
+    assert list(multitext.editions) == ["en-GB"]
+    assert list(multitext.text("en-GB").index) == ["one/1", "one/2", "two/1"]
+    twice = written(tmp_path, unit.format("en").replace("</tu>", '<tuv xml:lang="EN"><seg>x</seg></tuv></tu>'))
+    with pytest.raises(FaultsError, match="two segments in 'en'"):
+        read_multitext(twice)
+
+
 @pytest.mark.parametrize(
     ("units", "message", "left"),
     [
