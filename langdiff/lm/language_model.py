@@ -20,6 +20,8 @@ from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
 
 KINDS: tuple[str, ...] = ("langdiff.lm.lstm.presets", "langdiff.lm.ngram.recipe")
 """Modules of the kinds of this package, in the order in which they are asked for a name."""
+OWN = tuple(module.rpartition(".")[0] + "." for module in KINDS)
+"""Beginnings of the names of the modules in which these kinds are defined."""
 
 
 @dataclass(frozen=True, kw_only=True)
