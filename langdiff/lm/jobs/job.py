@@ -36,7 +36,7 @@ from langdiff.lm.jobs.folder import (
 )
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
 from langdiff.lm.language_model import (
-    KINDS,
+    OWN,
     LanguageModelRecipe,
     Model,
     Report,
