@@ -1,4 +1,4 @@
-"""Measurements in the package: `testaments` and `three_corpora`, from texts that are in step.
+"""Measurements in the package: `testaments`, `three_corpora` and `ntrex10`, from texts that are in step.
 
     OMP_NUM_THREADS=1 python benchmarks/datasets.py [--study runs/difficulty-study] [--write]
 
@@ -16,12 +16,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from difficulty_study import DATA, SAME_AS, compute
+from difficulty_study import DATA, SAME_AS, SIZES, compute, corpora
 from typology_bibles import NEW_TESTAMENT, in_step
 
 import langdiff as ld
-from langdiff.datasets.measurements import CORPORA, TESTAMENTS, UNIT
+from langdiff.datasets.measurements import CORPORA, NTREX10, TEN, TESTAMENTS, UNIT
 from langdiff.errors import LangdiffWarning
+from langdiff.experiments.curves import nested_parts
 from langdiff.typology import read_glottolog
 
 HERE = Path(__file__).parent
@@ -55,6 +56,21 @@ def studied(out):
     return chosen, kept
 
 
+def outside_study():
+    """Return what `ntrex10` has beside the study: 3-grams of its ten languages, and 6-grams of two of them."""
+    parts = {name: parts for name, parts in corpora() if name == "ntrex"}["ntrex"].sel(list(TEN))
+    some = nested_parts(parts, SIZES["ntrex"], "intents", np.random.default_rng(0))[0][1300]
+    made = {}
+    for lm, editions in (("kneser-ney-3", TEN), ("kneser-ney-6", ("ita", "vie"))):
+        table = ld.compute_surprisals(some.sel(list(editions)), lm=lm, max_replaced=1.0, seed=0)
+        frames = {
+            name: getattr(table, name).rename(columns=lambda edition: f"ntrex:{edition}")
+            for name in ("bits", "characters")
+        }
+        made[f"{NTREX10}/{lm}/1300"] = ld.Surprisals(**frames, intent_info=table.intent_info, lm=lm)
+    return made
+
+
 def long_of(name, table):
     """Return a table as rows of whole numbers, in the order of editions and intents."""
     if isinstance(table, pd.Series):
@@ -76,7 +92,11 @@ def editions_of(tables, bibles, codes):
     """Return what is known of each edition."""
     glottolog = read_glottolog(DATA / "glottolog", same_as=SAME_AS)
     rows = []
-    names = {(name.split("/")[0], edition) for name, table in tables.items() for edition in columns_of(table)}
+    names = {
+        (name.split("/")[0].removesuffix("10"), edition)
+        for name, table in tables.items()
+        for edition in columns_of(table)
+    }
     for corpus, edition in sorted(names):
         file = edition.split(":")[-1]
         row = {"edition": edition, "corpus": corpus, "title": "NTREX-128" if corpus == "ntrex" else "FLORES-200"}
@@ -103,8 +123,22 @@ def intents_of(tables):
     for name, table in tables.items():
         if not isinstance(table, pd.Series):
             info = table.intent_info if table.intent_info is not None else pd.DataFrame(index=table.bits.index)
-            made[name.split("/")[0]] = info.reindex(columns=["book", "chapter", "document"])
+            made.setdefault(
+                name.split("/")[0].removesuffix("10"), info.reindex(columns=["book", "chapter", "document"])
+            )
     return pd.concat(made, names=["corpus", "intent"]).reset_index()
+
+
+def write_cells(cells):
+    """Write the cells of all tables into the package."""
+    pq.write_table(
+        pa.Table.from_pandas(cells, preserve_index=False).replace_schema_metadata(),
+        FOLDER / "measurements.parquet",
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=["table", "edition"],
+        column_encoding={"bits": "BYTE_STREAM_SPLIT", "characters": "BYTE_STREAM_SPLIT"},
+    )
 
 
 def main():
@@ -117,20 +151,13 @@ def main():
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters, spaces
         bibles = in_step()
         tables, codes = studied(options.study)
-        tables = {f"{TESTAMENTS}/kneser-ney-6/": testaments(bibles), **tables}
+        tables = {f"{TESTAMENTS}/kneser-ney-6/": testaments(bibles), **tables, **outside_study()}
     cells = pd.concat([long_of(name, table) for name, table in tables.items()], ignore_index=True)
     cells = cells.astype({"table": "category", "edition": "category"})
     editions, intents = editions_of(tables, bibles, codes), intents_of(tables)
     print(f"{len(cells):,} cells in {len(tables)} tables, {len(editions)} editions, {len(intents):,} intents")
     if options.write:
-        pq.write_table(
-            pa.Table.from_pandas(cells, preserve_index=False).replace_schema_metadata(),
-            FOLDER / "measurements.parquet",
-            compression="zstd",
-            compression_level=19,
-            use_dictionary=["table", "edition"],
-            column_encoding={"bits": "BYTE_STREAM_SPLIT", "characters": "BYTE_STREAM_SPLIT"},
-        )
+        write_cells(cells)
         editions.to_csv(FOLDER / "measurements_editions.csv")
         intents.to_csv(FOLDER / "measurements_intents.csv", index=False)
         print(f"{sum(path.stat().st_size for path in FOLDER.glob('measurements*')):,} bytes in {FOLDER}")

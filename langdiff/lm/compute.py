@@ -424,7 +424,8 @@ def _join(tables: Sequence[Surprisals], folds: Folds, seed: int | None) -> Surpr
     columns: dict[str, Any] = {name: join(name) for name in known}
     info = folds.multitext.intent_info.assign(fold=folds.fold)
     records = [table.provenance for table in tables if table.provenance is not None]
-    return Surprisals(**columns, intent_info=info, lm=tables[0].lm, provenance=_provenance(records, folds, seed))
+    kept: dict[str, Any] = {"intent_info": info, "edition_info": tables[0].edition_info, "lm": tables[0].lm}
+    return Surprisals(**columns, **kept, provenance=_provenance(records, folds, seed))
 
 
 def _provenance(records: Sequence[Provenance], folds: Folds, seed: int | None) -> Provenance:

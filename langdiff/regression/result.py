@@ -21,6 +21,7 @@ from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.effects import Effects, Names
+from langdiff.tables.influences import Influences
 from langdiff.tables.pairs import Adjustment, Pairs
 from langdiff.tables.two_way import TwoWay, factor_of
 
@@ -118,6 +119,11 @@ class DifficultyFit(Result):
         `covariance`; above 200 columns that is left empty, and above 2,000 `effects` are not made.
     column_freedom : Series, shape (J,), or None
         Degrees of freedom of each level, beside a `factor`.
+    influence : Influences or None
+        Influences of the clusters on `difficulty`, by which fits to the same texts are compared; see `langdiff.table`.
+        None where there are none, as of a kink.
+    edition_info : DataFrame or None
+        Properties of the editions in words, such as their ``family``.
     own_variant : Variant or None
         The model, where its class is not one of the package; it must be imported before a saved fit is read.
 
@@ -169,6 +175,8 @@ class DifficultyFit(Result):
     columns: pd.DataFrame | None = None
     factor: Floats | None = None
     column_freedom: pd.Series | None = None
+    influence: Influences | None = None
+    edition_info: pd.DataFrame | None = None
     own_variant: Variant | None = None
 
     @cached_property

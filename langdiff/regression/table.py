@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from langdiff.base.types import Booleans, Floats
 from langdiff.errors import DataError, listing, warn
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components, weakly_joined
+from langdiff.tables.edition_info import words_of
 from langdiff.tables.long_tables import as_pandas, is_long
 from langdiff.tables.stack import stack
 from langdiff.tables.surprisals import Surprisals
@@ -44,6 +46,20 @@ def as_surprisals(table: object) -> Surprisals:
         "surprisals must be a Surprisals, or a DataFrame, array or tensor of bits, intents × editions, "
         f"not {type(table).__name__}."
     )
+
+
+def with_edition_info(table: Surprisals, given: pd.DataFrame | None) -> tuple[Surprisals, pd.DataFrame | None]:
+    """Return a table with the properties of its editions in words, and all of them for `make_design`."""
+    own = table.edition_info
+    if not isinstance(given, pd.DataFrame):
+        return table, own if given is None else given
+    if given.index.has_duplicates or not table.editions.isin(given.index).all():
+        return table, given  # refused where it is used
+    known = given.loc[table.editions]
+    if own is not None:
+        known = known.join(own.drop(columns=known.columns, errors="ignore"))
+    words = known[[name for name in known if not pd.api.types.is_numeric_dtype(known[name])]]
+    return replace(table, edition_info=words_of(words)), known
 
 
 def _is_column(part: object) -> bool:

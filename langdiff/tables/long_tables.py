@@ -15,6 +15,7 @@ from langdiff.base.io import atomic_path, read_lines, read_table, write_text
 from langdiff.base.numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, OutputError, listing, option, warn
 from langdiff.tables.crossing import columns_of_long
+from langdiff.tables.edition_info import editions_of_long
 from langdiff.tables.intent_info import PREFIX, attributes_of_long
 from langdiff.tables.provenance import Record, from_document
 
@@ -379,6 +380,7 @@ def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str
         **{name: None if part is None else as_bits(part, unit, where) for name, part in in_units.items()},
         **{name: wide(name) for name in BESIDE if name != "eos_bits"},
         "intent_info": attributes_of_long(frame, path),
+        "edition_info": editions_of_long(frame, editions),
         "columns": columns_of_long(frame, "edition", editions),
         "lm": str(models[0]) if len(models) else lm,
     }

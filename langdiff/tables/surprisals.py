@@ -13,6 +13,7 @@ from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.tables.crossing import check_columns, long_columns
+from langdiff.tables.edition_info import check_edition_info, long_editions
 from langdiff.tables.intent_info import PREFIX, check_intent_info, select_intent_info
 from langdiff.tables.long_tables import (
     BESIDE,
@@ -52,6 +53,8 @@ class Surprisals:
     intent_info : DataFrame, I rows, or None
         Properties of each intent, such as the ``document``, or ``book`` and ``chapter``, that it belongs to; None if
         nothing is known.
+    edition_info : DataFrame, J rows, or None
+        Properties of each edition in words, such as the ``family`` of its language; None if nothing is known.
     columns : DataFrame, J rows, or None
         ``language`` and ``system`` of each edition of a crossed table, whose editions are called ``language@system``;
         see `langdiff.stack`. None for a table of one language model.
@@ -80,6 +83,7 @@ class Surprisals:
     units: pd.DataFrame | None = None
     replaced: pd.DataFrame | None = None
     intent_info: pd.DataFrame | None = None
+    edition_info: pd.DataFrame | None = None
     columns: pd.DataFrame | None = None
     lm: str = "unknown"
     provenance: Provenance | None = None
@@ -105,6 +109,7 @@ class Surprisals:
                     f"{name}.reindex(index=bits.index, columns=bits.columns)."
                 )
         object.__setattr__(self, "intent_info", check_intent_info(self.intent_info, self.bits.index))
+        object.__setattr__(self, "edition_info", check_edition_info(self.edition_info, self.bits.columns))
         object.__setattr__(self, "columns", check_columns(self.columns, self.bits.columns))
         bits = _as_numbers(self.bits)
         object.__setattr__(self, "bits", bits.rename_axis(index="intent", columns="edition"))
@@ -207,8 +212,8 @@ class Surprisals:
         -------
         DataFrame
             Columns ``intent``, ``edition`` and ``bits``; those of ``eos_bits``, ``characters``, ``bytes``, ``units``
-            and ``replaced`` that are known; of a crossed table ``column_language`` and ``column_system``; and the
-            columns of `intent_info`, as ``intent_document``, ``intent_book``, ….
+            and ``replaced`` that are known; of a crossed table ``column_language`` and ``column_system``; the columns
+            of `edition_info`, as ``edition_family``, …; and those of `intent_info`, as ``intent_document``, ….
 
         Examples
         --------
@@ -226,7 +231,7 @@ class Surprisals:
         long = pd.DataFrame({"intent": self.intents[rows], "edition": self.editions[columns]})
         for name, part in {"bits": self.bits, **self.beside()}.items():
             long[name] = part.to_numpy()[rows, columns]
-        for name, level in long_columns(self.columns).items():
+        for name, level in [*long_columns(self.columns).items(), *long_editions(self.edition_info).items()]:
             long[name] = level.to_numpy()[columns]
         if self.intent_info is not None:
             for attribute, values in self.intent_info.items():
@@ -308,8 +313,9 @@ class Surprisals:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
         beside: dict[str, Any] = {name: frame.loc[rows, columns] for name, frame in self.beside().items()}
         info = None if self.intent_info is None else self.intent_info.loc[rows]
-        crossed = None if self.columns is None else self.columns.loc[columns]
-        return replace(self, bits=self.bits.loc[rows, columns], intent_info=info, columns=crossed, **beside)
+        crossed, known = (None if each is None else each.loc[columns] for each in (self.columns, self.edition_info))
+        bits = self.bits.loc[rows, columns]
+        return replace(self, bits=bits, intent_info=info, edition_info=known, columns=crossed, **beside)
 
     def with_intent_info(self, intent_info: pd.DataFrame | str | Path) -> "Surprisals":
         """Return the surprisals with attributes of the intents added.

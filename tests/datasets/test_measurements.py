@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import langdiff as ld
-from langdiff.datasets import testaments, three_corpora
+from langdiff.datasets import ntrex10, testaments, three_corpora
 from langdiff.errors import ConfigError
 
 FOLDER = Path(ld.__file__).parent / "datasets"
@@ -83,3 +83,12 @@ def test_an_edition_is_measured_again(real_data, root, monkeypatch):
     assert np.abs(table.bits["eng-kjv"].to_numpy() - kept.bits["eng-kjv"].to_numpy()).max() <= 0.0051
     shift = ld.fit(table, clusters=None).difficulty - ld.fit(kept, clusters=None).difficulty
     assert shift.abs().max() < 1e-5
+
+
+def test_ntrex10_are_the_same_sentences_and_those_of_the_study():
+    short, long = ntrex10()
+    assert (short.characters == long.characters).all(axis=None)
+    assert short.intent_info["document"].nunique() == 82
+    study = three_corpora()["ntrex/kneser-ney-6/1300"].bits
+    assert np.array_equal(long.bits["hun"], study["ntrex:hun"])
+    assert ld.fit(long, formula="family").difficulty.groupby(long.edition_info["family"]).std().max() < 1e-9

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from langdiff.lm.language_model import LanguageModelRecipe, recipe_of
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
 from langdiff.tables.divisions import Parts
+from langdiff.tables.edition_info import kept_of
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.provenance import Provenance
@@ -183,7 +184,8 @@ def surprisals_of_frames(
     frames: Mapping[str, pd.DataFrame], multitext: Multitext, lm: str, provenance: Provenance
 ) -> Surprisals:
     """Return the table of surprisals from the frames of the editions, with the columns that all of them have."""
-    return table_of_frames(frames, multitext.editions, multitext.intents, lm, provenance, multitext.intent_info)
+    table = table_of_frames(frames, multitext.editions, multitext.intents, lm, provenance, multitext.intent_info)
+    return replace(table, edition_info=kept_of(multitext.edition_info))
 
 
 def table_of_frames(

@@ -19,6 +19,7 @@ from langdiff.regression.fitting.sample import Refit, Sample, Uncertainty
 from langdiff.regression.kernel.clusters import (
     Clusters,
     Kind,
+    adjusted_influences,
     covariance_of_clusters,
     crossed_covariance,
     design_effect,
@@ -187,13 +188,19 @@ class Sandwich(Errors):
         if len(codes) == 2:
             codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
         parts, editions = [fitting.clusters(code) for code in codes], len(fitting.estimate.c)
+        influence = None
         try:
             freedom = np.min([freedom_of_units(sample, part) for part in parts[:2]], axis=0)
-            covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
+            if correction == USUAL_CORRECTION and len(parts) == 1 and sample.stratum is None:
+                influence = adjusted_influences(parts[0], correction)[:, :editions]
+                covariance = influence.T @ influence
+            else:
+                covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
             if not fitting.integrated:
                 raise
             # a parameter of sizes or dispersions rests on one cluster, which CR2 and CR3 cannot leave out
+            influence = None
             units = len(sample.design.first)
             correction, freedom = "CR1", np.full((units, units), n_clusters - 1.0)
             covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
@@ -212,7 +219,8 @@ class Sandwich(Errors):
         )
         of_all = [part for part in map(fitting.joint, codes) if part is not None]
         joint = _of_clusters(sample, of_all, correction) if of_all else None
-        return Uncertainty(sample.of_units(covariance), freedom, source, joint, covariance)
+        of_units = sample.of_units(covariance)
+        return Uncertainty(of_units, freedom, source, joint, covariance, influence_on_c=influence)
 
 
 def _plain(sample: Sample, correction: Kind) -> Uncertainty:

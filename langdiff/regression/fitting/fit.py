@@ -31,12 +31,13 @@ from langdiff.regression.fitting.audit import (
 )
 from langdiff.regression.fitting.errors import Bootstrap, Errors, Jackknife, Sandwich, as_errors, find_errors
 from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
+from langdiff.regression.fitting.influence import kept_influences
 from langdiff.regression.fitting.integrated import Dispersion, OwnDispersions, Random, RandomSizes, dispersion_groups
 from langdiff.regression.fitting.sample import Sample, Uncertainty
 from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, USUAL_OPTIMIZER, Optimizer
 from langdiff.regression.records import ErrorsKind, IntentsCompared
 from langdiff.regression.result import DifficultyFit
-from langdiff.regression.table import as_surprisals, identify_table, log_bits
+from langdiff.regression.table import as_surprisals, identify_table, log_bits, with_edition_info
 from langdiff.regression.units import IndependentUnits
 from langdiff.regression.variants import Model, find_variant, names_with, own_variant, require
 from langdiff.regression.variants.variant import Variant
@@ -109,7 +110,8 @@ def fit(
     groups : str, mapping or Series, optional
         Editions of one group share a difficulty: a column of `edition_info`, or the group of each edition.
     edition_info : DataFrame, optional
-        Properties of the editions, indexed by edition; needed for a formula and for groups given as a column.
+        Properties of the editions, indexed by edition; needed for a formula and for groups given as a column, unless
+        the table has `Surprisals.edition_info`.
     errors : {"information", "sandwich", "bootstrap", "jackknife"} or Errors, optional
         Source of standard errors. ``"information"`` takes the model to be right and intents to be independent; the
         ``"sandwich"`` takes clusters to be independent, as do the ``"bootstrap"`` and the ``"jackknife"``, which fit
@@ -195,6 +197,7 @@ def fit(
         seed=seed,
     )
     table = as_surprisals(surprisals)
+    table, edition_info = with_edition_info(table, edition_info)
     design = make_design(table.editions, groups, formula, edition_info)
     z = log_bits(table, design)
     units = find_units(table, design, z, clusters)
@@ -236,12 +239,14 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
         elif len(common.table.editions) == 2 and common.estimate.converged and not noise.tested:
             noise = replace(noise, totals=totals_of_two(common, units))
     stratum = _stratum(fitting, units)
-    uncertainty = find_errors(Sample(fitting, labels, stratum))
+    sample = Sample(fitting, labels, stratum)
+    uncertainty = find_errors(sample)
     missing = missing_cells(common, compared)
     if missing.differ:
         warn_of_missing(missing)
     audit = conclude(fitting, uncertainty, replace(units, strata=stratum), order, noise, missing)
-    return _label(fitting, uncertainty, audit, compared)
+    found = _label(fitting, uncertainty, audit, compared)
+    return replace(found, influence=kept_influences(sample, uncertainty), edition_info=fitting.table.edition_info)
 
 
 def _stratum(fitting: Fitting, units: IndependentUnits) -> pd.Series | None:

@@ -5,17 +5,22 @@ To first order a cluster g moves the normalized difficulties of a fit by :math:`
 difficulties, are that function of their influences, so that what the fits share cancels.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from scipy.linalg import LinAlgError
 from scipy.special import softmax
 
+from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.fitting.errors import USUAL_CORRECTION, freedom_of_units
 from langdiff.regression.fitting.fixed import Fitting
-from langdiff.regression.fitting.sample import Sample
+from langdiff.regression.fitting.sample import Sample, Uncertainty
 from langdiff.regression.kernel.clusters import Clusters, adjusted_influences
+from langdiff.tables.influences import Influences
 
 
 class Influence(NamedTuple):
@@ -62,6 +67,48 @@ def influence_of(sample: Sample) -> Influence:
             raise
         of_c = np.sqrt(1 + 1 / most) * adjusted_influences(clusters, "CR0")[:, : len(fitting.estimate.c)]
     return Influence(_normalized(sample, of_c), freedom)
+
+
+def kept_influences(sample: Sample, uncertainty: Uncertainty) -> Influences | None:
+    """Return the influences that a fit keeps; None where there are none, as of a kink or a single cluster."""
+    fitting, table = sample.fitting, sample.fitting.table
+    if not fitting.estimate.converged or fitting.settings.variant.kinked or len(sample.kinds) > 1:
+        return None
+    try:
+        if uncertainty.factor is not None:
+            own = sample.n_clusters - 1.0 if uncertainty.own_freedom is None else uncertainty.own_freedom
+            own = np.broadcast_to(own, uncertainty.factor.shape[1:])
+            found = Influence(uncertainty.factor, np.minimum(own[:, None], own))
+        elif uncertainty.influence_on_c is not None:
+            found = Influence(_normalized(sample, uncertainty.influence_on_c), np.asarray(uncertainty.freedom))
+        else:
+            found = influence_of(sample)
+    except (DataError, LinAlgError):
+        return None
+    clustered = bool(sample.kinds)
+    if not clustered and len(found.values) != len(table.intents):  # intents with one cell say nothing
+        values = np.zeros((len(table.intents), found.values.shape[1]))
+        values[fitting.used] = found.values
+        found = found._replace(values=values)
+    counts = () if table.characters is None else tuple(_hashes(table.characters, fitting.design.units))
+    return Influences(
+        values=found.values,
+        freedom=found.freedom,
+        by=sample.name if clustered else "intent",
+        clusters=pd.Index(sample.labels[0]) if clustered else table.intents.map(str),
+        editions=fitting.design.units.map(str),
+        intents=table.intents.map(str),
+        observed=fitting.design.observed(~np.isnan(fitting.z)),
+        texts="" if table.provenance is None else table.provenance.texts or "",
+        counts=counts,
+    )
+
+
+def _hashes(characters: pd.DataFrame, units: pd.Index) -> Iterator[str]:
+    """Yield the hash of the characters of each edition; none where editions share difficulties."""
+    if len(units) == characters.shape[1]:
+        for column in characters.to_numpy(dtype=float).T:
+            yield short_hash(column)
 
 
 def influence_on_c(clusters: Clusters, code: Integers, editions: int) -> Floats:

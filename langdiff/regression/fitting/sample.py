@@ -26,6 +26,7 @@ class Uncertainty(NamedTuple):
     reference: Floats | None = None  # (U, U), of full rank, for simultaneous inference; None if it is `covariance`
     factor: Floats | None = None  # (K, U), whose square is the covariance, which is left empty where it is large
     own_freedom: Floats | None = None  # (U,), of each unit, beside a factor
+    influence_on_c: Floats | None = None  # (G, J), CR2, of one kind of clusters without strata
 
 
 class Sample:

@@ -1,0 +1,82 @@
+"""Properties of editions in words, such as the family of a language, that stay with bits and difficulties."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from langdiff.errors import DataError, listing
+
+PREFIX = "edition_"  # of these columns in a long table
+KEPT = ("family", "genus", "macroarea", "script", "name")  # of the properties of a multitext, those of its surprisals
+
+
+def check_edition_info(info: object, editions: pd.Index) -> pd.DataFrame | None:
+    """Return properties of editions as words, after checking that they are those of a table; None without any.
+
+    Raises
+    ------
+    DataError
+        If it is not a frame, or has other editions or another order.
+
+    Examples
+    --------
+    >>> check_edition_info(pd.DataFrame({"family": ["Uralic"]}, index=["fin"]), pd.Index(["fin"]))
+             family
+    edition
+    fin      Uralic
+    """
+    if info is None:
+        return None
+    if not isinstance(info, pd.DataFrame):
+        raise DataError(f"edition_info must be a DataFrame indexed by edition, not {type(info).__name__}.")
+    if list(info.index) != list(editions):
+        raise DataError(
+            f"edition_info must have one row per edition of bits, in the same order; it has {listing(info.index)}."
+        )
+    return words_of(info)
+
+
+def words_of(info: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the properties as text, empty where not known; None if nothing is."""
+    words = info.astype(object).where(info.notna(), "").map(str)
+    known = words.loc[:, (words != "").any()]
+    return known.rename_axis("edition") if known.shape[1] else None
+
+
+def kept_of(info: pd.DataFrame) -> pd.DataFrame | None:
+    """Return those properties of the editions of a multitext that its surprisals keep; None without any."""
+    return words_of(info[[name for name in KEPT if name in info]])
+
+
+def long_editions(info: pd.DataFrame | None) -> dict[str, pd.Series]:
+    """Return the properties under the names that they have in a long table."""
+    return {} if info is None else {f"{PREFIX}{name}": values for name, values in info.items()}
+
+
+def editions_of_long(frame: pd.DataFrame, editions: Iterable[object]) -> pd.DataFrame | None:
+    """Return the properties of editions that a long table has; None if it has none.
+
+    Raises
+    ------
+    DataError
+        If an edition has several values of one.
+
+    Examples
+    --------
+    >>> long = {"edition": ["fin", "fin"], "edition_family": ["Uralic", "Uralic"]}
+    >>> editions_of_long(pd.DataFrame(long), ["fin"])
+            family
+    fin     Uralic
+    """
+    own = [name for name in frame if isinstance(name, str) and name.startswith(PREFIX) and name != PREFIX]
+    if not own:
+        return None
+    known = frame[["edition", *own]].drop_duplicates().set_index("edition")
+    twice = known.index[known.index.duplicated()].unique()
+    if len(twice):
+        several = [name for name in own if (frame.groupby("edition")[name].nunique(dropna=False) > 1).any()]
+        raise DataError(
+            f"{listing(several)}: {len(twice)} edition(s) with several values: {listing(twice)}. A column that begins "
+            "with edition_ is a property of the edition: rename it if it is not."
+        )
+    return known.loc[list(editions)].rename(columns=lambda name: str(name).removeprefix(PREFIX))
