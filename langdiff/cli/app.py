@@ -86,6 +86,7 @@ def _globally(
 ) -> None:
     context.obj = debug
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[_LogLines(debug)])
+    logging.getLogger("langdiff.lm.automatic").setLevel(logging.INFO)  # which recipe --lm auto is, and why
     if not debug:
         show = functools.cache(_print_warning)  # each text once
         warnings.showwarning = lambda message, *_: show(str(message))

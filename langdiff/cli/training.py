@@ -31,7 +31,7 @@ app = typer.Typer()
 COMPUTING = ("device", "workers", "progress")  # where language models are trained
 
 
-LM_HELP = "Language model, such as char-residual or kneser-ney-6; -unpriced at its end is a way of scoring."
+LM_HELP = "Language model, such as char-residual or kneser-ney-6, or auto; -unpriced at its end is a way of scoring."
 
 
 SCORING = "priced (replaced characters, the default) or unpriced; carried."
@@ -72,9 +72,10 @@ def train(
     """
     from langdiff.experiments import replicate
     from langdiff.lm.language_model import find_scored_lm
+    from langdiff.lm.scoring import split_name
     from langdiff.lm.texts import note_preparation
 
-    named = find_scored_lm(call.given["lm"], call.given["scoring"])  # an error before the corpus is read
+    find_scored_lm(call.given["lm"], call.given["scoring"])  # an error before the corpus is read
     parts, tokenization = texts.divide()
     for folder in texts.folders(out):
         note_preparation(folder, tokenization)
@@ -83,11 +84,12 @@ def train(
         for seed in replicates.surprisals:
             for folder in texts.folders(out / f"seed-{seed}"):
                 note_preparation(folder, tokenization)  # so that `langdiff score` reads it, too
+        surprisals = next(iter(replicates.surprisals.values()))
         _show_replicates(replicates, out, as_json)
     else:
         surprisals = call(parts=parts, cache=out)
-        _finish(surprisals, out / f"surprisals-{named.name}.csv", as_json)
-    _draw_learning(out, named.recipe.name)
+        _finish(surprisals, out / f"surprisals-{surprisals.lm}.csv", as_json)
+    _draw_learning(out, split_name(surprisals.lm)[0])
 
 
 def computing(call: Call, out: Path | None) -> "Compute":

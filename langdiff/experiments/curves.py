@@ -14,9 +14,10 @@ from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.experiments.cautions import warns_caller
+from langdiff.lm.automatic import settle
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.jobs.folder import fold_cache
-from langdiff.lm.language_model import LanguageModelRecipe
+from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm
 from langdiff.lm.scoring import Scoring
 from langdiff.regression import DifficultyCurve, fit_curve
 from langdiff.regression.clustering import AnyClusters, one_clustering
@@ -315,6 +316,7 @@ def curve_where_possible(
         raise ConfigError(f"{option('n_seeds')} must be at least 1, got {n_seeds}.")
     first = seed_number(seed)
     check_sizes(sizes, smallest_train(parts), match)
+    lm, scoring = settle(find_scored_lm(lm, scoring), parts)  # one recipe for all sizes
     check_settings(model, n_draws)  # better refused now than after the training
     one_clustering(parts.measured, clusters)
     caches = [] if compute.folder is None else size_caches(compute.folder, sizes, first, n_seeds)

@@ -15,6 +15,7 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number, seed_numbers
 from langdiff.base.signature import short_hash
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffError, without_figures
+from langdiff.lm.automatic import settle
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
 from langdiff.lm.jobs.folder import fold_cache, job_folder
@@ -159,8 +160,9 @@ def compute_surprisals(
         What models learn from, stop by and are measured on: one division (`langdiff.split`), or several, by which every
         intent is scored by a model that has seen nothing of its document (`langdiff.split_into_folds`).
     lm : str or LanguageModelRecipe
-        A name in `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for character n-grams of order N, or a
-        recipe of one's own. A name may end in ``-unpriced`` or ``-carried``, which stand for `scoring`.
+        A name in `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for character n-grams of order N, ``"auto"`` for the
+        recipe that suits the longest training part (the table names it), or a recipe of one's own. A name may end
+        in ``-unpriced`` or ``-carried``, which stand for `scoring`.
     scoring : Scoring or str, optional
         How the trained models score: whether which characters were replaced as too rare is priced, as by
         default, or free (``"unpriced"``), and whether the state is carried from intent to intent
@@ -271,7 +273,7 @@ def compute_where_possible(
             f"parts must be Parts or Folds, not {type(parts).__name__}: divide a multitext by split or "
             "split_into_folds."
         )
-    recipe, scoring = named = find_scored_lm(lm, scoring)
+    recipe, scoring = named = settle(find_scored_lm(lm, scoring), parts)
     check_fraction(max_replaced)
     # what draws nothing is kept under one seed, whatever is given
     number = seed_number(seed, "initial weights and dropout") if recipe.stochastic else 0

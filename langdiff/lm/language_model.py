@@ -18,7 +18,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
 
-KINDS: tuple[str, ...] = ("langdiff.lm.lstm.presets", "langdiff.lm.ngram.recipe")
+KINDS: tuple[str, ...] = ("langdiff.lm.lstm.presets", "langdiff.lm.ngram.recipe", "langdiff.lm.automatic")
 """Modules of the kinds of this package, in the order in which they are asked for a name."""
 OWN = tuple(module.rpartition(".")[0] + "." for module in KINDS)
 """Beginnings of the names of the modules in which these kinds are defined."""
@@ -292,7 +292,7 @@ def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
     Parameters
     ----------
     lm : str or LanguageModelRecipe
-        A name is one of `langdiff.lm.RECIPES`, or ``"kneser-ney-N"`` for n-grams of order N.
+        A name is one of `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for n-grams of order N, or ``"auto"``.
 
     Raises
     ------

@@ -11,10 +11,12 @@ from typing import Any, ClassVar, Self
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from langdiff.errors import ConfigError
+from langdiff.lm.automatic import settle
 from langdiff.lm.compute import Compute
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_lm, find_scored_lm
 from langdiff.lm.scoring import split_name
 from langdiff.run.section import Renamed, Settings
+from langdiff.tables.divisions import Folds, Parts
 
 BASE = "base"
 
@@ -22,7 +24,8 @@ BASE = "base"
 class LmSettings(Settings):
     """``[lm]``: language models, how they score, on which device and with how many workers they are trained.
 
-    A name in ``models`` may end in ``-unpriced`` or ``-carried``; ``scoring`` (``"unpriced"``, ``"carried"``)
+    ``"auto"`` in ``models`` is the recipe that suits the longest training part; the run has the name of that recipe.
+    A name may end in ``-unpriced`` or ``-carried``; ``scoring`` (``"unpriced"``, ``"carried"``)
     holds for all of them. ``max_replaced`` is the fraction of an edition's test characters that may be
     replaced as too rare in training; with more, the edition is left out and named. ``baselines`` says whether
     to measure n-grams and compressors, too, and to warn where a network needs more bits than they; see
@@ -113,6 +116,13 @@ class LmSettings(Settings):
         """Return the devices, workers and cache of training."""
         workers = self.workers if executor is None else 1
         return Compute(device=self.device, cache=cache, workers=workers, executor=executor, progress=progress)
+
+    def settled(self, parts: Parts | Folds) -> Self:
+        """Return the settings with the recipe that was chosen for the texts in place of each ``"auto"``."""
+        found = {lm: self.find(lm) for lm in self.models}
+        chosen = (lm if (new := settle(named, parts)) is named else new.name for lm, named in found.items())
+        models = list(dict.fromkeys(chosen))
+        return self if models == self.models else self.model_copy(update={"models": models})
 
     def find(self, lm: str, scoring: str | None = None) -> ScoredLM:
         """Return the recipe and the way of scoring of a name, which may be one of `recipes`."""

@@ -45,6 +45,7 @@ from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.run.section import SECTIONS, Basis
 from langdiff.selection import select
+from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
@@ -124,7 +125,7 @@ def run_experiment(
                 write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
             with staged(directory) as new:
                 result = _Run(experiment, directory, new, executor, progress, log).all_stages()
-                if is_published(result.manifest, new, directory, trained=experiment.lm.models):
+                if is_published(result.manifest, new, directory, trained=result.experiment.lm.models):
                     made = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
                     result = replace(result, manifest=made)  # with the date and the times of when it was made
                 else:
@@ -191,6 +192,7 @@ def run_shard(
         shared = _Run(experiment, directory, Path(elsewhere), None, progress, RunLog(Path(elsewhere)))
         multitext, _ = shared.choose(shared.open_corpus()[0])
         parts = shared.models.divide(multitext)
+        shared.settle(parts)
         mine = share_of(list(multitext.editions), shard)
         if mine:
             shared.models.score(parts.sel([name for name in multitext.editions if name in mine]), shared.stage)
@@ -256,6 +258,7 @@ class _Run:
                     "editions. Add files, or loosen [selection]."
                 )
             parts = self.models.divide(multitext)
+            self.settle(parts)
             check_clusters(parts, self.experiment.fit)
             basis = Basis(
                 experiment=self.experiment,
@@ -275,6 +278,17 @@ class _Run:
         self.seconds |= self.models.seconds
         with kept("All language models"):
             return self.compare({table.lm: table for table in tables}, basis, editions, truth, notes)
+
+    def settle(self, parts: Parts | Folds) -> None:
+        """Name, in the experiment, the recipes that ``"auto"`` chose for the texts, as tables and caches do."""
+        lm = self.experiment.lm.settled(parts)
+        if lm is self.experiment.lm:
+            return
+        self.experiment = self.models.experiment = self.experiment.model_copy(update={"lm": lm})
+        self.log.add("chosen", models=lm.models)
+        unfinished = [] if is_finished(self.directory) else [self.directory]
+        for folder in [self.new, *unfinished]:
+            write_json(folder / EXPERIMENT, self.experiment.model_dump(mode="json"))
 
     def compare(
         self,

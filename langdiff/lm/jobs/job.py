@@ -17,6 +17,7 @@ from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums, writ
 from langdiff.base.io import locked, write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError, option
+from langdiff.lm.automatic import Automatic
 from langdiff.lm.checkpoint import read_recipe
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
@@ -159,6 +160,8 @@ def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device
         If there is none, or the files are damaged.
     """
     folder = job_folder(cache, edition, recipe.name)
+    if isinstance(recipe, Automatic):
+        recipe.read(folder, device=device)
     if not (folder / CHECKSUMS).exists():
         raise CheckpointError(
             f"{folder}: no finished language model; training was interrupted or never begun. Train it first."

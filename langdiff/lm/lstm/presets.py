@@ -174,6 +174,8 @@ RECIPES |= {
             dropout_output=0.3,
             epochs=7,
         ),
+        # one pass over a large text, of which no unit is seen twice
+        replace(RECIPES["char-small"], name="char-once", dropout_input=0.0, dropout_output=0.0, epochs=1),
         replace(RECIPES["char-small"], name="bytes-small", units="bytes"),
         replace(RECIPES["char-small"], name="graphemes-small", units="graphemes"),
         replace(RECIPES["bpe-small"], name="subword-nmt-small", bpe_backend="subword-nmt"),

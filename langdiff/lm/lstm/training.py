@@ -14,6 +14,7 @@ from langdiff.base.io import write_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError, warn
+from langdiff.lm.automatic import Automatic, chosen_for
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
@@ -21,7 +22,7 @@ from langdiff.lm.lstm.gradients import BF16, training_precision
 from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, WeightAverage
 from langdiff.lm.lstm.model import KIND, LanguageModel, build_network, learn_units
 from langdiff.lm.lstm.resume import StateFolder, remove_states, training_key
-from langdiff.lm.texts import naming, prepare_texts
+from langdiff.lm.texts import check_texts, naming, prepare_texts
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
@@ -56,7 +57,8 @@ def train_language_model(
     train, dev : sequence or Series of str
         Texts to learn from and to stop by, in Unicode normal form C; each is one intent.
     recipe : str or Recipe
-        A name in `langdiff.lm.RECIPES`, or a recipe of one's own.
+        A name in `langdiff.lm.RECIPES`, ``"auto"`` for the recipe that suits the amount of training text, or a
+        recipe of one's own.
     name : str, optional
         Name of the edition, for messages and the saved model.
     device : str
@@ -102,6 +104,8 @@ def train_language_model(
     True
     """
     found, number = find_lm(recipe), seed_number(seed)
+    if isinstance(found, Automatic):
+        found = chosen_for(sum(map(len, check_texts(train, "training part"))))
     if found.kind != KIND:
         raise ConfigError(
             f"{found.name!r} is not a network. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney."

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from langdiff.errors import ConfigError
 from langdiff.experiments.curves import check_sizes, curve_where_possible, size_caches, smallest_train
+from langdiff.lm.automatic import Automatic
 from langdiff.regression import DifficultyCurve, read_curve
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import html_table, percent
@@ -55,9 +56,11 @@ class CurveSettings(Section):
         if experiment.fit.model == "3":
             raise ValueError("curves are fitted with model '1', '2', '2L' or '2C', not '3'")
         try:
-            experiment.lm.find(self.lm, experiment.lm.scoring)
+            recipe, _ = experiment.lm.find(self.lm, experiment.lm.scoring)
         except ConfigError as error:
             raise ValueError(f"'curve.lm': {error}") from error
+        if isinstance(recipe, Automatic):
+            raise ValueError(f"'curve.lm': name a recipe, not {self.lm!r}: all sizes have the same")
 
     def needs(self, basis: Basis) -> None:
         """Check that no size exceeds the training part."""

@@ -1,0 +1,91 @@
+"""``lm="auto"``: a recipe chosen by the amount of training text."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import pandas as pd
+
+from langdiff.errors import ConfigError
+from langdiff.lm.language_model import LanguageModelRecipe, Model, ScoredLM, TrainingPlan, find_lm
+from langdiff.tables.divisions import Folds, Parts
+
+AUTO = "auto"
+
+logger = logging.getLogger(__name__)
+
+
+class Step(NamedTuple):
+    """Recipe for training texts of up to so many characters, and why."""
+
+    characters: float
+    recipe: str
+    why: str
+
+
+LADDER = (
+    Step(0.5e6, "char-residual", "the fewest bits of short texts"),
+    Step(2.5e6, "char-residual", "the fewest bits of a New Testament"),
+    Step(5e6, "char-residual-quick", "a whole Bible in a fraction of the time that char-residual takes"),
+    Step(10e6, "char-residual-quick", "the n-grams of such a text still fit into a few GiB of memory"),
+    Step(100e6, "char-once", "the n-grams of such a text would take too much memory, several epochs too much time"),
+    Step(inf, "char-once", "one epoch; no recipe was measured on more than some million characters"),
+)
+"""Steps by the size of the training part; the first that is large enough is taken."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Automatic(LanguageModelRecipe):
+    """Stand-in for the recipe that is chosen when the training texts are known."""
+
+    name: str = AUTO
+
+    @classmethod
+    def names(cls) -> Iterable[str]:
+        """Return ``"auto"``."""
+        return (AUTO,)
+
+    @classmethod
+    def named(cls, name: str) -> "Automatic | None":
+        """Return the stand-in for ``"auto"``; None for another name.
+
+        Parameters
+        ----------
+        name : str
+            Name of a language model, without a way of scoring.
+        """
+        return cls() if name == AUTO else None
+
+    def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> Model:  # noqa: D102
+        return chosen_for(int(train.str.len().sum())).fit(train, dev, plan)
+
+    def read(self, directory: Path, *, device: str) -> NoReturn:  # noqa: ARG002, D102
+        raise ConfigError(f"{directory}: models have the name of the recipe that {AUTO!r} chose; give that name.")
+
+
+def chosen_for(characters: int) -> LanguageModelRecipe:
+    """Return the recipe for a training text of so many characters, and log which it is and why.
+
+    Examples
+    --------
+    >>> [chosen_for(n).name for n in (700_000, 4_000_000, 80_000_000)]
+    ['char-residual', 'char-residual-quick', 'char-once']
+    """
+    step = next(step for step in LADDER if characters <= step.characters)
+    logger.info("%s: %s, for %d characters of training text (%s)", AUTO, step.recipe, characters, step.why)
+    return find_lm(step.recipe)
+
+
+def settle(named: ScoredLM, parts: Parts | Folds) -> ScoredLM:
+    """Return the recipe with, in place of ``"auto"``, the one for these texts: the same for all editions.
+
+    The edition with the longest training part decides, so that the recipe fits all; of folds, in the first.
+    """
+    if not isinstance(named.recipe, Automatic):
+        return named
+    train = (parts.parts[0] if isinstance(parts, Folds) else parts).train
+    sizes = [int(train.text(edition).str.len().sum()) for edition in train.editions]
+    return named._replace(recipe=chosen_for(max(sizes, default=0)))

@@ -1,0 +1,84 @@
+"""A recipe chosen by the amount of training text: one for all editions, under its own name everywhere."""
+
+import logging
+
+import pytest
+
+import langdiff as ld
+from langdiff.errors import ConfigError
+from langdiff.lm import RECIPES, automatic, score_multitext, train_language_model
+from langdiff.lm.automatic import LADDER, Step, chosen_for
+from langdiff.run import Experiment, read_run, run_experiment
+
+
+@pytest.fixture
+def parts():
+    return ld.split(ld.synthesize(200, 3, seed=1).multitext)
+
+
+@pytest.fixture
+def steps(monkeypatch, parts):
+    """A ladder whose first step is large enough for all editions but the longest."""
+    sizes = sorted(sum(map(len, parts.train.text(edition))) for edition in parts.train.editions)
+    found = (Step(sizes[-2], "kneser-ney-2", "short"), Step(sizes[-1], "kneser-ney-3", "long"))
+    monkeypatch.setattr(automatic, "LADDER", found)
+    return found
+
+
+def test_steps_rise_and_name_recipes():
+    assert [step.characters for step in LADDER] == sorted({step.characters for step in LADDER})
+    assert {step.recipe for step in LADDER} <= RECIPES.keys()
+    assert chosen_for(500_000).name == LADDER[0].recipe
+    assert chosen_for(10**12).name == LADDER[-1].recipe
+    assert chosen_for(2_500_000).name != chosen_for(2_500_001).name
+
+
+def test_the_longest_edition_decides_for_all(steps, parts, tmp_path, caplog):
+    with caplog.at_level(logging.INFO):
+        table = ld.compute_surprisals(parts, lm="auto", cache=tmp_path, max_replaced=1, progress=False)
+    by_name = ld.compute_surprisals(parts, lm="kneser-ney-3", max_replaced=1, progress=False)
+    assert table.lm == "kneser-ney-3"
+    assert table.provenance == by_name.provenance
+    assert table.bits.equals(by_name.bits)
+    assert f"auto: kneser-ney-3, for {int(steps[1].characters)} characters of training text (long)" in caplog.messages
+    assert {path.name for path in tmp_path.glob("*/*") if path.is_dir()} == {"kneser-ney-3"}
+    with pytest.raises(ConfigError, match="the recipe that 'auto' chose"):
+        score_multitext(parts.test, tmp_path, lm="auto", progress=False)
+
+
+@pytest.mark.usefixtures("steps")
+def test_scoring_in_the_name_and_folds(parts):
+    table = ld.compute_surprisals(parts, lm="auto-unpriced", max_replaced=1, progress=False)
+    assert table.lm == "kneser-ney-3-unpriced"
+    folds = ld.split_into_folds(parts.train, 3)
+    assert ld.compute_surprisals(folds, lm="auto", max_replaced=1, progress=False).lm.startswith("kneser-ney-")
+
+
+def test_single_texts(monkeypatch):
+    monkeypatch.setattr(automatic, "LADDER", (Step(1e5, "char-tiny", "short"),))
+    texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
+    model = train_language_model(texts, texts[:9], recipe="auto", seed=0, progress=False)
+    assert model.recipe.name == "char-tiny"
+
+
+@pytest.mark.usefixtures("steps")
+def test_curves_have_one_recipe_for_all_sizes(parts):
+    curve = ld.difficulty_curve(parts, train_sizes=[20, 60, 100], lm="auto", max_replaced=1)
+    assert curve.lm == "kneser-ney-3"  # that of the whole training part
+
+
+def test_experiments_have_the_chosen_name(monkeypatch, tmp_path):
+    monkeypatch.setattr(automatic, "LADDER", (Step(1e9, "kneser-ney-2", "any"),))
+    settings = {
+        "name": "small",
+        "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+        "lm": {"models": ["auto", "kneser-ney-2", "auto-unpriced"], "max_replaced": 1.0},
+    }
+    experiment = Experiment.model_validate(settings)
+    run = run_experiment(experiment, tmp_path, progress=False)
+    assert list(run.surprisals) == ["kneser-ney-2", "kneser-ney-2-unpriced"]
+    assert read_run(tmp_path).experiment.lm.models == list(run.surprisals)
+    again = run_experiment(experiment, tmp_path, progress=False)
+    assert again.manifest == run.manifest  # finished: nothing is made anew
+    with pytest.raises(ValueError, match="name a recipe"):
+        Experiment.model_validate(settings | {"curve": {"train_sizes": [10, 20, 30], "lm": "auto"}})
