@@ -1,6 +1,6 @@
 """Parity of editions with a reference, with intervals."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -41,6 +41,7 @@ def measure_parity(
     reference: str = MEAN,
     surprisals: Surprisals | None = None,
     tokenizers: TokenSource | Mapping[str, TokenSource] | None = None,
+    origin: str | Sequence[str] | None = None,
     clusters: AnyClusters | None = "auto",
     model: ParityModel = "2",
     alpha: float = USUAL_ALPHA,
@@ -77,6 +78,9 @@ def measure_parity(
         Tokenizers, which have a method ``encode(text)`` that returns a list (those of Hugging Face, SentencePiece and
         tiktoken do), or tables of numbers of tokens, intents × editions. Names of a mapping become parts of the
         names of columns.
+    origin : str or sequence of str, optional
+        Editions that the others were translated from, which the summary and the figure mark; by default those whose
+        language is the ``original_language`` of most intents (`Multitext.intent_info`), if that is known.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Intents that are sampled together: a column of `intent_info`, such as ``"document"``, or the cluster of each
         intent. ``"auto"`` looks for them as `langdiff.fit` does, and None takes intents to be independent.
@@ -97,8 +101,8 @@ def measure_parity(
     Raises
     ------
     ConfigError
-        If there is no such reference, tokenizers have no texts to encode, two tables of counts have no names that
-        tell them apart, or a setting is out of range.
+        If there is no such reference or origin, tokenizers have no texts to encode, two tables of counts have no names
+        that tell them apart, or a setting is out of range.
     DataError
         If an edition shares no intent with the reference, counts are not positive, or bits cannot be fitted.
 
@@ -136,6 +140,7 @@ def measure_parity(
     tables, bits = _tables(source, reference, surprisals, tokenizers, alpha)
     editions = tables[0].editions.rename("edition")
     _check_shared(tables)
+    originals = _originals(source, editions, origin)
     columns = _by_edition(tables, editions)
     low, high = ({}, {}) if rng is None else _intervals(tables, editions, clusters, n_resamples, rng)
     fitted = None if bits is None else fit(bits, model=model, clusters=clusters)
@@ -149,6 +154,7 @@ def measure_parity(
         low=pd.DataFrame(low, index=editions),
         high=pd.DataFrame(high, index=editions),
         language=source.edition_info["language"] if isinstance(source, Multitext) else None,
+        originals=originals,
         signature=join_signature(
             {
                 "reference": reference,
@@ -163,6 +169,23 @@ def measure_parity(
         ),
         fit=fitted,
     )
+
+
+def _originals(
+    source: Multitext | Surprisals | pd.DataFrame, editions: pd.Index, origin: str | Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the editions that the others were translated from, as far as they are known."""
+    if origin is not None:
+        named = (origin,) if isinstance(origin, str) else tuple(origin)
+        if unknown := [name for name in named if name not in editions]:
+            raise ConfigError(f"{option('origin', unknown[0])}: not among the editions {listing(editions, 10)}.")
+        return named
+    known = None if isinstance(source, pd.DataFrame) else source.intent_info
+    if known is None or "original_language" not in known or not isinstance(source, Multitext):
+        return ()
+    counts = known["original_language"].value_counts(dropna=False)
+    language = source.edition_info["language"]
+    return tuple(language.index[language == counts.index[0]]) if 2 * counts.iloc[0] > len(known) else ()
 
 
 def _tables(

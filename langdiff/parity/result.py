@@ -1,5 +1,6 @@
 """Result of the comparison of editions with a reference in bytes, characters, tokens and information."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ class Parity(Result):
         Language of each edition, if texts were given.
     signature : str
         All that the numbers depend on.
+    originals : tuple of str
+        Editions that the others were translated from, as far as they are known.
     fit : DifficultyFit or None
         Regression behind ``information_parity_model``, if bits were given.
     """
@@ -47,6 +50,7 @@ class Parity(Result):
     high: pd.DataFrame
     language: pd.Series | None
     signature: str
+    originals: tuple[str, ...] = ()
     fit: DifficultyFit | None = None
 
     def to_frame(self) -> pd.DataFrame:
@@ -93,6 +97,15 @@ class Parity(Result):
             shown[name] = text.where(values.notna(), "–")
         order = self.estimates[self.sorting].sort_values(ascending=self.sorting.startswith("information")).index
         return shown.loc[order]
+
+    def _notes(self) -> Iterable[str]:
+        """Yield the editions that the others were translated from, which are no translations themselves."""
+        if self.originals:
+            what = "is the original" if len(self.originals) == 1 else "are originals"
+            yield (
+                f"{', '.join(self.originals)} {what} of the texts. Native text takes fewer bits than translations "
+                "do, so that distances from it hold translation, too."
+            )
 
     @property
     def sorting(self) -> str:

@@ -23,12 +23,15 @@ LABELS = {
 }
 
 
-@takes("result", "reference compared_with estimates low high sorting", "the result of langdiff.measure_parity")
+@takes(
+    "result", "reference compared_with originals estimates low high sorting", "the result of langdiff.measure_parity"
+)
 def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw one measure of parity by edition, with 95 % intervals, the highest on top.
 
     Premiums and parities have a logarithmic axis and a line at 1, the reference. With the premium of bytes, an open
-    circle shows that of characters: the distance between both is the script's.
+    circle shows that of characters: the distance between both is the script's. Editions that are known to be the
+    original of the texts are named as such.
 
     Parameters
     ----------
@@ -64,7 +67,7 @@ def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = 
     if name not in result.estimates:
         raise ConfigError(f"unknown measure {name!r}; there are {listing(result.estimates.columns, 20)}.")
     values = result.estimates[name].dropna().sort_values(kind="stable")
-    ax = row_axes(ax, values.index)
+    ax = row_axes(ax, [f"{edition} (original)" if edition in result.originals else edition for edition in values.index])
     rows = np.arange(len(values))
     usual: dict[str, Any] = {"fmt": "o", "color": BLUE, "markersize": 4, "elinewidth": 1.2}
     ends = None

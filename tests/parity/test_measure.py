@@ -330,3 +330,20 @@ def test_flores_exactly(real_data):
     totals = ld.measure_parity(corpus, reference="eng_Latn", n_resamples=0).totals
     assert totals["bytes"].tolist() == [257_386, 305_294, 909_303, 1_018_983]
     assert totals["characters"].tolist() == [257_160, 300_367, 318_872, 366_887]
+
+
+def test_originals_are_named_or_found_and_marked():
+    frame = pd.DataFrame({"eng": ["a b", "c", "d e"], "deu": ["a", "bc", "d"]})
+    texts = ld.read_frame(
+        frame, intent_info=pd.DataFrame({"original_language": ["eng", "eng", "deu"]}, index=frame.index)
+    )
+    found = ld.measure_parity(texts, n_resamples=0)
+    assert found.originals == ("eng",)
+    assert "eng is the original of the texts" in found.summary()
+    assert "eng (original)" in [label.get_text() for label in found.plot().get_yticklabels()]
+    assert ld.measure_parity(texts, origin=["deu"], n_resamples=0).originals == ("deu",)
+    unknown = ld.measure_parity(ld.read_frame(frame), n_resamples=0)
+    assert unknown.originals == ()
+    assert "original of the texts" not in unknown.summary()
+    with pytest.raises(ConfigError, match=r"origin='fra': not among the editions"):
+        ld.measure_parity(texts, origin="fra", n_resamples=0)
