@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
+from langdiff.base.addresses import refuse_address
 from langdiff.base.archives import File, open_bytes
 from langdiff.base.cells import check_names, unguard
 from langdiff.base.charsets import conversion, marked, remedy
@@ -45,6 +46,8 @@ def as_path(path: object) -> Path:
     ------
     DataError
         If it is neither text nor a path.
+    ConfigError
+        If it is the address of a file elsewhere.
 
     Examples
     --------
@@ -57,6 +60,7 @@ def as_path(path: object) -> Path:
     """
     if not isinstance(path, str | os.PathLike):
         raise DataError(f"a path must be a str or Path, not {type(path).__name__}.")
+    refuse_address(path)
     return Path(path)
 
 

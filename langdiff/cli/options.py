@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
 import typer
 
+from langdiff.base.addresses import address_of, refuse_address
+from langdiff.base.remote import local_copies, local_copy
 from langdiff.base.types import AnyFormat, OnError, OwnKind, Ranges
 from langdiff.errors import ConfigError, DataError, listing
 
@@ -34,13 +36,23 @@ def existing(given: Given) -> Given:
     given : str, Path, list of these, or None
         What an argument or option names.
 
+    Returns
+    -------
+    str, Path, list of these, or None
+        The same, with copies in the cache in place of addresses of files elsewhere that came as `Path`; addresses that
+        came as text are brought where they are read.
+
     Raises
     ------
     DataError
         If there is no such file or folder.
     """
+    if isinstance(given, Path):
+        given = local_copy(given)
+    elif isinstance(given, list) and isinstance(given[0] if given else None, Path):
+        given = local_copies(given)
     for path in given if isinstance(given, list) else [given]:
-        if path is None or glob.has_magic(str(path)):
+        if path is None or address_of(path) or glob.has_magic(str(path)):
             continue
         try:
             Path(path).expanduser().lstat()
@@ -49,6 +61,20 @@ def existing(given: Given) -> Given:
         except OSError:  # told where it is read
             continue
     return given
+
+
+def existing_here(given: Path) -> Path:
+    """Refuse a path that does not exist or is an address: that of a run, a cache or an experiment file.
+
+    Raises
+    ------
+    ConfigError
+        If it is an address.
+    DataError
+        If there is no such file or folder.
+    """
+    refuse_address(given)
+    return existing(given)
 
 
 def split_name(given: str) -> tuple[str, str]:

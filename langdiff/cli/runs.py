@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langdiff.cli.commands import Command
-from langdiff.cli.options import existing
+from langdiff.cli.options import existing_here
 from langdiff.cli.output import Json, print_json, print_table
 from langdiff.errors import ConfigError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 RunOut = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
-Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN", callback=existing)]
+Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN", callback=existing_here)]
 
 
 @Command(app)
@@ -41,7 +41,7 @@ def demo(out: RunOut = Path("runs/demo"), as_json: Json = False) -> None:
 @Command(app)
 def run(
     experiment: Annotated[
-        Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml", callback=existing)
+        Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml", callback=existing_here)
     ],
     out: Annotated[
         Path | None,
@@ -62,6 +62,10 @@ def run(
             help="Only train and score share k of N of the editions; once all have ended, run without it.",
         ),
     ] = None,
+    remote: Annotated[
+        bool,
+        typer.Option("--remote", help="Read addresses of the network (https://, hf://, ...) in the experiment file."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run an experiment file from corpus to report; repeat it to go on after an interruption.
@@ -70,7 +74,7 @@ def run(
     """
     from langdiff.run import read_experiment, run_shard
 
-    settings = read_experiment(experiment)
+    settings = read_experiment(experiment, remote=remote)
     out = out or Path("runs") / settings.name
     if shard is not None:
         if dask is not None:
@@ -92,7 +96,9 @@ def run(
 
 @Command(app)
 def report(
-    directory: Annotated[Path, typer.Argument(help="Directory of a finished run.", metavar="RUN", callback=existing)],
+    directory: Annotated[
+        Path, typer.Argument(help="Directory of a finished run.", metavar="RUN", callback=existing_here)
+    ],
     as_json: Json = False,
 ) -> None:
     """Write the report of a finished run again and print its difficulties.

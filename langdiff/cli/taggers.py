@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.cli.commands import Call, Command
-from langdiff.cli.options import existing
+from langdiff.cli.options import existing, existing_here
 from langdiff.cli.output import Json, print_frame, save_picture
 from langdiff.cli.parallelism import FORMATS
 from langdiff.errors import ConfigError, OutputError
@@ -118,7 +118,7 @@ def search(
     without=("directory", "lemmatizer"),
 )
 def predict(
-    tagger: Annotated[Path, typer.Argument(help="Folder that train or search has written.", callback=existing)],
+    tagger: Annotated[Path, typer.Argument(help="Folder that train or search has written.", callback=existing_here)],
     documents: Annotated[
         Path, typer.Argument(help="File or folder of documents; their annotation is not looked at.", callback=existing)
     ],

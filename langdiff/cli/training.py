@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from langdiff.cli.commands import Call, Command, load
-from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, is_given
+from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, existing_here, is_given
 from langdiff.cli.output import (
     Json,
     Output,
@@ -248,7 +248,7 @@ def _score_transformer(
 
 @Command(app, name="merge")
 def merge(
-    cache: Annotated[Path, typer.Argument(help="Folder that langdiff score --shard wrote to.", callback=existing)],
+    cache: Annotated[Path, typer.Argument(help="Folder that langdiff score --shard wrote to.", callback=existing_here)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
     as_json: Json = False,
 ) -> None:

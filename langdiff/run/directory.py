@@ -15,7 +15,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 import langdiff
+from langdiff.base.addresses import address_of
 from langdiff.base.checksums import CHECKSUMS, read_checksums, write_checksums
 from langdiff.base.io import locked, parse_json, remove
 from langdiff.errors import DataError, OutputError
@@ -240,7 +243,11 @@ def hash_editions(multitext: Multitext) -> dict[Hashable, str]:
     if "path" not in multitext.edition_info:
         return {}
     paths = multitext.edition_info["path"].dropna()
-    return {edition: hash_files(_archive_of(Path(path))) for edition, path in paths.items()}
+    known = multitext.edition_info.get("sha256", pd.Series(dtype=object))  # of files elsewhere
+    return {
+        edition: str(known[edition]) if address_of(path) else hash_files(_archive_of(Path(path)))
+        for edition, path in paths.items()
+    }
 
 
 def hash_files(path: Path) -> str:

@@ -10,20 +10,25 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
+from langdiff.base.addresses import address_of
 from langdiff.base.io import as_path, parse_json
+from langdiff.base.remote import local_copies
 from langdiff.base.types import FormatName
-from langdiff.errors import ConfigError, in_experiment, listing
+from langdiff.errors import ConfigError, in_experiment, listing, words
 from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
 from langdiff.run.section import Settings
 
 
-def read_experiment(path: str | Path) -> Core:
+def read_experiment(path: str | Path, *, remote: bool = False) -> Core:
     r"""Read and check an experiment file; environment variables in its paths are filled in.
 
     Parameters
     ----------
     path : str or Path
         Path of a TOML file; relative paths in it start at its folder.
+    remote : bool
+        Whether addresses in it, such as ``https://…``, are brought into the user's cache and read; else they are
+        refused, so that a file made by others makes no requests by itself.
 
     Returns
     -------
@@ -57,7 +62,7 @@ def read_experiment(path: str | Path) -> Core:
             experiment = experiment_type().model_validate(table)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from error
-    return experiment.with_paths(lambda name: _resolve(name, path))
+    return experiment.with_paths(lambda name: _resolve(name, path, remote))
 
 
 def parse_settings(text: str | bytes) -> Core:
@@ -76,7 +81,17 @@ def parse_settings(text: str | bytes) -> Core:
     return experiment_type().model_validate_json(json.dumps(stored))
 
 
-def _resolve(name: str, file: Path) -> str:
+def _resolve(name: str, file: Path, remote: bool) -> str:
+    if address := address_of(name):
+        if not remote:
+            raise ConfigError(
+                f"{file}: {address} is an address of the network. If you trust the file, let it be read: "
+                f"{words(python='read_experiment(…, remote=True)', command='--remote')}."
+            )
+        found = local_copies(address)
+        if isinstance(found, list):
+            return str(found[0].parent / "*")  # the folder holds nothing else
+        return str(found)
     filled = os.path.expandvars(name)
     if unset := re.search(r"\$\{?(\w+)", filled):
         raise ConfigError(

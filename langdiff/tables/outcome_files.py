@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import as_paths
 from langdiff.base.numbers import exact_numbers
+from langdiff.base.remote import local_copies
 from langdiff.base.renamed import renamed
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
@@ -227,6 +228,7 @@ def read_outcomes(
     """
     if repeats not in ("error", "sum"):
         raise ConfigError(f"unknown repeats {repeats!r}; use 'error' or 'sum'.")
+    path = local_copies(path)
     table = _table_of(path)
     if table is None:
         logs = read_logs(

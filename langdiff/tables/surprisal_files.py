@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff.base.io import as_path, parse_json
+from langdiff.base.remote import local_copy
 from langdiff.errors import DataError, listing, option, warn, words
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN
@@ -89,7 +90,7 @@ def read_surprisals(
     ...     read_surprisals(path)
     Surprisals by mine: 2 intents × 2 editions, 1 of 4 cells missing
     """
-    path = as_path(path)
+    path = as_path(local_copy(path))
     table_kind(path)  # an error before the file is looked for
     if unit is not None:
         check_unit(unit)

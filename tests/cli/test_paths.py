@@ -5,12 +5,14 @@ import re
 from pathlib import Path
 from typing import get_args
 
+import fsspec
 import pytest
 from typer.main import get_command
 
+from langdiff.base import addresses, remote
 from langdiff.cli.app import app
 from langdiff.cli.commands import Late
-from langdiff.cli.options import existing, existing_after_name, existing_named, split_name
+from langdiff.cli.options import existing, existing_after_name, existing_here, existing_named, split_name
 from langdiff.errors import DataError
 
 WRITTEN = {"out", "plot", "report", "truth", "cache", "outcomes", "resume"}
@@ -33,7 +35,7 @@ def test_every_path_that_is_read_is_checked_when_options_are():
         if kinds & {Path, list[Path]} and name not in WRITTEN
     }
     assert len(paths) > 60
-    assert [place for place, checked in paths.items() if checked is not existing] == []
+    assert [place for place, checked in paths.items() if checked not in (existing, existing_here)] == []
 
 
 def test_a_missing_file_is_told_before_another_is_read(langdiff, tmp_path):
@@ -99,3 +101,24 @@ def test_names_without_files_are_no_paths(tmp_path, monkeypatch):
 )
 def test_the_name_ends_at_the_first_equals_sign(given, expected):
     assert split_name(given) == expected
+
+
+def test_commands_read_addresses_but_not_runs_of_addresses(langdiff, tmp_path, monkeypatch):
+    monkeypatch.setattr(remote, "user_cache_path", lambda *_, **__: tmp_path / "cache")
+    monkeypatch.setattr(addresses, "PROTOCOLS", ("https", "memory"))
+    store = fsspec.filesystem("memory")
+    rows = "".join(f"{n},{10 + n % 7},{12 + n % 5}\n" for n in range(30))
+    store.pipe({"/cli/deu-a.txt": b"01001001\teins\n", "/cli/s.csv": f"intent,eng,deu\n{rows}".encode()})
+    try:
+        assert "1 intents × 1 editions" in langdiff("corpora", "describe", "memory://cli/*.txt").out
+        told = langdiff("fit", "memory://cli/s.csv")
+        assert (told.code, "deu" in told.out) == (0, True), told.err
+        (tmp_path / "e.toml").write_text('name = "e"\n[corpus]\nformat = "pbc"\npath = "memory://cli/*.txt"\n')
+        refused = langdiff("run", tmp_path / "e.toml", "--out", tmp_path / "run")
+        assert (refused.code, "--remote" in refused.err) == (1, True)
+    finally:
+        store.rm("/cli", recursive=True)
+    refused = langdiff("report", "https://example.org/run")
+    assert (refused.code, "must be a path of this machine" in refused.err) == (1, True)
+    refused = langdiff("fit", "https://u:secret@example.org/s.csv")
+    assert (refused.code, "secret" in refused.err, "password" in refused.err) == (1, False, True)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import atomic_path
+from langdiff.base.remote import source_of
 from langdiff.base.types import OnError, OwnKind, Ranges
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults
@@ -131,7 +132,13 @@ class Reading:
             For each edition, column to value, from the header of its file.
         """
         info = edition_info_of(files, known, headers)
-        return info.assign(normalization="NFC" if self.nfc else "as is", path=[str(file) for file in files.values()])
+        sources = [source_of(file) for file in files.values()]
+        if any(sources):  # files elsewhere, of which there is a copy in the cache
+            info = info.assign(sha256=[None if source is None else source[1] for source in sources])
+        paths = [
+            str(file) if source is None else source[0] for file, source in zip(files.values(), sources, strict=True)
+        ]
+        return info.assign(normalization="NFC" if self.nfc else "as is", path=paths)
 
 
 @dataclass(frozen=True)

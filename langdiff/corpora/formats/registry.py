@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
+from langdiff.base.remote import local_copies, local_copy
 from langdiff.base.renamed import renamed
 from langdiff.base.types import AnyFormat, FormatName, OnError, OwnKind, Ranges
 from langdiff.corpora.files import Paths, files_in
@@ -150,7 +151,8 @@ def read_multitext(
     path : str, Path, sequence of these, or mapping from edition to file
         Files, directories, globs or archives (zip, tar); files may be compressed (``.gz``, ``.bz2``, ``.xz``). The name
         of a file without its ending is the edition, and if it begins with the code of a language
-        (``deu-luther1912.txt.gz``), that is the edition's language.
+        (``deu-luther1912.txt.gz``), that is the edition's language. Files and globs elsewhere, given by their address
+        (``https://``, ``hf://``, ``s3://``, ``gs://`` or ``az://``), are brought into the user's cache and read there.
     format : str or Format
         ``"pbc"`` (Parallel Bible Corpus), ``"ebible"`` (eBible corpus), ``"usfm"``, ``"usx"``, ``"usj"``, ``"usfx"``,
         ``"osis"``, ``"zefania"``, ``"beblia"``, ``"ces"`` (XML Bibles of Christodoulopoulos & Steedman), ``"moses"``
@@ -264,6 +266,8 @@ def read_multitext(
         raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(FORMATS)}.")
     if isinstance(path, Iterator):
         path = list(path)  # it is gone through twice
+    path = local_copies(path)
+    edition_info, vref, original_language = map(local_copy, (edition_info, vref, original_language))
     if isinstance(format, Format):
         found = format
     else:

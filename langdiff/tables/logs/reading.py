@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pandas as pd
 
 from langdiff.base.io import as_path, as_paths
+from langdiff.base.remote import local_copies
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.logs import rows as of_files
 from langdiff.tables.logs.answers import read_answers
@@ -180,6 +181,7 @@ def _kept(faults: dict[str, str], what: str, *, needed: bool) -> Iterator[None]:
 
 def _given(paths: LogPaths) -> tuple[Any, list[pd.DataFrame]]:
     """Return files and tables in memory."""
+    paths = local_copies(paths)
     if isinstance(paths, Mapping) and paths and all(isinstance(path, str | Path) for path in paths.values()):
         return {str(language): as_path(path) for language, path in paths.items()}, []
     empty = isinstance(paths, Mapping | list | tuple) and not len(paths)
