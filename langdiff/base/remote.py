@@ -132,7 +132,7 @@ def _store(address: str) -> Any:
     """Return the file system of an address."""
     protocol = address.split("://", 1)[0].lower()
     try:
-        import fsspec
+        import fsspec  # type: ignore[import-untyped]
 
         options = {"client_kwargs": {"trust_env": True}} if protocol == "https" else {}
         return fsspec.filesystem(protocol, skip_instance_cache=True, use_listings_cache=False, **options)

@@ -15,8 +15,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 import langdiff
 from langdiff.base.addresses import address_of
 from langdiff.base.checksums import CHECKSUMS, read_checksums, write_checksums
@@ -243,7 +241,7 @@ def hash_editions(multitext: Multitext) -> dict[Hashable, str]:
     if "path" not in multitext.edition_info:
         return {}
     paths = multitext.edition_info["path"].dropna()
-    known = multitext.edition_info.get("sha256", pd.Series(dtype=object))  # of files elsewhere
+    known = dict(multitext.edition_info.get("sha256", {}))  # of files elsewhere
     return {
         edition: str(known[edition]) if address_of(path) else hash_files(_archive_of(Path(path)))
         for edition, path in paths.items()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import File
@@ -134,7 +135,7 @@ class Reading:
         info = edition_info_of(files, known, headers)
         sources = [source_of(file) for file in files.values()]
         if any(sources):  # files elsewhere, of which there is a copy in the cache
-            info = info.assign(sha256=[None if source is None else source[1] for source in sources])
+            info = info.assign(sha256=[np.nan if source is None else source[1] for source in sources])
         paths = [
             str(file) if source is None else source[0] for file, source in zip(files.values(), sources, strict=True)
         ]
