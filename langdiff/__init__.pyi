@@ -48,8 +48,6 @@ from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
 from .regression.check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .regression.check.held_out import standardized_residuals as standardized_residuals
-from .regression.check.language_models import LmComparison as LmComparison
-from .regression.check.language_models import compare_lms as compare_lms
 from .regression.components.difficulty_shares import DifficultyShares as DifficultyShares
 from .regression.components.difficulty_shares import difficulty_shares as difficulty_shares
 from .regression.components.outliers import flag_outliers as flag_outliers
@@ -104,6 +102,8 @@ from .tables.provenance import Provenance as Provenance
 from .tables.stack import stack as stack
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals
+from .tables.table import table as table
+from .tables.table_result import Table as Table
 from .tables.token_tables import TokenScores as TokenScores
 from .tables.two_way import TwoWay as TwoWay
 from .treebanks.measures import measure_treebanks as measure_treebanks

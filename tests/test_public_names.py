@@ -10,11 +10,12 @@ import pytest
 NAMES = """
 langdiff:
     Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit DifficultyShares Drawn Effects
-    Explanation Folds HuggingFaceLM ItemFaults Jackknife LmComparison Logs Multitext OutcomeFit OutcomePriors
+    Explanation Folds HuggingFaceLM ItemFaults Jackknife Logs Multitext OutcomeFit OutcomePriors
     OutcomeSimulation
     Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
-    TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks compute_surprisals
-    compare_lms correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
+    Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks
+    compute_surprisals
+    correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     difficulty_shares
     explain fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     plan
@@ -23,7 +24,7 @@ langdiff:
     read_surprisals read_treebank replicate reproduce run_balanced run_experiment
     sample sample_outcomes score_multitext select short_form simulate simulate_crossed_outcomes simulate_outcomes
     split stack split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges
-    synthesize tokenize train_language_model translationese write_multitext xmi
+    synthesize table tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     Agreement AttachmentScores CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
     constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold order_columns
@@ -79,9 +80,9 @@ langdiff.plots:
     plot_within_languages plot_wright_map
 langdiff.regression:
     Asymptotes Blunders Bootstrap Cauchy CrossValidation DifficultyCurve DifficultyFit Errors
-    FoldComparison Generalizability Information Jackknife Laplace LmComparison LogNormal Normal Optimizer Priors
+    FoldComparison Generalizability Information Jackknife Laplace LogNormal Normal Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Underserved Variant approximate compare compare_folds
-    compare_lms compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
+    compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
     Number Plan plan
     held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
     standardized_residuals

@@ -13,7 +13,8 @@ import pandas as pd
 
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
-from langdiff.base.io import as_path, parse_json, write_text
+from langdiff.base.io import as_path, parse_json
+from langdiff.base.saving import check_ending, flat, write_frame, write_lines
 from langdiff.errors import DataError
 
 if TYPE_CHECKING:
@@ -108,6 +109,34 @@ class Result(Tabular):
         blocks = [[*self._lines()], [table], [*self._notes()], self._signed()]
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
+    def sentences(self) -> list[str]:
+        """Return the findings in sentences; none where a result tells them otherwise."""
+        return []
+
+    def text(self, width: int | None = None) -> str:  # noqa: ARG002 of tables that are laid out for a width
+        """Return the result as text, as `summary` does.
+
+        Parameters
+        ----------
+        width : int, optional
+            Columns of a line, where a result is laid out for them.
+        """
+        return self.summary()
+
+    def to_markdown(self) -> str:
+        """Return the description, the table as a pipe table, and notes as a list."""
+        table = flat(self._table()) if self.printing.get("index", True) else self._table()
+        looks = [str(name) for name in table.columns]
+        cells = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
+        rows = [looks, ["---"] * len(looks), *cells]
+        lines = "\n".join(f"| {' | '.join(map(_escaped, row))} |" for row in rows)
+        notes = "\n".join(f"* {_escaped(note)}" for note in [*self._notes(), *self._signed()])
+        return "\n\n".join(filter(None, ["\n".join(map(_escaped, self._lines())), lines, notes]))
+
+    def to_html(self) -> str:
+        """Return the description, the table and notes as HTML, as notebooks show them."""
+        return self._repr_html_()
+
     def _repr_html_(self) -> str:
         lines = "<br>".join(escape(line) for line in self._lines())
         notes = "\n".join([*self._notes(), *self._signed()])
@@ -145,21 +174,39 @@ class Result(Tabular):
         return text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
 
     def save(self, path: str | Path) -> None:
-        """Write the result as JSON with a hash that reveals damage; `langdiff.read` reads it.
+        """Write the result in the form that the ending of the name says.
 
         Parameters
         ----------
         path : str or Path
-            File to write; one that exists is replaced once all is written.
+            File to write; one that exists is replaced once all is written. ``.json`` holds the result with a hash that
+            reveals damage, and `langdiff.read` reads it again; ``.csv``, ``.tsv`` and ``.parquet`` hold `to_frame` with
+            all digits; ``.md``, ``.tex``, ``.html`` and ``.txt`` what the result prints.
 
         Raises
         ------
+        ConfigError
+            If the name has another ending.
         DataError
             If the result holds something that has no place in a file.
         OutputError
             If the file cannot be written.
         """
-        write_text(as_path(path), self.to_json() + "\n")
+        path = as_path(path)
+        check_ending(path)
+        match path.suffix:
+            case ".json":
+                write_lines(self.to_json(), path)
+            case ".md":
+                write_lines(self.to_markdown(), path)
+            case ".tex":
+                write_lines(self.to_latex(), path)
+            case ".html":
+                write_lines(f'<!doctype html><meta charset="utf-8">{self.to_html()}', path)
+            case ".txt":
+                write_lines(self.text(80), path)
+            case _:
+                write_frame(flat(self.to_frame()), path)
 
     def to_json(self) -> str:
         """Return the JSON text that `save` writes.
@@ -292,6 +339,14 @@ def _columns(path: Path) -> set[str]:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
     except ValueError as error:  # broken UTF-8, an empty file, not Parquet
         raise DataError(f"{path}: not a table: {error}.") from error
+
+
+def _cell(value: Any) -> str:
+    return "" if not isinstance(value, str) and pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:

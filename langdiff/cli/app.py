@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 import langdiff
 from langdiff.base.cells import escape_controls
+from langdiff.base.saving import EndingError
 from langdiff.cli.constructions import constructions
 from langdiff.cli.corpora import app as texts
 from langdiff.cli.corpora import corpora
@@ -22,12 +23,20 @@ from langdiff.cli.logs import app as logs
 from langdiff.cli.outcomes import outcomes
 from langdiff.cli.parallelism import parallelism
 from langdiff.cli.runs import app as runs
+from langdiff.cli.tables import app as tables
 from langdiff.cli.taggers import app as taggers
 from langdiff.cli.training import app as training
 from langdiff.cli.trees import discourse, treebanks
 from langdiff.errors import LangdiffError
 
-RENAMED = {"flag-cells": "flag-outliers", "floors": "baselines"}  # commands as they were called before
+RENAMED = {
+    "compare": "compare-models",
+    "flag-cells": "flag-outliers",
+    "floors": "baselines",
+}  # commands as they were called before
+
+
+OF_TABLE = ("contrast", "etable", "emmeans", "families")  # names that other programs have for it
 
 
 class _Commands(TyperGroup):
@@ -36,6 +45,8 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] in RENAMED:
             ctx.fail(f"{args[0]} is called {RENAMED[args[0]]} now.")
+        if args[0] in OF_TABLE:
+            ctx.fail(f"No such command '{args[0]}'; see langdiff table.")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -45,6 +56,8 @@ class _Commands(TyperGroup):
             if ctx.obj:  # --debug
                 raise
             typer.echo(escape_controls(f"langdiff: {error}"), err=True)
+            if isinstance(error, EndingError):  # of an option, before any work
+                raise typer.Exit(2) from None
         except KeyboardInterrupt:
             typer.echo(
                 "langdiff: interrupted. Language models that were finished are kept; run the same command to go on.",
@@ -65,7 +78,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (runs, texts, training, logs, difficulties, languages):
+for part in (runs, texts, training, logs, difficulties, tables, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
 parallelism.add_typer(taggers)
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):

@@ -59,6 +59,8 @@ class Command:
         Further paragraphs of the help.
     examples : tuple of str
         Command lines.
+    hidden : bool
+        Whether the list of commands leaves it out.
     """
 
     app: typer.Typer
@@ -75,6 +77,7 @@ class Command:
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     also: str = ""
     examples: tuple[str, ...] = ()
+    hidden: bool = False
 
     def __call__(self, body: Body) -> Body:
         """Add the command to its group."""
@@ -83,7 +86,7 @@ class Command:
         def declared() -> None: ...
 
         declared.command, declared.body = self, body  # type: ignore[attr-defined]
-        self.app.command(name.replace("_", "-"), cls=Late)(declared)
+        self.app.command(name.replace("_", "-"), cls=Late, hidden=self.hidden)(declared)
         return body
 
     def describe(self, body: Body) -> str:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from langdiff.base.saving import EndingError
 from langdiff.cli.commands import Call, Command, show
 from langdiff.cli.options import (
     Verify,
@@ -24,6 +25,7 @@ from langdiff.cli.output import (
     print_json,
     print_table,
     save_picture,
+    wrapped,
     write_frame,
 )
 from langdiff.errors import ConfigError, listing
@@ -55,19 +57,53 @@ def _editions(path: Path, call: Call) -> "pd.DataFrame":
     return read_attributes(path, numbers=call.given["formula"] is not None)
 
 
-Command(
+@Command(
     app,
     "langdiff.fit",
     reads={**SURPRISALS, **MODEL, "edition_info": _editions},
     kinds={"surprisals": list[Path]},
     renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula"},
     needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
-    examples=(
-        "langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg",
-        "langdiff fit llama.csv gpt2.csv --out both.json",
-        "langdiff fit scores.csv --intent-column doc_id --edition-column lang --bits-column logprob --unit nats",
-    ),
-)(show)
+)
+def fit(
+    call: Call,
+    output: Output,
+    by: Annotated[str | None, typer.Option(help="Group editions by this property, such as family.")] = None,
+    contrast: Annotated[
+        list[str] | None, typer.Option(help="Contrast, such as 'deu - mean(fra, spa)' (repeat for more).")
+    ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print iterations, likelihood and the audit, too.")
+    ] = False,
+) -> None:
+    """Estimate how difficult each edition is, and print the table of difficulties with its sentences.
+
+    Several files are tables of several language models, which are stacked; langdiff table A.csv B.csv fits each.
+
+    Example: langdiff fit surprisals.csv --clusters chapter --plot difficulties.svg
+
+    Example: langdiff fit llama.csv gpt2.csv --out both.json
+
+    Example: langdiff fit scores.csv --intent-column doc_id --edition-column lang --bits-column logprob --unit nats
+    """
+    import langdiff as ld
+
+    output.check(call.offers)
+    found = call()
+    output.write(found)
+    if output.as_json:
+        print_json(flat(found.to_frame()))
+        return
+    if details or found.columns is not None:
+        typer.echo(found.summary())
+    if found.columns is None:
+        typer.echo(("\n" if details else "") + ld.table(found, by=by, contrasts=contrast or None).text())
+        if found.audit is not None and not details:
+            typer.echo("\n" + wrapped(found.audit.words))
+        if found.terms is not None and not details:
+            typer.echo("\n" + found.terms.round(found.digits).to_string())
+
+
 Command(
     app,
     "langdiff.cross_validate",
@@ -132,12 +168,13 @@ def deletion(call: Call, output: Output) -> None:
 @Command(
     app,
     "langdiff.cross_validate",
+    name="compare-models",
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
     renamed=LONG,
     without=("n_folds", "restricted", "clusters", "seed", "progress"),
 )
-def compare(
+def compare_models(
     context: typer.Context,
     call: Call,
     restricted: Annotated[
@@ -153,7 +190,7 @@ def compare(
 
     With --restricted, dispersions are those of the restricted likelihood, and the models are 2 and 2L by default.
 
-    Example: langdiff compare surprisals.csv --model 1 --model 2
+    Example: langdiff compare-models surprisals.csv --model 1 --model 2
     """
     import langdiff as ld
     from langdiff.regression.variants import names_with
@@ -274,17 +311,6 @@ class Tables:
         return found
 
 
-Command(
-    app,
-    "langdiff.compare_lms",
-    reads={"surprisals_by_lm": Tables, **MODEL},
-    examples=(
-        "langdiff compare-lms models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv",
-        "langdiff compare-lms A.csv B.csv --clusters book --plot differences.svg",
-    ),
-)(show)
-
-
 @Command(app, "langdiff.generalizability", name="reliability", reads={"surprisals": Tables}, without=("facets",))
 def reliability(
     call: Call,
@@ -400,50 +426,6 @@ def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
     typer.echo(f"{len(flagged):,} of {len(found):,} cells are flagged at a false discovery rate of {rate:g}.", err=True)
 
 
-PAIRS = (".json (the result)", ".csv", ".tsv", ".parquet", ".tex (its table)")
-
-
-@Command(app)
-def pairs(
-    fit: Annotated[
-        Path, typer.Argument(help="Saved result with effects, such as that of langdiff fit --out.", callback=existing)
-    ],
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="Compare with this edition alone; or each with the best of the others: hardest, easiest."),
-    ] = None,
-    adjust: Annotated[
-        Literal["max-t", "holm", "bh", "none"], typer.Option(help="Adjustment of p-values for the number of pairs.")
-    ] = "max-t",
-    level: Annotated[float, typer.Option(help="Probability that all intervals contain their difference.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Save the result (.json), or its table (.csv, .tsv, .parquet, .tex), here."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Compare all pairs of editions of a saved fit, with intervals that hold together, and print the rank sets.
-
-    Example: langdiff pairs fit.json --out pairs.csv
-    """
-    import langdiff as ld
-    from langdiff.base.io import write_text
-
-    check_ending(out, PAIRS, "file")
-    found = ld.as_effects(ld.read(fit)).pairs(
-        adjust=None if adjust == "none" else adjust, baseline=baseline, level=level, seed=seed
-    )
-    if out is not None and out.suffix == ".tex":
-        write_text(out, found.to_latex())
-    else:
-        Output(out=out).write(found)
-    if as_json:
-        print_json(flat(found.to_frame()))
-    else:
-        typer.echo(found.summary())
-
-
 Draws = Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")]
 
 
@@ -462,7 +444,7 @@ def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, s
     from langdiff.regression.stan.draws import diagnose, posterior_table
 
     if out is not None and out.suffix != ".nc":
-        raise ConfigError(f"{out}: draws are saved as NetCDF; use a name that ends in .nc.")
+        raise EndingError(f"{out}: draws are saved as NetCDF; use a name that ends in .nc.")
     idata = call()
     if out is not None:
         with atomic_path(out) as temporary:

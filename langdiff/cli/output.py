@@ -3,7 +3,7 @@
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +12,25 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from langdiff.base.cells import drop_controls, escape_controls
+from langdiff.base.saving import FRAMES, TEXTS
+from langdiff.base.saving import check_ending as check_ending
+from langdiff.base.saving import flat as flat
+from langdiff.base.saving import write_frame as write_frame
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-TABLE = (".csv", ".tsv", ".parquet")
-RESULT = (".json (the result)", ".csv", ".tsv", ".parquet (its table)")
+TABLE = FRAMES
+RESULT = (".json (the result)", *FRAMES[:2], ".parquet (its table)", *TEXTS)
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the table here (.csv, .tsv, .parquet).")]
 Saved = Annotated[
     Path | None,
-    typer.Option("--out", "-o", help="Save the result (.json), or its table (.csv, .tsv, .parquet), here."),
+    typer.Option(
+        "--out",
+        "-o",
+        help="Save here: the result (.json), its table (.csv, .tsv, .parquet), or .md, .tex, .html, .txt.",
+    ),
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the result here (.svg, .png, .pdf).")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -62,7 +70,7 @@ class Output:
 
     def write(self, result: Any, *, draw: "Callable[[], Axes] | None" = None) -> None:
         """Write the file and the picture that are asked for."""
-        if self.out is not None and self.out.suffix == ".json":
+        if self.out is not None and hasattr(result, "save"):
             result.save(self.out)
         elif self.out is not None:
             write_frame(flat(result.to_frame()), self.out)
@@ -158,11 +166,12 @@ def print_json(frame: "pd.DataFrame") -> None:
     typer.echo(frame.to_json(orient="records", double_precision=15, force_ascii=False, indent=2))
 
 
-def flat(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a frame whose index, if it has one of names, is its first column."""
-    import pandas as pd
+def wrapped(text: str) -> str:
+    """Return a text in lines of the terminal's width."""
+    from langdiff.tables.table_result import line_width
+    from langdiff.tables.table_result import wrapped as in_lines
 
-    return frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+    return in_lines(text, line_width())
 
 
 def print_tables(frames: "dict[str, pd.DataFrame]") -> None:
@@ -171,51 +180,6 @@ def print_tables(frames: "dict[str, pd.DataFrame]") -> None:
 
     records = {name: json.loads(frame.to_json(orient="records", double_precision=15)) for name, frame in frames.items()}
     typer.echo(json.dumps(records, ensure_ascii=False, indent=2))
-
-
-def check_ending(path: Path | None, kinds: Sequence[str], what: str = "file") -> None:
-    """Refuse, before any work is done, a name whose ending is none of those offered; nothing if no name is given.
-
-    Parameters
-    ----------
-    path : Path or None
-        File to write.
-    kinds : sequence of str
-        Endings with what they hold, such as ``".json (the fit)"``.
-    what : str
-        Kind of file, for the message.
-
-    Raises
-    ------
-    ConfigError
-        If the name has another ending.
-    """
-    from langdiff.errors import ConfigError
-
-    if path is not None and path.suffix not in [kind.split()[0] for kind in kinds]:
-        *most, last = kinds
-        offered = f"{', '.join(most)} or {last}" if most else last
-        raise ConfigError(f"{path}: unknown kind of {what} {path.suffix!r}; use {offered}.")
-
-
-def write_frame(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a frame without its index, in the format that the ending of the name says; all digits are kept.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written.
-    """
-    from langdiff.base.cells import guarded
-    from langdiff.base.io import atomic_path
-
-    if path.suffix == ".parquet":
-        from langdiff.tables.long_tables import write_table_file
-
-        write_table_file(frame, path)
-        return
-    with atomic_path(path) as temporary:
-        guarded(frame).to_csv(temporary, index=False, sep="\t" if path.suffix == ".tsv" else ",")
 
 
 def check_picture_name(path: Path) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from scipy.stats import pearsonr
+from scipy.stats import t as student
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
@@ -155,15 +156,15 @@ def _log(odds: npt.ArrayLike) -> npt.ArrayLike:
     return log_odds
 
 
-@takes("comparison", "lms by_lm", "an LmComparison, as langdiff.compare_lms returns it")
-def plot_lm_differences(comparison: Any, ax: Axes | None = None, **style: Any) -> Axes:
+@takes("table", "tests differences", "a Table with differences, as langdiff.table returns it")
+def plot_lm_differences(table: Any, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw differences of difficulties between language models with 95 % intervals, the largest on top.
 
     Parameters
     ----------
-    comparison : LmComparison
-        Result of `langdiff.compare_lms`. Each language model that the first is compared with has a colour and a marker;
-        where there is only one, the colour shows for which of the two an edition is harder.
+    table : Table
+        Result of `langdiff.table`. Each language model that the first is compared with has a colour and a marker; where
+        there is only one, the colour shows for which of the two an edition is harder.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure, as high as the number of editions needs.
     **style
@@ -177,26 +178,33 @@ def plot_lm_differences(comparison: Any, ax: Axes | None = None, **style: Any) -
     Raises
     ------
     DataError
-        If `comparison` is something else.
+        If `table` is something else, or has no differences.
 
     Examples
     --------
     >>> import langdiff as ld
-    >>> bits = ld.simulate(50, 3, seed=1).surprisals.bits
-    >>> axes = plot_lm_differences(ld.compare_lms({"A": bits, "B": bits**0.98}))
+    >>> fits = [ld.fit(table) for table in ld.datasets.ntrex10()]
+    >>> axes = plot_lm_differences(ld.table(dict(zip("AB", fits))))
     >>> axes.get_xlabel()
     'difficulty by A less that by B (nats), with 95 % interval'
     """
-    first, *others = comparison.lms
-    names = comparison.by_lm[others[0]].estimate.sort_values(kind="stable").index
+    if not len(table.tests):
+        raise DataError("the table has no differences between fits: langdiff.table(fits, paired=True).")
+    first, others = str(table.tests["one"].iloc[0]), list(table.tests["other"])
+    own = table.differences[table.differences["kind"] == "edition"]
+    by_other = {
+        other: own[own["column"] == name].set_index("row")
+        for other, name in zip(others, table.tests["column"], strict=True)
+    }
+    names = by_other[others[0]]["estimate"].sort_values(kind="stable").index
     ax = row_axes(ax, names)
     step = APART / len(others)
     dot = float(np.clip(0.4 * size_of(ax)[1] / len(names) / len(others) ** 0.5, 2.2, 6))
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     for place, other in enumerate(others):
-        effects = comparison.by_lm[other]
-        rows = effects.to_frame().loc[names]
-        x, half = rows["difference"].to_numpy(), _half(rows, effects)
+        rows = by_other[other].reindex(names)
+        x = rows["estimate"].to_numpy(dtype=float)
+        half = student.ppf(0.975, rows["df"]) * rows["std_error"].to_numpy(dtype=float)
         y = np.arange(len(names)) + step * ((len(others) - 1) / 2 - place)
         parts: Any = [(np.ones(len(x), bool), SERIES[place % len(SERIES)])]
         if len(others) == 1:
@@ -204,14 +212,13 @@ def plot_lm_differences(comparison: Any, ax: Axes | None = None, **style: Any) -
         for part, colour in parts:
             usual: dict[str, Any] = {"fmt": MARKERS[place % len(MARKERS)], "color": colour, "markersize": dot}
             usual |= {"elinewidth": dot / 3, "markeredgewidth": 0, "label": f"against {other}"}
-            ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
+            ax.errorbar(x[part], y[part], xerr=half[part], **(usual | style))
     top = ax.secondary_xaxis("top", functions=(_percent, _nats))
     top.set_xlabel(f"harder for {first} (%)", fontsize=0.9 * text_size(ax))
     top.tick_params(labelsize=text_size(ax))
     top.spines["top"].set_visible(False)
     other = others[0] if len(others) == 1 else "the other"
-    state = "" if comparison.converged else ", NOT CONVERGED"
-    title = f"{first} against {', '.join(others)}, model {comparison.model}{state}"
+    title = f"{first} against {', '.join(others)}" + (", NOT CONVERGED" if table.warnings else "")
     label = f"difficulty by {first} less that by {other} (nats), with 95 % interval"
     several = len(others) > 1
     return finish(ax, label, title=title, keep=["bottom"], legend=several, raised=3 * text_size(ax) if several else 0)

@@ -7,8 +7,6 @@ from .check.fold_differences import FoldComparison as FoldComparison
 from .check.fold_differences import compare_folds as compare_folds
 from .check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .check.held_out import standardized_residuals as standardized_residuals
-from .check.language_models import LmComparison as LmComparison
-from .check.language_models import compare_lms as compare_lms
 from .components.numbers import Number as Number
 from .components.outliers import flag_outliers as flag_outliers
 from .components.planning import Plan as Plan

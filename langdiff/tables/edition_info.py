@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from langdiff.errors import DataError, listing
+from langdiff.errors import DataError, listing, option
 
 PREFIX = "edition_"  # of these columns in a long table
 KEPT = ("family", "genus", "macroarea", "script", "name")  # of the properties of a multitext, those of its surprisals
@@ -28,10 +28,11 @@ def check_edition_info(info: object, editions: pd.Index) -> pd.DataFrame | None:
     if info is None:
         return None
     if not isinstance(info, pd.DataFrame):
-        raise DataError(f"edition_info must be a DataFrame indexed by edition, not {type(info).__name__}.")
+        raise DataError(f"{option('edition_info')} must be a DataFrame indexed by edition, not {type(info).__name__}.")
     if list(info.index) != list(editions):
         raise DataError(
-            f"edition_info must have one row per edition of bits, in the same order; it has {listing(info.index)}."
+            f"{option('edition_info')} must have one row per edition of bits, in the same order; it has "
+            f"{listing(info.index)}."
         )
     return words_of(info)
 

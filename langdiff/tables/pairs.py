@@ -309,7 +309,7 @@ def compare_pairs(
         ranks = joint.rank_sets(maxima, level).iloc[joint.order]
         ranks.insert(0, "rank", (-joint.estimate).rank(method="min").astype(int))
     critical = family.critical(None if adjust is None else maxima, level)
-    frame = _frame(joint, family, one, other, critical)
+    frame = _frame(joint.scale, family, _names_of(joint, one, other), critical)
     frame["p_adjusted"] = _adjusted(family, maxima, adjust)
     frame["verdict"] = np.where(frame["p_adjusted"] <= 1 - level, "differ", "not shown to differ")
     frame.loc[family.tied & (family.p_value > 0), "verdict"] = "identical"
@@ -320,9 +320,53 @@ def compare_pairs(
     return Pairs(frame=frame, critical=middle, ranks=ranks, n_draws=len(maxima), bound=bound, **known)
 
 
-def _frame(joint: Joint, family: Family, one: Integers, other: Integers, critical: Floats) -> pd.DataFrame:
+def compare_contrasts(
+    joint: Joint,
+    weights: Floats,
+    names: list[str],
+    *,
+    adjust: Adjustment | None = "max-t",
+    level: float = 0.95,
+    seed: int | np.random.Generator = 0,
+) -> pd.DataFrame:
+    """Return contrasts of effects that are tested together, as `Pairs.frame` has pairs.
+
+    Parameters
+    ----------
+    joint : Joint
+        Effects with their joint distribution.
+    weights : ndarray, shape (M, J)
+        Weights of the contrasts. Degrees of freedom are the fewest of the differences between an effect of positive and
+        one of negative weight, or of the effects themselves where all weights have one sign.
+    names : list of str
+        Names of the contrasts.
+    adjust, level, seed
+        See `langdiff.Effects.pairs`.
+    """
+    freedom = np.empty(len(weights))
+    for place, row in enumerate(weights):
+        above, below = np.flatnonzero(row > 0), np.flatnonzero(row < 0)
+        both = len(above) > 0 and len(below) > 0
+        own = joint.freedom[np.ix_(above, below)] if both else np.diag(joint.freedom)[row != 0]
+        freedom[place] = own.min()
+    family = joint._family(csr_array(weights), freedom)
+    maxima = family.maxima(seed)
+    critical = family.critical(None if adjust is None else maxima, level)
+    frame = _frame(joint.scale, family, pd.Index(names, name="contrast"), critical)
+    frame["p_adjusted"] = _adjusted(family, maxima, adjust)
+    frame["verdict"] = np.where(frame["p_adjusted"] <= 1 - level, "differ", "not shown to differ")
+    frame.loc[family.tied & (family.p_value > 0), "verdict"] = "identical"
+    return frame
+
+
+def _names_of(joint: Joint, one: Integers, other: Integers) -> pd.MultiIndex:
+    names = joint.estimate.index
+    return pd.MultiIndex.from_arrays([names[one], names[other]], names=["one", "other"])
+
+
+def _frame(scale: Scale, family: Family, index: pd.Index, critical: Floats) -> pd.DataFrame:
     """Return the frame of differences but for adjusted p-values and verdicts."""
-    names, half = joint.estimate.index, np.where(family.tied, 0.0, critical) * family.std_error
+    half = np.where(family.tied, 0.0, critical) * family.std_error
     columns = {
         "estimate": family.estimate,
         "std_error": family.std_error,
@@ -330,10 +374,9 @@ def _frame(joint: Joint, family: Family, one: Integers, other: Integers, critica
         "low": family.estimate - half,
         "high": family.estimate + half,
     }
-    if joint.scale.unit == "nats":
+    if scale.unit == "nats":
         columns |= {"percent": 100 * np.expm1(family.estimate)}
         columns |= {f"percent_{end}": 100 * np.expm1(columns[end]) for end in ("low", "high")}
-    index = pd.MultiIndex.from_arrays([names[one], names[other]], names=["one", "other"])
     return pd.DataFrame(columns | {"p": family.p_value}, index=index)
 
 
@@ -387,7 +430,7 @@ def _with_best(
     best_other = np.where(np.arange(count) == order[0], order[1], order[0])
     sign = 1.0 if highest else -1.0
     family = joint.family(np.arange(count), best_other)
-    frame = _frame(joint, family, np.arange(count), best_other, np.zeros(count))
+    frame = _frame(joint.scale, family, _names_of(joint, np.arange(count), best_other), np.zeros(count))
     ends = np.sort(sign * np.column_stack([lower, upper]), axis=1)
     frame["low"], frame["high"] = ends.T
     if "percent" in frame:

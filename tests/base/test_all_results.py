@@ -142,7 +142,7 @@ MADE_HERE = {
         {"item": ["1", "1"], "language": ["a_b & <i>", "fin"], "system": ["m", "m"], "bits": [3.0, 4.0]}
     ),
     "Pairs": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).pairs(),
-    "LmComparison": lambda: ld.compare_lms({f"lm {seed}": ld.simulate(60, 3, seed=seed).surprisals for seed in (1, 2)}),
+    "Table": lambda: ld.table({f"lm {seed}": ld.fit(ld.simulate(60, 3, seed=seed).surprisals) for seed in (1, 2)}),
     "Effects": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).effects,
     "Number": lambda: ld.generalizability(ld.simulate(60, 5, seed=1).surprisals).intents_for(0.95),
     "Plan": lambda: ld.plan(1, noise=0.17, seed_sd=0.006, n_seeds=3),

@@ -71,7 +71,12 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
 def test_fit_speaks_to_people(langdiff, truth_and_table):
     done = langdiff("fit", truth_and_table[1], "--model", "1")
     assert done.code == 0
-    assert "Model 1" in done.out
+    assert " under simulated (" in done.out.splitlines()[0]
+    assert "iterations" not in done.out
+    assert (
+        "Model 1 (exact), converged: 0 iterations"
+        in langdiff("fit", truth_and_table[1], "--details", "--model", "1").out
+    )
     assert done.err == ""
 
 

@@ -72,7 +72,7 @@ def test_other_tables_have_tabs_or_commas(langdiff, folder):
 
 
 TABLE = "use .csv, .tsv or .parquet."
-FIT = "use .json (the result), .csv, .tsv or .parquet (its table)."
+FIT = "use .json (the result), .csv, .tsv, .parquet (its table), .md, .tex, .html or .txt."
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,13 @@ FIT = "use .json (the result), .csv, .tsv or .parquet (its table)."
         (["fit", "bits.csv", "--out", "x"], f"x: unknown kind of file ''; {FIT}"),
         (["fit", "bits.csv", "--out", "x.feather"], f"x.feather: unknown kind of file '.feather'; {FIT}"),
         (["outcomes", "fit", "answers.csv", "--out", "x.nc"], f"x.nc: unknown kind of file '.nc'; {FIT}"),
-        (["compare", "bits.csv", "--out", "x.json"], f"x.json: unknown kind of table '.json'; {TABLE}"),
-        (["short-form", "bits.csv", "-k", "9", "--out", "x.md"], "unknown kind of file '.md'; use .json (the result)"),
+        (["compare-models", "bits.csv", "--out", "x.json"], f"x.json: unknown kind of table '.json'; {TABLE}"),
+        (
+            ["short-form", "bits.csv", "-k", "9", "--out", "x.doc"],
+            "unknown kind of file '.doc'; use .json (the result)",
+        ),
         (["flag-outliers", "bits.csv", "other.csv", "--out", "x.json"], f"unknown kind of table '.json'; {TABLE}"),
-        (["parity", "bits.csv", "--reference", "e1", "--out", "x.md"], "unknown kind of file '.md'; use .json"),
+        (["parity", "bits.csv", "--reference", "e1", "--out", "x.doc"], "unknown kind of file '.doc'; use .json"),
         (["parity", "bits.csv", "--reference", "e1", "--report", "x.md"], "unknown kind of page '.md'; use .html."),
         (["sample", "bits.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF; use a name that ends in .nc."),
         (["outcomes", "sample", "answers.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF"),
@@ -100,7 +103,7 @@ FIT = "use .json (the result), .csv, .tsv or .parquet (its table)."
 def test_other_endings_are_refused(langdiff, folder, arguments, message):
     before = sorted(path.name for path in folder.iterdir())
     done = langdiff(*arguments)
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert sorted(path.name for path in folder.iterdir()) == before
 

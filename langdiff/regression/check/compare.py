@@ -21,7 +21,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
     """Compare fits: their likelihoods, their numbers of parameters, and how far their difficulties differ.
 
     Log-likelihoods compare only on the same cells, so that fits of different tables are refused, such as those of two
-    language models, of which the worse may have the higher likelihood: see `langdiff.compare_lms`. Restricted and
+    language models, of which the worse may have the higher likelihood: see `langdiff.table`. Restricted and
     unrestricted likelihoods do not compare either, and that of model 3 is of cells and noise together. Nor does a
     higher one prove a model better, since every intent has a size of its own. `langdiff.cross_validate` is the fair
     comparison.
@@ -69,8 +69,8 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
         if one != other:
             raise DataError(
                 f"fits {its_name!r} and {name!r} are of different tables (of {its_fit.lm}, bits {one}, and of "
-                f"{fit.lm}, bits {other}): likelihoods of different cells do not compare. Give fits of one table, or "
-                "give the tables of several language models to compare_lms."
+                f"{fit.lm}, bits {other}): their likelihoods are not comparable; ld.table compares their "
+                "difficulties."
             )
         integrated = [one.intents == "random" or one.dispersions is not None for one in (its_fit, fit)]
         if integrated[0] != integrated[1]:

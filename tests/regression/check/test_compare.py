@@ -37,7 +37,7 @@ def test_language_models_are_not_compared_by_their_likelihoods(bits):
     )
     with pytest.raises(DataError, match=message) as caught:
         ld.compare(fits)
-    assert "give the tables of several language models to compare_lms" in str(caught.value)
+    assert "their likelihoods are not comparable; ld.table compares their difficulties" in str(caught.value)
 
 
 def test_one_cell_more_is_another_table(bits):

@@ -1,0 +1,271 @@
+"""Tables of numbers with their errors, printed as text, Markdown, LaTeX and HTML with the same digits."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+MINUS = "\u2212"
+MOST_NAME = 18  # columns of a name in a table that is too wide
+MISSING = "–"
+
+
+class Cell(NamedTuple):
+    """A number as text with that of its standard error; a text alone, such as a set of ranks, has none."""
+
+    text: str
+    error: str = ""
+
+
+class Line(NamedTuple):
+    """A line of a table: the head of a group, which has no cells, a row, or the mean of a group."""
+
+    kind: Literal["group", "row", "mean"]
+    name: str
+    cells: tuple[Cell, ...] = ()
+
+
+class Column(NamedTuple):
+    """A column: head of the group of columns, head of the column, and whether it may be moved to a block of its own."""
+
+    group: str
+    head: str
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as it is printed."""
+
+    columns: list[Column]
+    lines: list[Line] = field(default_factory=list)
+
+    def text(self, width: int) -> str:
+        """Return the table in lines of a width, in blocks of columns where all do not fit."""
+        blocks = [list(range(len(self.columns)))]
+        cut = False
+        if not self._fits(blocks[0], width, cut):
+            near, far = ([k for k in blocks[0] if self.columns[k].apart is apart] for apart in (False, True))
+            blocks = [block for block in (near, far) if block]
+            if not all(self._fits(block, width, cut) for block in blocks):
+                cut = not all(self._fits([k], width, cut) for block in blocks for k in block)
+                blocks = [part for block in blocks for part in self._parts(block, width, cut)]
+        return "\n\n".join(self._block(block, cut, len(blocks) > 1) for block in blocks)
+
+    def cut_names(self, width: int) -> list[str]:
+        """Return the names that are cut at this width."""
+        if all(self._fits([k], width, False) for k in range(len(self.columns))):
+            return []
+        return [line.name for line in self.lines if display_width(line.name) > MOST_NAME]
+
+    def _parts(self, block: list[int], width: int, cut: bool) -> Iterator[list[int]]:
+        part: list[int] = []
+        for k in block:
+            if part and not self._fits([*part, k], width, cut):
+                yield part
+                part = []
+            part.append(k)
+        yield part
+
+    def _fits(self, block: list[int], width: int, cut: bool) -> bool:
+        return max(map(display_width, self._rows(block, cut)), default=0) <= width
+
+    def _block(self, block: list[int], cut: bool, several: bool) -> str:
+        lines = self._rows(block, cut)
+        if several:
+            numbers = f"{block[0] + 1}" if len(block) == 1 else f"{block[0] + 1}–{block[-1] + 1}"
+            together = block == list(range(block[0], block[-1] + 1))
+            where = numbers if together else ", ".join(str(k + 1) for k in block)
+            lines = [f"  columns {where} of {len(self.columns)}", *lines]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _rows(self, block: list[int], cut: bool) -> list[str]:
+        names = [line.name if not cut else shortened(line.name) for line in self.lines]
+        stub = max(map(display_width, names), default=0)
+        cells = [
+            [_joined(line.cells[k], self._parts_of(k)) if line.cells else "" for k in block] for line in self.lines
+        ]
+        widths = [
+            max([display_width(self.columns[k].head), *(display_width(row[i]) for row in cells)])
+            for i, k in enumerate(block)
+        ]
+        groups = [
+            (head, [i for i, _ in each]) for head, each in groupby(enumerate(block), lambda e: self.columns[e[1]].group)
+        ]
+        for head, own in groups:  # a head that is wider than its columns
+            room = sum(widths[i] for i in own) + 3 * (len(own) - 1)
+            widths[own[0]] += max(0, display_width(head) - room)
+        above = "".join("   " + _right(head, sum(widths[i] for i in own) + 3 * (len(own) - 1)) for head, own in groups)
+        lines = [" " * (2 + stub) + above] if any(head for head, _ in groups) else []
+        lines.append(
+            " " * (2 + stub) + "".join("   " + _right(self.columns[k].head, widths[i]) for i, k in enumerate(block))
+        )
+        for line, name, row in zip(self.lines, names, cells, strict=True):
+            body = "".join("   " + _right(cell, widths[i]) for i, cell in enumerate(row)) if line.cells else ""
+            lines.append("  " + _left(name, stub if line.cells else 0) + body)
+        return lines
+
+    def _parts_of(self, k: int) -> tuple[int, int]:
+        own = [line.cells[k] for line in self.lines if line.cells]
+        with_error = [cell for cell in own if cell.error]
+        return (
+            max((display_width(cell.text) for cell in with_error), default=0),
+            max((display_width(cell.error) for cell in with_error), default=0),
+        )
+
+    def markdown(self) -> str:
+        """Return a pipe table."""
+        heads = ["", *(" ".join(filter(None, (column.group, column.head))) for column in self.columns)]
+        rows = [heads, ["---", *["---:"] * len(self.columns)]]
+        for line in self.lines:
+            shown = [_plain(cell) for cell in line.cells] or [""] * len(self.columns)
+            name = _pipe(line.name)
+            rows.append([f"*{name}*" if line.kind != "row" and name else name, *shown])
+        rows[0] = [_pipe(head) for head in heads]
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+    def latex(self, *, caption: str, label: str, notes: Sequence[str]) -> str:
+        """Return a ``table`` that needs the package booktabs alone."""
+        named = [*self.columns, *(line.name for line in self.lines)]
+        latin = all(_is_latin(str(part)) for name in named for part in ([name] if isinstance(name, str) else name[:2]))
+        errors = [any(line.cells and line.cells[k].error for line in self.lines) for k in range(len(self.columns))]
+        shape = "l" + "".join(r"r@{\,$\pm$\,}r" if error else "r" for error in errors)
+        count = 1 + sum(2 if error else 1 for error in errors)
+        out = [r"% \usepackage{booktabs}"]
+        out += [] if latin else ["% XeLaTeX or LuaLaTeX, and a font that has these letters"]
+        out += [r"\begin{table}", r"\centering", rf"\caption{{{tex(caption)}}}", rf"\label{{{label}}}"]
+        out += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule"]
+        start, heads, rules = 2, [], []
+        for head, each in groupby(range(len(self.columns)), lambda k: self.columns[k].group):
+            span = sum(2 if errors[k] else 1 for k in each)
+            heads.append(rf"\multicolumn{{{span}}}{{c}}{{{tex(head)}}}")
+            rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
+            start += span
+        if any(column.group for column in self.columns):
+            out += [" & " + " & ".join(heads) + r" \\", " ".join(rules)]
+        spans = [rf"\multicolumn{{{2 if errors[k] else 1}}}{{r}}{{{tex(c.head)}}}" for k, c in enumerate(self.columns)]
+        out += [" & " + " & ".join(spans) + r" \\", r"\midrule"]
+        for place, line in enumerate(self.lines):
+            if line.kind == "group":
+                out += [r"\midrule"] if place else []
+                out.append(rf"\multicolumn{{{count}}}{{l}}{{\emph{{{tex(line.name)}}}}} \\")
+                continue
+            parts = []
+            for cell, error in zip(line.cells, errors, strict=True):
+                if not error:
+                    parts.append(tex(cell.text))
+                elif cell.error:
+                    parts.append(f"{tex(cell.text)} & {tex(cell.error)}")
+                else:
+                    parts.append(rf"\multicolumn{{2}}{{r}}{{{tex(cell.text)}}}")
+            out.append(" & ".join([tex(line.name), *parts]) + r" \\")
+        out += [r"\bottomrule", r"\end{tabular}"]
+        out += [rf"\par\footnotesize {tex(note)}" for note in notes]
+        return "\n".join([*out, r"\end{table}"])
+
+    def html(self, caption: str) -> str:
+        """Return a ``table`` with a caption, whose text is escaped."""
+        groups = [(head, len(list(each))) for head, each in groupby(self.columns, lambda column: column.group)]
+        above = "".join(f'<th scope="colgroup" colspan="{count}">{escape(head)}</th>' for head, count in groups)
+        heads = "".join(f'<th scope="col" class="number">{escape(column.head)}</th>' for column in self.columns)
+        rows = [f"<tr><td></td>{above}</tr>"] if any(head for head, _ in groups) else []
+        rows.append(f"<tr><td></td>{heads}</tr>")
+        body = []
+        for line in self.lines:
+            if line.kind == "group":
+                span = 1 + len(self.columns)
+                body.append(f'<tr><th scope="rowgroup" colspan="{span}">{escape(line.name)}</th></tr>')
+                continue
+            cells = "".join(f'<td class="number">{escape(_plain(cell))}</td>' for cell in line.cells)
+            body.append(f'<tr><th scope="row">{escape(line.name)}</th>{cells}</tr>')
+        above_all = f"<caption>{escape(caption)}</caption>" if caption else ""
+        return f"<table>{above_all}<thead>{''.join(rows)}</thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def display_width(text: str) -> int:
+    """Return the columns that a text takes on a terminal: East Asian wide letters two, combining ones none.
+
+    Examples
+    --------
+    >>> display_width("汉语"), display_width("e\u0301")
+    (4, 1)
+    """
+    return sum(
+        0
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf")
+        else 2
+        if unicodedata.east_asian_width(letter) in "WF"
+        else 1
+        for letter in text
+    )
+
+
+def shortened(name: str, most: int = MOST_NAME) -> str:
+    """Return a name cut to some columns, with an ellipsis.
+
+    Examples
+    --------
+    >>> shortened("a name that is too long")
+    'a name that is to…'
+    """
+    if display_width(name) <= most:
+        return name
+    while display_width(name) > most - 1:
+        name = name[:-1]
+    return f"{name}…"
+
+
+def signed(value: float, digits: int) -> str:
+    """Return a number with its sign; the minus sign is U+2212.
+
+    Examples
+    --------
+    >>> signed(-0.04, 1), signed(8.54, 1)
+    ('+0.0', '+8.5')
+    """
+    return f"{value:+z.{digits}f}".replace("-", MINUS)
+
+
+def tex(text: str) -> str:
+    r"""Return a text with the characters escaped that LaTeX reads as commands.
+
+    Examples
+    --------
+    >>> tex("50 % of a_b")
+    '50 \\% of a\\_b'
+    """
+    marks = {
+        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+        "|": r"\textbar{}", "±": r"$\pm$", MINUS: r"$-$", "–": "--", "×": r"$\times$",
+        "∞": r"$\infty$", "…": r"\ldots{}",
+    }  # fmt: skip
+    return "".join(marks.get(letter, letter) for letter in text)
+
+
+def _pipe(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+
+
+def _plain(cell: Cell) -> str:
+    return f"{cell.text} ± {cell.error}" if cell.error else cell.text
+
+
+def _joined(cell: Cell, parts: tuple[int, int]) -> str:
+    if not cell.error:
+        return cell.text
+    return f"{_right(cell.text, parts[0])} ±{_left(cell.error, parts[1])}"
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - display_width(text)) + text
+
+
+def _left(text: str, width: int) -> str:
+    return text + " " * (width - display_width(text))
+
+
+def _is_latin(text: str) -> bool:
+    return all(not letter.isalpha() or "LATIN" in unicodedata.name(letter, "") for letter in text)

@@ -1,0 +1,186 @@
+"""`langdiff table`: fits side by side, with groups, contrasts and paired differences; its two further names."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from langdiff.cli.commands import Command
+from langdiff.cli.options import existing, read_attributes
+from langdiff.cli.output import Json, flat, print_json
+from langdiff.errors import ConfigError
+
+app = typer.Typer()
+Fits = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Saved results (.json), or tables of surprisals (.csv, .tsv, .parquet), which are fitted.",
+        metavar="FIT|TABLE...",
+        callback=existing,
+    ),
+]
+Name = Annotated[list[str] | None, typer.Option(help="Name of a fit, in their order (repeat for more).")]
+By = Annotated[str | None, typer.Option(help="Group editions by this property, such as family.")]
+Rows = Annotated[Literal["editions", "groups"], typer.Option(help="Show editions, or means of groups alone.")]
+Info = Annotated[Path | None, typer.Option(help="Table of the editions (.csv, .tsv).", callback=existing)]
+Wanted = Annotated[
+    list[str] | None, typer.Option("--contrast", help="Contrast, such as 'deu - mean(fra, spa)' (repeat for more).")
+]
+All = Annotated[bool, typer.Option("--pairs", help="Compare all pairs of rows.")]
+Baseline = Annotated[str | None, typer.Option(help="Compare with this row; or hardest, easiest.")]
+Paired = Annotated[bool | None, typer.Option("--paired/--no-paired", help="Differences of fits from the first.")]
+Adjust = Annotated[Literal["max-t", "holm", "bh", "none"], typer.Option(help="Adjustment of p-values of contrasts.")]
+Level = Annotated[float, typer.Option(help="Probability of intervals and rank sets that hold together.")]
+Unit = Annotated[Literal["percent", "nats"] | None, typer.Option("--scale", help="Unit of the numbers.")]
+Order = Annotated[Literal["first", "name", "family", "mean"], typer.Option(help="Order of rows.")]
+Names = Annotated[str | None, typer.Option(help="Property of editions that is printed as their name.")]
+Model = Annotated[str, typer.Option(help="Regression model of tables that are fitted.")]
+Clusters = Annotated[str, typer.Option(help="Clusters of intents of tables that are fitted; none for none.")]
+IntentInfo = Annotated[Path | None, typer.Option(help="Table of the intents (.csv, .tsv).", callback=existing)]
+Out = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--out", "-o", help="Save here, by ending: .json .csv .tsv .parquet .md .tex .html .txt (repeatable)."
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Seed of the draws.", min=0)]
+
+
+@Command(app)
+def table(
+    fits: Fits,
+    name: Name = None,
+    by: By = None,
+    rows: Rows = "editions",
+    edition_info: Info = None,
+    contrast: Wanted = None,
+    pairs: All = False,
+    baseline: Baseline = None,
+    paired: Paired = None,
+    adjust: Adjust = "max-t",
+    level: Level = 0.95,
+    scale: Unit = None,
+    order: Order = "first",
+    names: Names = None,
+    model: Model = "2",
+    clusters: Clusters = "auto",
+    intent_info: IntentInfo = None,
+    seed: Seed = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Put fits side by side: difficulties ± standard errors, rank sets, groups, contrasts, paired differences.
+
+    Differences of two fits of the same texts have errors from the clusters that they share.
+
+    Example: langdiff table llama.json gpt2.json --by family --contrast "Germanic - Romance" --out t.tex
+    """
+    import langdiff as ld
+    from langdiff.base.saving import check_ending
+
+    for path in out or ():
+        check_ending(path)
+    contrasts: Any = list(contrast) if contrast else None
+    if sum([bool(contrast), pairs, baseline is not None]) > 1:
+        raise ConfigError("--contrast, --pairs and --baseline are three families: give one of them.")
+    if pairs or baseline is not None:
+        contrasts = "pairs" if pairs else f"vs {baseline}"
+    made = ld.table(
+        _read(fits, name or [], model=model, clusters=clusters, intent_info=intent_info),
+        by=by,
+        rows=rows,
+        contrasts=contrasts,
+        paired=paired,
+        adjust=None if adjust == "none" else adjust,
+        level=level,
+        scale=scale,
+        order=order,
+        names=names,
+        edition_info=None if edition_info is None else read_attributes(edition_info, numbers=False),
+        seed=seed,
+    )
+    for path in out or ():
+        made.save(path)
+    if as_json:
+        print_json(flat(made.to_frame()))
+    else:
+        typer.echo(made.text())
+
+
+@Command(app, name="pairs", hidden=True)
+def all_pairs(
+    fit: Annotated[Path, typer.Argument(help="Saved fit, or table of surprisals.", callback=existing)],
+    baseline: Baseline = None,
+    adjust: Adjust = "max-t",
+    level: Level = 0.95,
+    seed: Seed = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Compare all pairs of editions: langdiff table FIT --pairs.
+
+    Example: langdiff pairs fit.json --out pairs.csv
+    """
+    table(
+        [fit],
+        pairs=baseline is None,
+        baseline=baseline,
+        adjust=adjust,
+        level=level,
+        seed=seed,
+        out=out,
+        as_json=as_json,
+    )
+
+
+@Command(app, hidden=True)
+def compare_lms(
+    tables: Fits,
+    model: Model = "2",
+    clusters: Clusters = "auto",
+    intent_info: IntentInfo = None,
+    seed: Seed = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Compare the difficulties by language models on the same texts: langdiff table A B --paired.
+
+    Example: langdiff compare-lms models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv
+    """
+    table(
+        tables,
+        paired=True,
+        model=model,
+        clusters=clusters,
+        intent_info=intent_info,
+        seed=seed,
+        out=out,
+        as_json=as_json,
+    )
+
+
+def _read(paths: list[Path], names: list[str], **settings: Any) -> dict[str, Any]:
+    """Return the fits that files hold, or that are made of tables, by name."""
+    import langdiff as ld
+    from langdiff.tables.stack import unstack
+
+    found: list[tuple[str, Any]] = []
+    for path in paths:
+        if path.suffix in (".csv", ".tsv", ".parquet"):
+            clusters = None if settings["clusters"] == "none" else settings["clusters"]
+            read = ld.read_surprisals(path, intent_info=settings["intent_info"])
+            parts = unstack(read)
+            for name, part in parts.items():
+                own = path.stem if len(parts) == 1 else name
+                found.append((own, ld.fit(part, model=settings["model"], clusters=clusters)))
+        else:
+            read = ld.read(path)
+            found.append((getattr(read, "lm", "") or path.stem, read))
+    if names and len(names) != len(found):
+        raise ConfigError(f"{len(names)} name(s) for {len(found)} fits: give one --name for each, in their order.")
+    called = names or [name for name, _ in found]
+    if len(set(called)) < len(called):
+        called = [path.stem for path in paths] if len(paths) == len(found) else called
+    if len(set(called)) < len(called):
+        raise ConfigError("several fits have one name: give each its own, --name A --name B.")
+    return dict(zip(called, (fit for _, fit in found), strict=True))
