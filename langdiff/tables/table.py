@@ -106,7 +106,7 @@ def table(
     >>> print(made.sentences()[0])
     Hungarian is hardest under kneser-ney-3 (+8.4 ± 0.7 %; rank 1 of 10), Vietnamese easiest (−13.3 ± 0.5 %; rank 10).
     >>> made.contrasts[["column", "percent"]].round(1).values.tolist()
-    [['kneser-ney-3', -2.4], ['kneser-ney-6', 0.1], ['kneser-ney-3 − kneser-ney-6', -2.5]]
+    [['kneser-ney-3', -2.0], ['kneser-ney-6', 0.5], ['kneser-ney-3 − kneser-ney-6', -2.5]]
     """
     _check(rows, order, scale, paired, by, level)
     sources = _sources(fits)
