@@ -34,7 +34,7 @@ COMPUTING = ("device", "workers", "progress")  # where language models are train
 LM_HELP = "Language model, such as char-residual or kneser-ney-6, or auto; -unpriced at its end is a way of scoring."
 
 
-SCORING = "priced (replaced characters, the default) or unpriced; carried."
+SCORING = "priced (replaced characters, the default) or unpriced; scripts (price theirs, too); carried."
 
 
 LM = {

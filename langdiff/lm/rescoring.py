@@ -17,7 +17,7 @@ from langdiff.lm.jobs.workers import cautions_of, check_fraction, frames_of, war
 from langdiff.lm.language_model import LanguageModelRecipe, Model, find_lm, find_scored_lm
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
-from langdiff.lm.units.alphabet import SPACE, Alphabet, identity_bits
+from langdiff.lm.units.alphabet import SPACE, Alphabet
 from langdiff.lm.units.characters import Units
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
@@ -309,7 +309,7 @@ def _table_of(model: _UnitModel, texts: pd.Series, scoring: Scoring) -> pd.DataF
         tokens += [*spelt, END]
         covered += [*(text[start:end] for start, end in pairwise(starts)), END]
         if scoring.price_replaced:
-            bits = bits + _prices(model.alphabet, text, ends)
+            bits = bits + _prices(model.alphabet, text, ends, scripts=scoring.price_scripts)
         closed = [len(token) > 1 and token.endswith(SPACE) for token in spelt]
         after = np.append(np.where(closed, 0.0, boundaries[1:]), np.nan)  # of what the next unit was drawn from
         parts.append(np.array([bits, after, _begins_word(seen, starts)]))
@@ -326,11 +326,11 @@ def _table_of(model: _UnitModel, texts: pd.Series, scoring: Scoring) -> pd.DataF
     )
 
 
-def _prices(alphabet: Alphabet, text: str, ends: Integers) -> Floats:
+def _prices(alphabet: Alphabet, text: str, ends: Integers, *, scripts: bool) -> Floats:
     """Return the bits of the replaced characters in each unit, and of the end, which has none."""
     places = alphabet.replaced_at(text)
     of_unit = np.searchsorted(ends, places, side="right")
-    bits = np.array([identity_bits(text[place]) for place in places], dtype=np.float64)
+    bits = np.array([alphabet.price(text[place], scripts=scripts) for place in places], dtype=np.float64)
     prices: Floats = np.bincount(of_unit, weights=bits, minlength=len(ends) + 1).astype(np.float64)
     return prices
 

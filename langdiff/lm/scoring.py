@@ -1,6 +1,6 @@
 """Scoring options of a trained language model, on which training does not depend."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from langdiff.errors import ConfigError
@@ -8,7 +8,11 @@ from langdiff.errors import ConfigError
 if TYPE_CHECKING:
     from langdiff.lm.language_model import LanguageModelRecipe
 
-_ENDINGS = {"-unpriced": {"price_replaced": False}, "-carried": {"carried": True}}
+_ENDINGS = {
+    "-unpriced": {"price_replaced": False},
+    "-scripts": {"price_scripts": True},
+    "-carried": {"carried": True},
+}
 _WORDS = {"priced": {"price_replaced": True}} | {ending[1:]: option for ending, option in _ENDINGS.items()}
 
 
@@ -25,30 +29,44 @@ class Scoring:
         Add, to the surprisal of a text, the bits that tell each replaced character from all others of its
         script (`langdiff.lm.Alphabet.replaced_bits`). Without them it is free which rare character stood
         there, and a script of thousands of characters looks easy.
+    price_scripts : bool
+        Add the bits that tell the script of a replaced character, too (`langdiff.lm.Alphabet.price`). With them the
+        probabilities of all texts, whatever their characters, sum to 1 at most.
     carried : bool
         Carry the state from each intent to the next, in their order. For models that were trained so
         (``context="stream"``). The bits of an intent then depend on the intents before it, and scoring is
         many times slower.
+
+    Raises
+    ------
+    ConfigError
+        If the script of replaced characters is to be priced, but not which they are.
 
     Examples
     --------
     >>> Scoring(price_replaced=False).name
     'unpriced'
     >>> Scoring.named("priced, carried")
-    Scoring(price_replaced=True, carried=True)
+    Scoring(price_replaced=True, price_scripts=False, carried=True)
     """
 
     price_replaced: bool = True
+    price_scripts: bool = False
     carried: bool = False
+
+    def __post_init__(self) -> None:
+        """Check that scripts are priced with characters."""
+        if self.price_scripts and not self.price_replaced:
+            raise ConfigError("scripts are priced together with characters: leave out 'unpriced' or 'scripts'.")
 
     @classmethod
     def named(cls, name: str) -> "Scoring":
-        """Return the options of a name: ``"priced"``, ``"unpriced"`` or ``"carried"``, or two with a comma.
+        """Return the options of a name: ``"priced"``, ``"unpriced"``, ``"scripts"``, ``"carried"``, or several.
 
         Parameters
         ----------
         name : str
-            One or two of these words, with a comma between two.
+            Words, with a comma between two.
 
         Returns
         -------
@@ -65,21 +83,27 @@ class Scoring:
             option = _WORDS.get(word, {})
             if not option or option.keys() & options.keys():
                 raise ConfigError(
-                    f"unknown way of scoring {name!r}: write 'priced' or 'unpriced', and for models trained on a "
-                    "stream 'carried', with a comma between two."
+                    f"unknown way of scoring {name!r}: write 'priced' or 'unpriced', 'scripts' to price the scripts of "
+                    "replaced characters, and for models trained on a stream 'carried', with a comma between two."
                 )
             options |= option
         return cls(**options)
 
     @property
     def name(self) -> str:
-        """The options in words: ``"priced"``, ``"unpriced"``, ``"priced, carried"`` or ``"unpriced, carried"``."""
-        return ("priced" if self.price_replaced else "unpriced") + (", carried" if self.carried else "")
+        """The options in words, such as ``"priced"``, ``"priced, scripts"`` or ``"unpriced, carried"``."""
+        words = {"scripts": self.price_scripts, "carried": self.carried}
+        return ", ".join(["priced" if self.price_replaced else "unpriced", *(word for word, on in words.items() if on)])
 
     @property
     def ending(self) -> str:
         """Ending of a language model's name for options other than the default: ``"-unpriced"``, …."""
-        return ("" if self.price_replaced else "-unpriced") + ("-carried" if self.carried else "")
+        return "".join(f"-{word}" for word in self.name.split(", ") if word != "priced")
+
+    @property
+    def key(self) -> dict[str, bool]:
+        """The options for keys of caches: those of earlier versions, and later ones where they are used."""
+        return {name: on for name, on in asdict(self).items() if on or name != "price_scripts"}
 
     def check(self, recipe: "LanguageModelRecipe") -> None:
         """Check that a model supports the options.
@@ -117,7 +141,7 @@ def split_name(lm: str) -> tuple[str, Scoring | None]:
     Examples
     --------
     >>> split_name("char-ptb-unpriced-carried")
-    ('char-ptb', Scoring(price_replaced=False, carried=True))
+    ('char-ptb', Scoring(price_replaced=False, price_scripts=False, carried=True))
     >>> split_name("char-ptb")
     ('char-ptb', None)
     """

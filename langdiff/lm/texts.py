@@ -141,7 +141,7 @@ def surprisal_table(
         Numbers of units.
     """
     if scoring.price_replaced:
-        bits = bits + [alphabet.replaced_bits(text) for text in texts]
+        bits = bits + [alphabet.replaced_bits(text, scripts=scoring.price_scripts) for text in texts]
     replaced = [alphabet.count_replaced(text) for text in texts]
     columns = {"bits": bits, "eos_bits": eos_bits, **sizes_of(texts), "units": units, "replaced": replaced}
     return pd.DataFrame(columns, index=texts.index)

@@ -110,7 +110,7 @@ class LmSettings(Settings):
     def has_baselines(self, name: str) -> bool:
         """Return whether a model is compared with baselines, as networks that price replaced characters are."""
         recipe, scoring = self.find(name)
-        return not recipe.is_baseline and scoring.price_replaced
+        return not recipe.is_baseline and scoring.price_replaced and not scoring.price_scripts
 
     def compute(self, cache: Path, executor: Executor | None, progress: bool | None) -> Compute:
         """Return the devices, workers and cache of training."""

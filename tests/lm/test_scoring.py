@@ -7,7 +7,8 @@ from langdiff.lm import RECIPES, KneserNeyRecipe, Scoring, train_kneser_ney, tra
 from langdiff.lm.language_model import find_lm, find_scored_lm
 from langdiff.lm.scoring import as_scoring, split_name
 
-ALL = [Scoring(price_replaced=priced, carried=carried) for priced in (True, False) for carried in (False, True)]
+PRICES = [{}, {"price_scripts": True}, {"price_replaced": False}]
+ALL = [Scoring(**price, carried=carried) for price in PRICES for carried in (False, True)]
 
 
 def test_replaced_characters_are_priced_and_no_state_is_carried_by_default():
@@ -21,6 +22,18 @@ def test_names_are_read_back(scoring):
     found = find_scored_lm(f"char-ptb{scoring.ending}")
     assert found == (RECIPES["char-ptb"], scoring) == find_scored_lm("char-ptb", scoring)
     assert found.name == f"char-ptb{scoring.ending}"
+
+
+def test_keys_of_caches_of_earlier_versions_stay():
+    assert Scoring().key == {"price_replaced": True, "carried": False}
+    assert len({tuple(scoring.key.items()) for scoring in ALL}) == len(ALL)
+
+
+def test_scripts_are_priced_with_characters_only():
+    with pytest.raises(ConfigError, match="leave out 'unpriced' or 'scripts'"):
+        find_scored_lm("char-tiny-unpriced-scripts")
+    with pytest.raises(ConfigError, match="leave out 'unpriced' or 'scripts'"):
+        Scoring.named("unpriced, scripts")
 
 
 def test_endings_in_any_order_and_each_once():

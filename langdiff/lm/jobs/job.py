@@ -305,7 +305,7 @@ def _versions(libraries: Sequence[str]) -> dict[str, str]:
 
 def _table_key(job: Job, key: Mapping[str, Any], record: JobRecord) -> dict[str, Any]:
     """Return everything that determines the surprisals: the model, the texts scored, and the scoring."""
-    return {"model": full_hash(key), "scoring": asdict(job.scoring), "test": record.key["texts"]["test"]}
+    return {"model": full_hash(key), "scoring": job.scoring.key, "test": record.key["texts"]["test"]}
 
 
 def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series], *, score: bool = True) -> Found:

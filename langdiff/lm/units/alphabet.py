@@ -1,7 +1,7 @@
 """Alphabet of an edition's language model, its replacement symbol, and the bits to identify replaced characters."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -158,7 +158,7 @@ class Alphabet:
             return character
         return SPACE if character.isspace() else self.replacement
 
-    def replaced_bits(self, text: str) -> float:
+    def replaced_bits(self, text: str, *, scripts: bool = False) -> float:
         """Return the bits that identify the characters replaced by `apply`, each among the others of its script.
 
         That every white-space character becomes a plain space is not priced.
@@ -167,13 +167,49 @@ class Alphabet:
         ----------
         text : str
             Before `apply`.
+        scripts : bool
+            Add the bits that tell the script; see `price`.
 
         Examples
         --------
         >>> round(Alphabet("ab").replaced_bits("ab жé"), 2)  # log2(508) + log2(1653)
         19.68
         """
-        return sum(identity_bits(text[place]) for place in self.replaced_at(text))
+        return sum(self.price(text[place], scripts=scripts) for place in self.replaced_at(text))
+
+    def price(self, character: str, *, scripts: bool = False) -> float:
+        r"""Return the bits that identify a replaced character.
+
+        .. math:: \log_2 |\{c : \text{script}(c) = s\}| - \log_2 p(s)
+
+        With `scripts`, half of p is shared equally by the scripts of the characters kept, half by all others; without,
+        p = 1.
+
+        Parameters
+        ----------
+        character : str
+            A character that `apply` replaces.
+        scripts : bool
+            Price its script, too.
+
+        Examples
+        --------
+        >>> alphabet = Alphabet("ab,")  # Latin letters, and what all scripts share
+        >>> [round(alphabet.price(c, scripts=True) - alphabet.price(c), 2) for c in "éж"]
+        [2.0, 8.46]
+        """
+        bits = identity_bits(character)
+        if not scripts:
+            return bits
+        own, others = len(self._scripts), len(_counts()) + 1 - len(self._scripts)
+        if not own:
+            return bits + log2(others)
+        return bits + 1 + log2(own if script_of(character) in self._scripts else others)
+
+    @cached_property
+    def _scripts(self) -> frozenset[str]:
+        """Scripts of the characters kept."""
+        return frozenset(map(script_of, self.characters))
 
     def replaced_at(self, text: str) -> list[int]:
         """Return the positions of the characters of a text that `apply` replaces by the symbol.
@@ -222,21 +258,32 @@ def _threshold(counts: Mapping[str, int]) -> int:
     return MIN_COUNT
 
 
+@cache
 def _counts() -> dict[str, int]:
     pairs = (entry.split() for entry in _ASSIGNED.split(","))
     return {name: int(count) for name, count in pairs}
 
 
 @cache
-def _scripts() -> tuple[tuple[regex.Pattern[str], float], ...]:
-    """Return a pattern of each script's characters and the bits to identify one, large scripts first."""
-    return tuple(_known())
-
-
-def _known() -> Iterator[tuple[regex.Pattern[str], float]]:
-    for name, count in _counts().items():
+def _patterns() -> dict[str, regex.Pattern[str]]:
+    """Return a pattern of each script's characters, large scripts first."""
+    found = {}
+    for name in _counts():
         with suppress(regex.error):  # a script younger than the installed Unicode tables
-            yield regex.compile(rf"\p{{Script={name}}}"), log2(count)
+            found[name] = regex.compile(rf"\p{{Script={name}}}")
+    return found
+
+
+@cache
+def script_of(character: str) -> str:
+    r"""Return the name of the script of a character; "" if it has none (private use, unassigned).
+
+    Examples
+    --------
+    >>> script_of("ж"), script_of(","), script_of("\ue000")
+    ('Cyrillic', 'Common', '')
+    """
+    return next((name for name, pattern in _patterns().items() if pattern.match(character)), "")
 
 
 @cache
@@ -253,7 +300,5 @@ def identity_bits(character: str) -> float:
     >>> round(identity_bits("ж"), 2)  # one of 508 Cyrillic characters
     8.99
     """
-    for pattern, bits in _scripts():
-        if pattern.match(character):
-            return bits
-    return log2(_CODE_POINTS - sum(_counts().values()))
+    counts = _counts()
+    return log2(counts.get(script_of(character)) or _CODE_POINTS - sum(counts.values()))

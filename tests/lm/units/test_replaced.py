@@ -40,6 +40,23 @@ def test_what_has_no_script_costs_most():
     assert identity_bits("\ue000") == identity_bits("\U000e0fff") > identity_bits("語")
 
 
+@pytest.mark.parametrize("kept", ["", "ab", "ab,é", "жñ.語"])
+def test_with_scripts_all_replaced_characters_share_one(kept):
+    """Probabilities sum to 1 but for characters that are kept, and those that this or the other table lacks."""
+    alphabet = Alphabet(kept)
+    for priced, least, most in ((True, 0.9, 1.05), (False, 100, 200)):
+        total = sum(2.0 ** -alphabet.price(c, scripts=priced) for c in ALL)
+        assert least < total < most  # without scripts, the total is their number
+
+
+def test_a_script_of_the_alphabet_is_likelier():
+    alphabet = Alphabet("ab,")
+    added = {c: alphabet.price(c, scripts=True) - alphabet.price(c) for c in "é;ж語"}
+    assert added["é"] == added[";"] == 2
+    assert added["ж"] == pytest.approx(added["語"])
+    assert added["ж"] > 8
+
+
 @given(texts=st.lists(st.text(max_size=20), min_size=1, max_size=4), min_count=st.integers(1, 3))
 def test_price_of_a_text_is_that_of_its_replaced_characters(texts, min_count):
     alphabet = Alphabet.from_texts(texts, min_count=min_count)
@@ -66,6 +83,10 @@ def test_one_model_scores_with_prices_and_without(name):
     assert_allclose(priced["bits"] - free["bits"], PRICES, rtol=1e-12, atol=1e-9)
     assert priced.drop(columns="bits").equals(free.drop(columns="bits"))
     assert priced["replaced"].tolist() == [1, 0, 3]
+    scripts = model.surprisal(NEW, scoring="scripts")["bits"] - priced["bits"]
+    added = [model.alphabet.replaced_bits(text, scripts=True) - model.alphabet.replaced_bits(text) for text in NEW]
+    assert_allclose(scripts, added, rtol=1e-12, atol=1e-9)
+    assert added[1] == 0 < added[0]
     assert free["bits"].equals(model.surprisal(NEW, scoring=Scoring(price_replaced=False))["bits"])
 
 
