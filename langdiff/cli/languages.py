@@ -113,6 +113,7 @@ def correlate(
         Literal["language", "edition"],
         typer.Option(help="Average over the editions of a language, or take every edition by itself."),
     ] = "language",
+    alpha: Annotated[float, typer.Option(help="False discovery rate within each kind of test.")] = 0.05,
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
@@ -125,6 +126,8 @@ def correlate(
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
     frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
     result = call(predictors=frame, average="language" if average == "language" else None)
+    if alpha != result.alpha:
+        result = load("langdiff.typology.adjust")([result], alpha=alpha)
     only = call.given["only"] or []
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
 

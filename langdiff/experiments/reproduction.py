@@ -203,7 +203,7 @@ def reproduce() -> Reproduction:
     wals = _mood(figures, "reconstruction", "factor")
     calls = {test: [_correlate(figures, corpus, test) for corpus in get_args(Corpus)] for test in SYMBOLS}
     families = {test: adjust(results) for test, results in calls.items()}
-    with_mood = {test: adjust([*results, wals]) for test, results in calls.items()}
+    with_mood = {test: adjust([*results, wals], within=None) for test, results in calls.items()}
     best = {test: _correlate(figures, "europarl", test, ["bpe_best"]) for test in SYMBOLS}
     recomputed = Recomputed(
         figures=figures,

@@ -103,7 +103,7 @@ def typology_published():
         figures.difficulties("bibles")["bpe"], figures.predictors("bibles"),
         edition_info=figures.edition_info("bibles"), corpus="bibles",
         tests=["pearson", "spearman"], only=["word_types"], averaging="difficulty",
-        average="language", interval="fisher", alpha=0.05,
+        average="language", interval="fisher", min_level=3,
     )  # fmt: skip
     return without_hashes(of_tests(found), "data")
 

@@ -11,6 +11,7 @@ from langdiff.run.section import Basis, Renamed, Section, section
 from langdiff.run.sections.predictors import PredictorSettings
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
 from langdiff.typology.association.correlation import Test
+from langdiff.typology.association.levels import MIN_LEVEL
 
 
 @section(
@@ -24,8 +25,8 @@ from langdiff.typology.association.correlation import Test
 class CorrelateSettings(Section):
     """``[correlate]``: tests of the predictors against the difficulties of all language models together.
 
-    Keys are those of `langdiff.correlate`; ``tree`` is the path of a family tree, along which the test ``"phylo"`` is
-    made in addition if ``tests`` are not named. Languages and families are those of the
+    Keys are those of `langdiff.correlate`; ``tree`` is the path of a family tree, along which the test ``"phylo+area"``
+    is made in addition if ``tests`` are not named. Languages and families are those of the
     corpus. With ``average = "edition"``, every edition is an observation.
     """
 
@@ -40,6 +41,7 @@ class CorrelateSettings(Section):
     average: Literal["language", "edition"] = "language"
     interval: Literal["fisher", "bootstrap"] = "fisher"
     n_resamples: int = Field(N_RESAMPLES, ge=99)
+    min_level: int = Field(MIN_LEVEL, ge=1)
     alpha: float = Field(0.05, gt=0, lt=1)
 
     @model_validator(mode="after")
@@ -64,15 +66,17 @@ class CorrelateSettings(Section):
             predictors.set_index("edition"),
             edition_info=basis.multitext.edition_info,
             corpus=basis.experiment.name,
-            **self.model_dump(exclude={"average"}, exclude_none=True),
+            **self.model_dump(exclude={"average", "alpha"}, exclude_none=True),
             average="language" if self.average == "language" else None,
             seed=basis.experiment.seed,
         )
+        if self.alpha != result.alpha:
+            result = ld.adjust([result], alpha=self.alpha)
         table = result.to_frame().sort_values("p", kind="stable").drop(columns="corpus")
         table = table[[name for name in table if name not in ("given", "reason") or table[name].str.len().any()]]
         head = (
-            f"{result.family_size} tests have a p; Benjamini and Hochberg's procedure over all of them, at a false "
-            f"discovery rate of {self.alpha:g}, finds {int(table['significant'].sum())} significant."
+            f"{result.family_size} tests have a p; Benjamini and Hochberg's procedure within each kind of test, at a "
+            f"false discovery rate of {self.alpha:g}, finds {int(table['significant'].sum())} significant."
         )
         figures: tuple[Figure, ...] = ()
         if table["p"].notna().any():

@@ -14,6 +14,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.effect_sources import Sources
 from langdiff.typology.association.correlation import RELATED, is_constant
+from langdiff.typology.association.levels import expanded, kept_levels
 from langdiff.typology.association.related import describe, fit_related, obstacle, standard_design
 from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
 from langdiff.typology.association.sample import (
@@ -188,7 +189,12 @@ def _available(
 
 
 def compare_models(
-    sample: Sample, relatives: Relatives, lm: str, names: Sequence[str], tests: Sequence[str]
+    sample: Sample,
+    relatives: Relatives,
+    lm: str,
+    names: Sequence[str],
+    tests: Sequence[str],
+    min_level: int = 1,
 ) -> list[dict[str, object]]:
     """Fit the difficulties of a language model with independent residuals, and with those of some tests.
 
@@ -201,9 +207,11 @@ def compare_models(
     lm : str
         Language model.
     names : sequence of str
-        Numeric predictors to regress on, together.
+        Predictors to regress on, together; categories by treatment coding.
     tests : sequence of str
         Tests of `RELATED`.
+    min_level : int
+        Least number of languages of a level of the first predictor, if that is a category.
 
     Returns
     -------
@@ -214,9 +222,11 @@ def compare_models(
     rows = values.to_numpy(dtype=bool)
     for test in tests:
         rows = rows & relatives.known(test)
+    if names and not is_numeric_dtype(sample.predictors[names[0]]):
+        rows = kept_levels(sample.predictors[names[0]].where(rows), min_level)[0]
     y = sample.difficulty.loc[rows, lm].to_numpy(dtype=float)
-    x = sample.predictors.loc[rows, list(names)].to_numpy(dtype=float)
-    design, reason = (np.ones((len(y), 1)), "") if not names or len(y) < 2 else standard_design(x)
+    x = expanded(sample.predictors.loc[rows, list(names)])
+    design, reason = (np.ones((len(y), 1)), "") if not names or len(y) < 2 or not x.shape[1] else standard_design(x)
     if not reason and len(y) and is_constant(y):
         reason = "all difficulties are equal"
     found = []

@@ -15,19 +15,22 @@ from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.effect_sources import Sources
+from langdiff.tables.effects import Effects
 from langdiff.typology.association.comparison import COLUMNS, compare_models
 from langdiff.typology.association.correlation import (
     MIN_LANGUAGES,
     RELATED,
     Outcome,
+    RelatedTest,
     Test,
     compare_categories,
     correlation,
     is_constant,
 )
+from langdiff.typology.association.levels import MIN_LEVEL, Key, compare_levels, expanded, kept_levels, with_shares
 from langdiff.typology.association.related import mixed_slope, permute_within_families, related_slope
-from langdiff.typology.association.relatives import Relatives, Tree, check_tree, find_relatives
-from langdiff.typology.association.result import Correlations, benjamini_hochberg
+from langdiff.typology.association.relatives import Relatives, Tree, check_tree, find_relatives, has_places
+from langdiff.typology.association.result import Correlations, adjust_within
 from langdiff.typology.association.sample import (
     Averaging,
     PredictorTable,
@@ -42,11 +45,13 @@ from langdiff.typology.association.sample import (
 
 Interval = Literal["fisher", "bootstrap"]
 NUMERIC = ("pearson", "spearman", "kendall", "mixed", "permutation", *RELATED)
-CATEGORICAL = ("mood", "kruskal", "permutation")
+CATEGORICAL = ("mood", "kruskal", "permutation", *RELATED)
 FAMILY_AWARE = ("mixed", "permutation")
 PARTIAL = ("pearson", "spearman", *RELATED)
 CORRELATED = ("pearson", "spearman", "kendall")
 N_RESAMPLES = 9999
+ALPHA = 0.05  # false discovery rate; `adjust` takes others
+FIGURES = ("df", "df_residual", "phylo_share", "area_share")
 RULE = f"Numbers are tested by {listing(NUMERIC, 9)}, categories by {listing(CATEGORICAL)}."
 
 
@@ -59,9 +64,10 @@ class Settings:
     unit: Unit
     interval: Interval
     n_resamples: int
+    min_level: int
 
 
-@renamed(unit='average="language" or average=None')
+@renamed(unit='average="language" or average=None', alpha="langdiff.typology.adjust([result], alpha=…)")
 def correlate(
     difficulties: Sources,
     predictors: PredictorTable,
@@ -77,14 +83,15 @@ def correlate(
     average: Literal["language"] | None = "language",
     interval: Interval = "fisher",
     n_resamples: int = N_RESAMPLES,
-    alpha: float = 0.05,
+    min_level: int = MIN_LEVEL,
     seed: int | np.random.Generator = 0,
 ) -> Correlations:
     """Test predictors against difficulties, with one observation per language.
 
     Difficulties and predictors are first averaged over the editions of a language, since translations of one
     text into one language are not independent evidence. Then every predictor is tested by every test of its kind,
-    under every language model, and all p-values are adjusted together by Benjamini and Hochberg's procedure.
+    under every language model. Several tests of one hypothesis are no family: p-values are adjusted by Benjamini and
+    Hochberg's procedure within each test, over predictors and language models, at a false discovery rate of 5 %.
 
     Parameters
     ----------
@@ -104,18 +111,19 @@ def correlate(
         Tests to make. For numbers: ``"pearson"``, ``"spearman"``, ``"kendall"``; ``"mixed"`` (slope with a random
         intercept of family) and ``"permutation"`` (within families), which allow for families; ``"phylo"``,
         ``"area"`` and ``"phylo+area"`` (slope with residuals that relatives share along `tree`, that neighbours share
-        over distance, or both). For categories: ``"mood"``, ``"kruskal"``, ``"permutation"``. By default Pearson's,
-        Spearman's, with a `tree` ``"phylo"``, and, if nothing is held fixed, Mood's.
+        over distance, or both). For categories: ``"mood"``, ``"kruskal"``, ``"permutation"``, and along the tree and
+        over distance F tests of the means of levels. By default Pearson's, Spearman's and, if nothing is held fixed,
+        Mood's; with a `tree` also ``"phylo+area"``, or ``"phylo"`` where there are no coordinates.
     only : str or iterable of str, optional
         Predictors to test; by default all.
     given : str or iterable of str, optional
-        Numeric predictors to hold fixed: Pearson's and Spearman's become partial correlations, and regressions along
-        the tree and over distance get more regressors. The other tests have no such form.
+        Predictors to hold fixed (categories by treatment coding, along the tree and over distance only): Pearson's and
+        Spearman's become partial correlations, and regressions along the tree and over distance get more regressors.
+        The other tests have no such form.
     tree : Glottolog, LanguageTree, str or Path, optional
         Family tree for the tests ``"phylo"`` and ``"phylo+area"``: of `langdiff.typology.read_glottolog` or
         `read_tree`; or a folder with Glottolog's files, or a file in Newick's format or NEXUS. Languages are found by
-        name: in Glottolog by ISO 639-3 code or glottocode. Without `tests`, ``"phylo"`` is made in addition to
-        the usual ones; tests that cannot use the tree are an error.
+        name: in Glottolog by ISO 639-3 code or glottocode. A tree that no test uses is an error.
     coordinates : DataFrame, optional
         Places for the tests ``"area"`` and ``"phylo+area"``: ``latitude`` and ``longitude`` in degrees, one row per
         language. Where a language is missing, these columns of `edition_info` are used, then Glottolog.
@@ -130,8 +138,10 @@ def correlate(
         `langdiff.typology.association.correlation.correlation`.
     n_resamples : int
         Number of permutations and of bootstrap samples; for ``"permutation"`` and ``interval="bootstrap"``.
-    alpha : float
-        False discovery rate.
+    min_level : int
+        Least number of languages of a level for the tests of categories along the tree and over distance. Levels of
+        fewer are left out and named in ``reason``, never merged: one or two languages do not tell a level apart from
+        the languages that happen to have it.
     seed : int or numpy.random.Generator, optional
         Seed of permutations and bootstrap; without effect unless `tests` has ``"permutation"`` or `interval` is
         ``"bootstrap"``.
@@ -177,7 +187,8 @@ def correlate(
     if average not in ("language", None):
         raise ConfigError(f"{option('average', average)}: must be 'language' or None.")
     unit: Unit = "edition" if average is None else "language"
-    settings = settle(tests, given, unit, interval, n_resamples, tree is not None)
+    usual = "phylo+area" if has_places(tree, coordinates, edition_info) else "phylo"
+    settings = settle(tests, given, unit, interval, n_resamples, tree is not None, usual=usual, min_level=min_level)
     random = interval == "bootstrap" or "permutation" in settings.tests
     rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)
     sample = gather(difficulties, predictors, edition_info=edition_info, corpus=corpus, averaging=averaging, unit=unit)
@@ -187,16 +198,18 @@ def correlate(
     check_used(made, settings)
     relatives = find_relatives(sample.difficulty.index, made, tree, coordinates, edition_info)
     _warn_of_untested(planned, settings)
-    rows = _rows(sample, relatives, planned, settings, rng)
+    rows, levels = _rows(sample, relatives, planned, settings, rng)
     frame = pd.DataFrame(rows)
     models = _models(sample, relatives, frame["predictor"].unique(), settings)
-    frame["p_adjusted"], frame["significant"] = benjamini_hochberg(frame["p"].to_numpy(dtype=float), alpha)
-    columns = [name for name in frame if name != "reason"]
+    frame["p_adjusted"], frame["significant"] = adjust_within(frame["p"], frame["test"], ALPHA)
+    columns = [name for name in frame if name not in (*FIGURES, "reason")]
     return Correlations(
-        tests=frame[[*columns, "reason"]],
+        tests=frame[[*columns, *FIGURES, "reason"]],
+        level_means=levels,
+        tree=relatives.source,
         samples=(sample,),
         relatedness=pd.DataFrame(models, columns=list(COLUMNS)),
-        alpha=alpha,
+        alpha=ALPHA,
         signature=join_signature(
             {
                 "tests": ",".join(settings.tests),
@@ -206,7 +219,9 @@ def correlate(
                 "interval": interval,
                 "resamples": n_resamples if random else None,
                 "seed": named,
-                "alpha": name_of_number(alpha),
+                "alpha": name_of_number(ALPHA),
+                "min_level": min_level if levels else None,
+                "tree": relatives.source or None,
                 "relatives": relatives.hash(),
                 "data": f"{corpus}#{hash_sample(sample, frame['predictor'].unique())}",
                 "version": __version__,
@@ -222,6 +237,9 @@ def settle(
     interval: Interval,
     n_resamples: int,
     has_tree: bool,
+    *,
+    usual: RelatedTest = "phylo+area",
+    min_level: int = MIN_LEVEL,
 ) -> Settings:
     """Return the settings of `correlate`, with the usual tests filled in.
 
@@ -231,15 +249,15 @@ def settle(
         If a test is unknown, settings contradict each other, or no test would use one of them.
     """
     held = names_once(given)
-    usual: list[Test] = ["pearson", "spearman"]
-    usual += ["phylo"] if has_tree else []
-    usual += [] if held else ["mood"]
+    default: list[Test] = ["pearson", "spearman", *([usual] if has_tree else [])]
+    default += [] if held else ["mood"]
     settings = Settings(
-        tests=names_once(usual if tests is None else tests),
+        tests=names_once(default if tests is None else tests),
         given=held,
         unit=unit,
         interval=interval,
         n_resamples=n_resamples,
+        min_level=min_level,
     )
     known = tuple(dict.fromkeys((*NUMERIC, *CATEGORICAL)))
     if not settings.tests:
@@ -251,6 +269,8 @@ def settle(
         raise ConfigError(f"{option('interval', settings.interval)}: must be 'fisher' or 'bootstrap'.")
     if settings.n_resamples < 99:
         raise ConfigError(f"{option('n_resamples', settings.n_resamples)}: at least 99, or p is too coarse.")
+    if isinstance(min_level, bool) or min_level < 1:
+        raise ConfigError(f"{option('min_level', min_level)}: at least 1 language, which keeps all levels.")
     if settings.unit == "edition" and settings.tests != ("mixed",):
         raise ConfigError(
             f"editions of one language are not independent: with {name_of_unit('edition')}, name "
@@ -286,8 +306,10 @@ def check_used(tests: Sequence[str], settings: Settings) -> None:
 def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) -> dict[str, list[Test]]:
     """Return the tests of every predictor, after checking that none would be left out silently."""
     for name in settings.given:
-        if not is_numeric_dtype(sample.column(name)):
-            raise ConfigError(f"{option('given', name)} is a category; only numbers can be held fixed.")
+        if not is_numeric_dtype(sample.column(name)) and not set(settings.tests) <= set(RELATED):
+            raise ConfigError(
+                f"{option('given', name)} is a category, which only tests {listing(RELATED)} can hold fixed."
+            )
     both = [name for name in only if name in settings.given]
     if both:
         raise ConfigError(f"{listing(both)} cannot be tested and held fixed (given) at once: leave one out.")
@@ -296,16 +318,31 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
     planned = {name: [test for test in settings.tests if test in kind] for name, kind in kinds.items()}
     without = [name for name in names if not planned[name]]
     if len(without) == len(names):
-        raise ConfigError(f"no test to make: {listing(settings.tests, 9)} of predictors {listing(names)}. {RULE}")
+        raise ConfigError(
+            f"no test to make: {listing(settings.tests, 9)} of predictors {listing(names)}. "
+            f"{_way(settings.tests)}{RULE}"
+        )
     idle = [test for test in settings.tests if not any(test in fitting for fitting in planned.values())]
     if idle and named:
         what = "number" if idle[0] in NUMERIC else "category"
         raise ConfigError(
-            f"{option('tests', idle[0])} cannot be made: no predictor of {listing(names)} is a {what}. {RULE}"
+            f"{option('tests', idle[0])} cannot be made: no predictor of {listing(names)} is a {what}. "
+            f"{_way(idle)}{RULE}"
         )
     if without and only:
-        raise ConfigError(f"predictor {without[0]!r} fits none of the tests {listing(settings.tests, 9)}. {RULE}")
+        raise ConfigError(
+            f"predictor {without[0]!r} fits none of the tests {listing(settings.tests, 9)}. "
+            f"{_way(settings.tests)}{RULE}"
+        )
     return planned
+
+
+def _way(tests: Sequence[str]) -> str:
+    """Say what tests a category where a test of numbers was asked for."""
+    if tests[0] not in NUMERIC or tests[0] in CATEGORICAL:
+        return ""
+    related = f"{option('tests', 'phylo+area')} (allows for kinship and area)"
+    return f"{tests[0]} cannot test a category: use {related}, 'mood' or 'kruskal'. "
 
 
 def _warn_of_untested(planned: Mapping[str, Sequence[Test]], settings: Settings) -> None:
@@ -323,16 +360,18 @@ def _rows(
     planned: Mapping[str, Sequence[Test]],
     settings: Settings,
     rng: np.random.Generator,
-) -> list[dict[str, object]]:
-    rows = []
+) -> tuple[list[dict[str, object]], dict[Key, Effects]]:
+    rows, levels = [], {}
     for name, tests in planned.items():
         for lm in sample.difficulty:
             for test in tests:
-                outcome, missing = _one(sample, relatives, name, str(lm), test, settings, rng)
+                outcome, missing, means = _one(sample, relatives, name, str(lm), test, settings, rng)
+                if means is not None:
+                    levels[Key(name, str(lm), sample.corpus, test)] = means
                 key = {"predictor": name, "language_model": lm, "corpus": sample.corpus, "test": test}
                 given = ", ".join(settings.given)
                 rows.append(key | {"given": given, "n": outcome.n, "missing": missing} | outcome._asdict())
-    return rows
+    return rows, levels
 
 
 def _one(
@@ -343,47 +382,73 @@ def _one(
     test: str,
     settings: Settings,
     rng: np.random.Generator,
-) -> tuple[Outcome, int]:
-    """Run one test on the complete cases; return it and the number of languages dropped."""
+) -> tuple[Outcome, int, Effects | None]:
+    """Run one test on the complete cases; return it, the number of languages dropped, and means of levels."""
     needed = pd.concat([sample.difficulty[lm], sample.predictors[[name, *settings.given]]], axis=1)
     have = needed.notna().all(axis=1)
     if test in FAMILY_AWARE and sample.family is not None:
         have &= sample.family.notna()
     left_out = relatives.left_out(test, have.to_numpy(dtype=bool))
     have &= relatives.known(test)
+    if test in RELATED and not is_numeric_dtype(sample.predictors[name]):
+        kept, small = kept_levels(sample.predictors[name].where(have), settings.min_level)
+        have &= kept
+        left_out = "; ".join(filter(None, [small, left_out]))
     n, missing = int(have.sum()), int((~have).sum())
     x, y = sample.predictors.loc[have, name], sample.difficulty.loc[have, lm].to_numpy(dtype=float)
     if reason := _obstacle(x, y, settings.unit):
-        return Outcome("", n, reason="; ".join(filter(None, [reason, left_out]))), missing
+        return Outcome("", n, reason="; ".join(filter(None, [reason, left_out]))), missing, None
     values = x.to_numpy(dtype=float) if is_numeric_dtype(x) else None
+    held = sample.predictors.loc[have, list(settings.given)]
+    if test in RELATED:
+        given, matrices = expanded(held) if len(held.columns) else None, relatives.take(test, have.to_numpy(dtype=bool))
+        levels = None
+        if values is None:
+            title = f"{name}, {lm}, {test}"
+            outcome, levels = compare_levels(x, y, *matrices, given=given, title=title)
+        else:
+            outcome, fit = related_slope(values, y, *matrices, given=given)
+            outcome = outcome if fit is None else with_shares(outcome, fit)
+        return outcome._replace(reason="; ".join(filter(None, [outcome.reason, left_out]))), missing, levels
+    return _unrelated(sample, have, x, y, values, test, settings, rng), missing, None
+
+
+def _unrelated(
+    sample: Sample,
+    have: pd.Series,
+    x: pd.Series,
+    y: Floats,
+    values: Floats | None,
+    test: str,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Run a test that uses neither tree nor distances."""
+    n = len(x)
     if test in FAMILY_AWARE:
         if sample.family is None:
-            return Outcome("", n, reason="families are not known: nothing names the 'family' of editions"), missing
+            return Outcome("", n, reason="families are not known: nothing names the 'family' of editions")
         family = sample.family[have]
         if test == "permutation":
             column = x if values is None else values
-            return permute_within_families(column, y, family, n_resamples=settings.n_resamples, seed=rng), missing
+            return permute_within_families(column, y, family, n_resamples=settings.n_resamples, seed=rng)
         language = sample.language[have] if settings.unit == "edition" else None
-        return mixed_slope(np.asarray(values), y, family, language), missing
+        return mixed_slope(np.asarray(values), y, family, language)
     if values is None:
-        return compare_categories(pd.Series(y, index=x.index), x, test), missing
+        return compare_categories(pd.Series(y, index=x.index), x, test)
     given = sample.predictors.loc[have, list(settings.given)].to_numpy(dtype=float) if settings.given else None
-    if test in RELATED:
-        outcome, _ = related_slope(values, y, *relatives.take(test, have.to_numpy(dtype=bool)), given=given)
-        return outcome._replace(reason="; ".join(filter(None, [outcome.reason, left_out]))), missing
     n_resamples = settings.n_resamples if settings.interval == "bootstrap" else 0
-    return correlation(values, y, test, given=given, n_resamples=n_resamples, seed=rng), missing
+    return correlation(values, y, test, given=given, n_resamples=n_resamples, seed=rng)
 
 
 def _models(sample: Sample, relatives: Relatives, names: Iterable[str], settings: Settings) -> list[dict[str, object]]:
     """Compare the models of relatedness that tests use with independence."""
     tests = [test for test in settings.tests if test in RELATED]
-    numeric = [name for name in names if tests and is_numeric_dtype(sample.predictors[name])]
     return [
         row
-        for name in numeric
+        for name in (names if tests else ())
         for lm in sample.difficulty
-        for row in compare_models(sample, relatives, str(lm), [name, *settings.given], tests)
+        for row in compare_models(sample, relatives, str(lm), [name, *settings.given], tests, settings.min_level)
     ]
 
 

@@ -35,6 +35,10 @@ class Outcome(NamedTuple):
         Two-sided p-value; NaN only with a `reason`.
     reason : str
         Why there is no p-value, or what limits it; else empty.
+    df, df_residual : float
+        Degrees of freedom of F or, `df` being 1, of a slope's t; NaN for other tests.
+    phylo_share, area_share : float
+        Shares of the variance that follow tree and distance; NaN for tests that do not estimate them.
 
     Examples
     --------
@@ -49,6 +53,10 @@ class Outcome(NamedTuple):
     high: float = NAN
     p: float = NAN
     reason: str = ""
+    df: float = NAN
+    df_residual: float = NAN
+    phylo_share: float = NAN
+    area_share: float = NAN
 
 
 def is_constant(values: Floats) -> bool:

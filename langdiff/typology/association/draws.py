@@ -19,7 +19,7 @@ from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_
 from langdiff.tables.effects import Effects
 from langdiff.typology.association.correlation import MIN_LANGUAGES, NAN, RELATED, SYMBOL, fisher_interval, is_constant
 from langdiff.typology.association.related import related_slope, slope_weights
-from langdiff.typology.association.relatives import Relatives, Tree, find_relatives
+from langdiff.typology.association.relatives import Relatives, Tree, find_relatives, has_places
 from langdiff.typology.association.sample import PredictorTable, check_names, gather, hash_sample, names_once
 
 CORRELATIONS = ("pearson", "spearman")
@@ -114,7 +114,8 @@ def propagate_errors(
         One row per edition, with a column ``language``; see `langdiff.correlate`.
     tests : str or iterable of str, optional
         Estimates to compute: the correlations ``"pearson"`` and ``"spearman"``, and the slopes ``"phylo"``,
-        ``"area"`` and ``"phylo+area"``. By default both correlations, and with a `tree` ``"phylo"``, too.
+        ``"area"`` and ``"phylo+area"``. By default both correlations, and with a `tree` also ``"phylo+area"``, or
+        ``"phylo"`` where there are no coordinates.
     only : str or iterable of str, optional
         Predictors to use; by default all that are numeric.
     tree : Glottolog, LanguageTree, str or Path, optional
@@ -148,7 +149,8 @@ def propagate_errors(
     >>> propagate_errors(ld.fit(surprisals), types, seed=1)
     PropagatedCorrelations: 2 estimates over 4,000 draws, reliability of difficulties at least 0.9...
     """
-    usual = CORRELATIONS if tree is None else (*CORRELATIONS, "phylo")
+    related = "phylo+area" if has_places(tree, coordinates, edition_info) else "phylo"
+    usual = CORRELATIONS if tree is None else (*CORRELATIONS, related)
     tests = list(usual if tests is None else names_once(tests))
     unknown = [test for test in tests if test not in TESTS]
     if unknown or not tests:

@@ -1,6 +1,6 @@
 """Regression on several predictors, and their collinearity."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,10 +14,11 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import Sources
 from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, format_models
-from langdiff.typology.association.correlation import RELATED, RelatedTest, is_constant
-from langdiff.typology.association.related import fit_related, obstacle, slopes, standard_design
-from langdiff.typology.association.relatives import Tree, find_relatives
-from langdiff.typology.association.result import benjamini_hochberg
+from langdiff.typology.association.correlation import RELATED, RelatedTest
+from langdiff.typology.association.levels import dummies
+from langdiff.typology.association.related import fit_related, obstacle, slopes
+from langdiff.typology.association.relatives import Tree, find_relatives, has_places
+from langdiff.typology.association.result import adjust_within
 from langdiff.typology.association.sample import (
     Averaging,
     PredictorTable,
@@ -27,7 +28,21 @@ from langdiff.typology.association.sample import (
 )
 
 Residuals = Literal["independent", RelatedTest]
-TERMS = ("estimate", "std_error", "low", "high", "t", "p", "p_adjusted", "significant", "vif", "test", "degrees")
+TERMS = (
+    "estimate",
+    "std_error",
+    "low",
+    "high",
+    "t",
+    "p",
+    "p_adjusted",
+    "significant",
+    "vif",
+    "test",
+    "degrees",
+    "f",
+    "df",
+)
 COLLINEAR = 1e-8  # smallest singular value of standardized predictors, relative to the largest
 
 
@@ -40,10 +55,12 @@ class MultipleRegression(Result):
     terms : DataFrame
         Indexed by predictor: ``estimate``, nats by which difficulty rises with one standard deviation of the
         predictor, the others held fixed; its ``std_error``, ``low`` and ``high`` (95 %), ``t``, ``p``,
-        ``p_adjusted`` (Benjamini–Hochberg over all rows), ``significant``; ``vif``, the variance
+        ``p_adjusted`` (Benjamini–Hochberg over predictors, within each test), ``significant``; ``vif``, the variance
         inflation factor: by how much the variance of the estimate is greater than if the predictor were
         uncorrelated with the others (above 10, signs should not be believed); ``test``, how residuals are related;
-        and ``degrees`` of freedom. With several tests, every predictor has one row per test.
+        and ``degrees`` of freedom. With several tests, every predictor has one row per test. A category has one row per
+        level but the reference, such as ``81A: SOV``, with the difference from that level in nats, and one row for all
+        of them together with ``f`` and ``df``; p is adjusted for this row alone.
     language_model : str
         Name of the language model whose difficulties are regressed.
     n, missing : int
@@ -99,7 +116,8 @@ class MultipleRegression(Result):
         return rounded(self.terms.assign(**shown), self.digits)
 
     def _notes(self) -> Iterator[str]:
-        yield f"p adjusted over {len(self.terms)} tests at false discovery rate {self.alpha:g}"
+        size = int(self.terms["p_adjusted"].notna().sum()) // self.terms["test"].nunique()
+        yield f"p adjusted over {size} predictors within each test at false discovery rate {self.alpha:g}"
         if self.left_out:
             yield self.left_out
         if len(self.relatedness):
@@ -125,9 +143,10 @@ def regress(
     tree: Tree | None = None,
     coordinates: pd.DataFrame | None = None,
     averaging: Averaging = "difficulty",
+    reference: Mapping[str, str] | None = None,
     alpha: float = 0.05,
 ) -> MultipleRegression:
-    """Regress difficulties on several numeric predictors, with one observation per language.
+    """Regress difficulties on several predictors, with one observation per language.
 
     Parameters
     ----------
@@ -138,20 +157,22 @@ def regress(
     edition_info : DataFrame, optional
         One row per edition, with a column ``language``; see `langdiff.correlate`.
     only : str or iterable of str, optional
-        Numeric predictors to use; by default all.
+        Predictors to use, numbers or categories; by default all.
     tests : str or iterable of str, optional
         Models of the residuals: ``"independent"`` (least squares), ``"phylo"`` (relatives share them along `tree`),
         ``"area"`` (neighbours share them over distance), ``"phylo+area"``. The last three are fitted by restricted
         maximum likelihood and tested by Student's t with Satterthwaite's degrees of freedom. By default
-        ``"independent"``, and with a `tree` ``"phylo"``, too.
+        ``"independent"``, and with a `tree` also ``"phylo+area"``, or ``"phylo"`` where there are no coordinates.
     tree : Glottolog, LanguageTree, str or Path, optional
         Family tree; see `langdiff.correlate`.
     coordinates : DataFrame, optional
         Places of languages; see `langdiff.correlate`.
     averaging : {"difficulty", "factor"}
         Mean over the editions of a language: of their difficulties, or of their factors; see `langdiff.correlate`.
+    reference : mapping from str to str, optional
+        Level of a category that its other levels are compared with; by default the most frequent one.
     alpha : float
-        False discovery rate over all tests.
+        False discovery rate.
 
     Returns
     -------
@@ -161,7 +182,7 @@ def regress(
     Raises
     ------
     ConfigError
-        If a predictor or test is unknown, a predictor is categorical, there are several language models, a tree or
+        If a predictor, level or test is unknown, there are several language models, a tree or
         coordinates are needed and were not given, or they were given and no test uses them.
     DataError
         If there are fewer than three more languages than predictors, a predictor is constant or determined by
@@ -181,7 +202,8 @@ def regress(
     """
     import statsmodels.api as sm
 
-    usual = (INDEPENDENT,) if tree is None else (INDEPENDENT, "phylo")
+    related = "phylo+area" if has_places(tree, coordinates, edition_info) else "phylo"
+    usual = (INDEPENDENT,) if tree is None else (INDEPENDENT, related)
     models = _check_tests(usual if tests is None else names_once(tests))
     sample = gather(
         difficulties, predictors, edition_info=edition_info, corpus="", averaging=averaging, unit="language"
@@ -189,21 +211,23 @@ def regress(
     if sample.difficulty.shape[1] != 1:
         raise ConfigError(f"the difficulties of one language model are needed; got {listing(sample.difficulty)}.")
     names = check_names(sample, names_once(only))
-    categories = [name for name in names if not is_numeric_dtype(sample.predictors[name])]
-    if categories:
-        raise ConfigError(
-            f"only numbers can be regressed on; {listing(categories)} are categories. Choose by {option('only')}."
-        )
+    unknown = [name for name in reference or {} if name not in names or is_numeric_dtype(sample.predictors[name])]
+    if unknown:
+        raise ConfigError(f"{option('reference')} names {listing(unknown)}, which are no categories that are used.")
     related = [test for test in models if test in RELATED]
     relatives = find_relatives(sample.difficulty.index, models, tree, coordinates, edition_info)
     lm = str(sample.difficulty.columns[0])
     values = (sample.predictors[names].notna().all(axis=1) & sample.difficulty[lm].notna()).to_numpy(dtype=bool)
     rows = np.logical_and.reduce([values, *(relatives.known(test) for test in related)])
-    x, y = (table[rows].to_numpy(dtype=float) for table in (sample.predictors[names], sample.difficulty[lm]))
-    _check_design(x, names)
-    fitted = sm.OLS(y, standard_design(x)[0]).fit()
-    terms = pd.concat([_terms(x, y, names, test, relatives.take(test, rows)) for test in models])
-    terms["p_adjusted"], terms["significant"] = benjamini_hochberg(terms["p"].to_numpy(), alpha)
+    y = sample.difficulty.loc[rows, lm].to_numpy(dtype=float)
+    x, of = _columns(sample.predictors.loc[rows, names], reference or {})
+    _check_design(x.to_numpy(), list(x))
+    design = np.column_stack([np.ones(len(x)), x])
+    fitted = sm.OLS(y, design).fit()
+    terms = pd.concat([_terms(x, y, of, test, relatives.take(test, rows)) for test in models])
+    single = terms["f"].isna() & ~terms.index.isin(list(x.columns[x.columns != of]))
+    adjusted, found = adjust_within(terms["p"].where(single | terms["f"].notna()), terms["test"], alpha)
+    terms["p_adjusted"], terms["significant"] = adjusted, found
     compared = compare_models(sample, relatives, lm, names, related) if related else []
     return MultipleRegression(
         terms=terms[list(TERMS)],
@@ -227,16 +251,32 @@ def _check_tests(tests: tuple[str, ...]) -> tuple[str, ...]:
     return tests
 
 
+def _columns(frame: pd.DataFrame, reference: Mapping[str, str]) -> tuple[pd.DataFrame, pd.Index]:
+    """Return standardized numbers and coded categories, and the predictor that each column is of."""
+    parts, of = [], []
+    for name in frame:
+        if is_numeric_dtype(frame[name]):
+            column = frame[[name]].astype(float)
+            spread = column.std(ddof=1)
+            part = (column - column.mean()) / spread.where(spread > 0, 1.0)
+        else:
+            part = dummies(frame[name], reference.get(str(name)))
+            part.columns = [f"{name}: {level}" for level in part]
+        parts.append(part)
+        of += [name] * part.shape[1]
+    return pd.concat(parts, axis=1), pd.Index(of)
+
+
 def _terms(
-    x: Floats, y: Floats, names: list[str], test: str, matrices: tuple[Floats | None, Floats | None]
+    x: pd.DataFrame, y: Floats, of: pd.Index, test: str, matrices: tuple[Floats | None, Floats | None]
 ) -> pd.DataFrame:
     """Return the coefficients of one model of the residuals; see `MultipleRegression`."""
     scale = float(y.std(ddof=1))
-    design, _ = standard_design(x)
+    design = np.column_stack([np.ones(len(x)), x])
     if reason := obstacle(design, y, matrices[0]):
         raise DataError(f"{option('tests', test)}: {reason}.")
     found = slopes(design, y / scale, fit_related(design, y / scale, *matrices))
-    estimate, std_error, degrees = (column[1:] for column in found)
+    estimate, std_error, degrees = (column[1:] for column in found[:3])
     half = stats.t.ppf(0.975, degrees) * std_error
     columns = {
         "estimate": estimate * scale,
@@ -245,11 +285,17 @@ def _terms(
         "high": (estimate + half) * scale,
         "t": estimate / std_error,
         "p": 2 * stats.t.sf(np.abs(estimate / std_error), degrees),
-        "vif": np.diag(np.linalg.inv(np.atleast_2d(np.corrcoef(x, rowvar=False)))),
+        "vif": np.diag(np.linalg.inv(np.atleast_2d(np.corrcoef(x.to_numpy(), rowvar=False)))),
         "test": test,
         "degrees": degrees,
     }
-    return pd.DataFrame(columns, index=pd.Index(names, name="predictor"))
+    table = pd.DataFrame(columns, index=pd.Index(x.columns, name="predictor")).assign(f=np.nan, df=np.nan)
+    for name in of[of != x.columns].unique():
+        contrasts = np.eye(design.shape[1])[1 + np.flatnonzero(of == name)]
+        f, df, degrees = found.wald(contrasts)
+        row = {"f": f, "df": float(df), "degrees": degrees, "p": float(stats.f.sf(f, df, degrees)), "test": test}
+        table = pd.concat([table, pd.DataFrame(row, index=pd.Index([name], name="predictor"))])
+    return table
 
 
 def _check_design(x: Floats, names: list[str]) -> None:
@@ -259,11 +305,14 @@ def _check_design(x: Floats, names: list[str]) -> None:
             f"{n} languages have all {count} predictors; at least {count + 3} are needed. Choose fewer "
             f"by {option('only')}."
         )
-    constant = [name for name, column in zip(names, x.T, strict=True) if is_constant(column)]
+    constant = [name for name, column in zip(names, x.T, strict=True) if np.ptp(column) < COLLINEAR]
     if constant:
         raise DataError(f"constant predictor(s): {listing(constant)}. Leave them out by {option('only')}.")
     standardized = (x - x.mean(axis=0)) / x.std(axis=0)
     for k in range(1, count + 1):
         sizes = np.linalg.svd(standardized[:, :k], compute_uv=False)
         if sizes[-1] < COLLINEAR * sizes[0]:
-            raise DataError(f"predictor {names[k - 1]!r} is determined by {listing(names[: k - 1])}. Leave one out.")
+            advice = "Leave one out."
+            if all(set(np.unique(column)) <= {column.min(), column.max()} for column in x.T):
+                advice = "A full set of dummies: pass the category itself, or leave one out."
+            raise DataError(f"predictor {names[k - 1]!r} is determined by {listing(names[: k - 1])}. {advice}")

@@ -298,10 +298,11 @@ def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | N
 
 def slope_outcome(found: Coefficients, place: int, scale: float, n: int) -> Outcome:
     """Return one coefficient with its t test and 95 % interval, times a scale."""
-    slope, std_error, degrees = (float(column[place]) for column in found)
+    slope, std_error, degrees = (float(column[place]) for column in found[:3])
     p = float(2 * stats.t.sf(abs(slope) / std_error, degrees))
     half = float(stats.t.ppf(0.975, degrees)) * std_error * scale
-    return Outcome("nats per SD", n, slope * scale, slope * scale - half, slope * scale + half, p)
+    low, high = slope * scale - half, slope * scale + half
+    return Outcome("nats per SD", n, slope * scale, low, high, p, df=1.0, df_residual=degrees)
 
 
 def permute_within_families(

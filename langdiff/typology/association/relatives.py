@@ -1,5 +1,6 @@
 """Relatives and neighbours of languages: distances in the family tree and on the globe."""
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,11 +90,14 @@ class Relatives:
         Covariance along the tree, NaN for languages that are not in it; None without a tree.
     kilometres : ndarray, shape (n, n), or None
         Distances, NaN for languages without coordinates; None without any coordinates.
+    source : str
+        Name of the tree, with a hash of its file if it was given as one; empty without a tree.
     """
 
     languages: pd.Index
     phylo: Floats | None = None
     kilometres: Floats | None = None
+    source: str = ""
 
     def hash(self) -> str | None:
         """Return a hash for signatures; None without data, as when no test needs any."""
@@ -178,7 +182,26 @@ def find_relatives(
         phylo = _phylo(opened, languages)
     if "area" in parts:
         kilometres = _kilometres(languages, opened, coordinates, edition_info)
-    return Relatives(languages=languages, phylo=phylo, kilometres=kilometres)
+    return Relatives(
+        languages=languages, phylo=phylo, kilometres=kilometres, source="" if opened is None else _name(opened, tree)
+    )
+
+
+def has_places(tree: Tree | None, coordinates: pd.DataFrame | None, edition_info: pd.DataFrame | None) -> bool:
+    """Return whether places of languages are known: from coordinates, the table of editions, or Glottolog."""
+    of_editions = edition_info is not None and {"language", *PLACE} <= set(edition_info)
+    glottolog = isinstance(tree, Glottolog) or (isinstance(tree, str | Path) and Path(tree).expanduser().is_dir())
+    return coordinates is not None or of_editions or glottolog
+
+
+def _name(opened: Glottolog | LanguageTree, tree: Tree | None) -> str:
+    """Return a name of the tree for signatures, with the start of the sha256 of its file if one was given."""
+    kind = "glottolog" if isinstance(opened, Glottolog) else "newick"
+    if not isinstance(tree, str | Path):
+        return kind
+    path = Path(tree).expanduser()
+    files = [path] if path.is_file() else [file for file in sorted(path.glob("classification.nex*")) if file.is_file()]
+    return f"{kind}#{hashlib.sha256(files[0].read_bytes()).hexdigest()[:8]}"
 
 
 def check_tree(tests: Iterable[str], *, given: bool, has_places: bool = True) -> None:
@@ -207,8 +230,8 @@ def check_tree(tests: Iterable[str], *, given: bool, has_places: bool = True) ->
         )
     if given and not along and not (has_places and "area" in tests):
         raise ConfigError(
-            f"a family tree is given, and none of the tests uses it: {listing(tests, 9)}. Add "
-            f"{option('tests', 'phylo')}, or leave the tree out."
+            f"{option('tree')} is used by tests 'phylo' and 'phylo+area' only, and tests are {listing(tests, 9)}: add "
+            f"{option('tests', 'phylo+area')}, or leave the tree out."
         )
 
 

@@ -1,8 +1,8 @@
 """The outcome of tests of predictors against difficulties, and its adjustment for their number."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,19 @@ from pandas.api.types import is_numeric_dtype
 from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.contrasts import Contrast
+from langdiff.tables.effects import Effects
+from langdiff.tables.pairs import Pairs
 from langdiff.typology.association.comparison import COLUMNS, format_models
 from langdiff.typology.association.correlation import RELATED, category_means
+from langdiff.typology.association.levels import Key
 from langdiff.typology.association.sample import Sample
 
 KEY = ["predictor", "language_model", "corpus"]
+RECOMMENDED = {"phylo+area": "kinship and area", "phylo": "kinship"}  # tests that stand first
+SHARES = ("df", "df_residual", "phylo_share", "area_share")
+LEVEL_FIGURES = ("mean", "std_error", "low", "high", "percent", "percent_low", "percent_high")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -29,8 +36,9 @@ class Correlations(Result):
         One row per test: ``predictor``, ``language_model``, ``corpus``, ``test``, ``given`` (predictors held
         fixed), ``n`` (languages tested), ``missing`` (languages without a value), ``statistic`` (what the
         estimate is), ``estimate``, ``low`` and ``high`` (95 % interval; NaN where the test has none), ``p``
-        (two-sided), ``p_adjusted`` (Benjamini–Hochberg), ``significant``, and ``reason`` (why there is no p, or
-        what limits it).
+        (two-sided), ``p_adjusted`` (Benjamini–Hochberg within each test), ``significant``, ``df``,
+        ``df_residual``, ``phylo_share`` and ``area_share`` (of tests along the tree and over distance), and
+        ``reason`` (why there is no p, or what limits it).
     samples : tuple of Sample
         Languages, difficulties and predictors that were tested, one sample per corpus.
     alpha : float
@@ -40,6 +48,10 @@ class Correlations(Result):
     relatedness : DataFrame
         Models behind the tests ``"phylo"``, ``"area"`` and ``"phylo+area"``, and independence, with the shares of the
         variance that follow tree and distance; see `langdiff.typology.compare_relatedness`.
+    level_means : mapping from Key to Effects
+        Means of the levels of categories along the tree and over distance; see `levels`, `contrast` and `pairs`.
+    tree : str
+        Name of the family tree that tests used, with a hash of its file; empty without one.
 
     Examples
     --------
@@ -59,6 +71,8 @@ class Correlations(Result):
     alpha: float
     signature: str
     relatedness: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COLUMNS)))
+    level_means: Mapping[Key, Effects] = field(default_factory=dict)
+    tree: str = ""
 
     printing: ClassVar = {"index": False}
 
@@ -93,6 +107,55 @@ class Correlations(Result):
                     tables.append(means)
         columns = [*KEY, "category", "n", "mean", "sd"]
         return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+    @property
+    def levels(self) -> pd.DataFrame:
+        """Means of the levels of categories by the tests along the tree and over distance, one row per level.
+
+        ``predictor``, ``language_model``, ``corpus``, ``test``, ``level``, ``n``, ``mean``, ``std_error``, ``low`` and
+        ``high`` (95 %) in nats, ``percent``, ``percent_low`` and ``percent_high``.
+        """
+        tables = []
+        for key, effects in self.level_means.items():
+            frame = effects._marginal().rename(columns={"difficulty": "mean"})
+            sample = next(sample for sample in self.samples if sample.corpus == key.corpus)
+            both = sample.difficulty[key.language_model].notna()
+            frame["n"] = sample.predictors.loc[both, key.predictor].astype(str).value_counts().reindex(frame.index)
+            tables.append(frame.reset_index().assign(**key._asdict()))
+        columns = [*Key._fields, "level", "n", *LEVEL_FIGURES]
+        return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+    def level_effects(self, **which: str) -> Effects:
+        """Return the means of the levels of one category by one test, with their joint errors.
+
+        Parameters
+        ----------
+        **which : str
+            ``predictor``, ``language_model``, ``corpus`` or ``test``, as far as there are several.
+
+        Raises
+        ------
+        ConfigError
+            If none or several fit; the message names them.
+        """
+        keys = [key for key in self.level_means if all(getattr(key, name, None) == is_ for name, is_ in which.items())]
+        if len(keys) != 1:
+            known = listing([" ".join(filter(None, key)) for key in keys or self.level_means], 9)
+            found = (
+                f"{len(keys)} fit: {known}. Choose by predictor=, language_model=, corpus= or test="
+                if keys
+                else (f"none fits; there are {known}" if self.level_means else "no category was tested along a tree")
+            )
+            raise ConfigError(f"means of levels: {found}.")
+        return self.level_means[keys[0]]
+
+    def contrast(self, one: str, other: str, **which: str) -> Contrast:
+        """Compare two levels of a category along the tree; `which` as in `level_effects`."""
+        return self.level_effects(**which).contrast(one, other)
+
+    def pairs(self, **which: str) -> Pairs:
+        """Compare all levels of a category in pairs, adjusted together; `which` as in `level_effects`."""
+        return self.level_effects(**which).pairs()
 
     def points(self, predictor: str) -> pd.DataFrame:
         """Return the data of the tests of a predictor: one row per language, language model and corpus.
@@ -135,25 +198,41 @@ class Correlations(Result):
 
     def _lines(self) -> Iterator[str]:
         found = int(self.tests["significant"].sum())
+        sizes = self.tests[self.tests["p"].notna()].groupby("test", sort=False).size()
+        kinds = ", ".join(f"{test} {size}" for test, size in sizes.items())
         yield (
-            f"{self.family_size} tests with a p, Benjamini-Hochberg over all of them at false discovery rate "
+            f"{self.family_size} tests with a p ({kinds}), Benjamini-Hochberg within each kind at false discovery rate "
             f"{self.alpha:g}: {found} significant"
         )
+        if recommended := next((test for test in RECOMMENDED if test in set(self.tests["test"])), ""):
+            yield f"{recommended} allows for {RECOMMENDED[recommended]}, and stands first"
+            if recommended == "phylo":
+                yield "phylo does not allow for area: phylo+area does, and needs places of languages"
 
     def _table(self) -> pd.DataFrame:
-        """Return the tests, smallest p-value first, without empty columns."""
-        table = self.tests.sort_values(["p", *KEY], kind="stable")
+        """Return the tests, those that allow for kinship and area first, then the smallest p, without empty columns."""
+        order = {test: place for place, test in enumerate(RECOMMENDED)}
+        first = self.tests["test"].map(lambda test: order.get(test, len(order)))
+        table = self.tests.assign(first=first).sort_values(["first", "p", *KEY], kind="stable").drop(columns="first")
         blank = [name for name in ("corpus", "given", "reason") if not table[name].str.len().any()]
+        shown = [name for name in SHARES if table[name].notna().any()]
+        blank += [name for name in SHARES if name not in shown]
         table = table.drop(columns=[*blank, *(["missing"] if not table["missing"].any() else [])])
         return table.assign(
             **{name: table[name].map("{:.3f}".format).replace("nan", "") for name in ("estimate", "low", "high")},
             **{name: table[name].map("{:.2g}".format).replace("nan", "") for name in ("p", "p_adjusted")},
+            **{name: table[name].map("{:.3g}".format).replace("nan", "") for name in shown},
             significant=table["significant"].map({True: "yes", False: ""}),
         )
 
     def _notes(self) -> Iterator[str]:
         """Yield means of categories, shares of the variance, and cautions, with blank lines between them."""
         blocks = []
+        if len(levels := self.levels):
+            shown = ["n", "mean", "std_error", "percent", "percent_low", "percent_high"]
+            key = [name for name in Key._fields if levels[name].str.len().any()]
+            table = levels[[*key, "level", *shown]].round(dict.fromkeys(shown[3:], 1) | {"mean": 4, "std_error": 4})
+            blocks.append(["Means of levels that allow for relatives, nats and %:", table.to_string(index=False)])
         categories = self.categories()
         if len(categories):
             blocks.append(["Means of categories, nats:", categories.round(4).to_string(index=False)])
@@ -177,7 +256,8 @@ class Correlations(Result):
             rows = f"{sizes.sum()} of {sample.corpus}" if sample.corpus else f"{sizes.sum()}"
             cautions.append(
                 f"The {rows} are in {len(sizes)} families, the largest of {sizes.iloc[0]}; {', '.join(naive)} take "
-                "them as independent."
+                "them as independent"
+                + ("." if set(self.tests["test"]) & aware else "; give a tree for a test that allows for kinship.")
             )
         return cautions
 
@@ -255,8 +335,19 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans
     return adjusted, rejected
 
 
-def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlations:
-    """Adjust the tests of several calls of `correlate` together, as one family.
+def adjust_within(p: pd.Series, kinds: pd.Series, alpha: float) -> tuple[Floats, Booleans]:
+    """Adjust p-values by Benjamini and Hochberg's procedure within each kind of test; see `benjamini_hochberg`."""
+    adjusted, significant = np.full(len(p), np.nan), np.zeros(len(p), dtype=bool)
+    for kind in kinds.unique():
+        rows = (kinds == kind).to_numpy(dtype=bool)
+        adjusted[rows], significant[rows] = benjamini_hochberg(p[rows].to_numpy(dtype=float), alpha)
+    return adjusted, significant
+
+
+def adjust(
+    results: Iterable[Correlations], *, alpha: float = 0.05, within: Literal["test"] | None = "test"
+) -> Correlations:
+    """Adjust the tests of several calls of `correlate` together, those of each kind as one family.
 
     Two corpora or language models that are examined together make one family of tests, so their p-values
     must be adjusted together before any is called significant.
@@ -267,11 +358,13 @@ def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlati
         Results of any number of calls of `langdiff.correlate`.
     alpha : float
         False discovery rate.
+    within : {"test", None}
+        Whether Pearson's, Mood's, … make a family each; None makes one family of all tests, as the paper does.
 
     Returns
     -------
     Correlations
-        All tests, in order, with ``p_adjusted`` and ``significant`` computed over all of them.
+        All tests, in order, with ``p_adjusted`` and ``significant`` computed over all of a family.
 
     Raises
     ------
@@ -307,11 +400,15 @@ def adjust(results: Iterable[Correlations], *, alpha: float = 0.05) -> Correlati
     if len(twice):
         first = "; ".join(" ".join(filter(None, map(str, row))) for row in twice[key].head(5).itertuples(index=False))
         raise DataError(f"{len(twice)} test(s) are duplicated: {first}; give each call its own corpus name.")
-    tests["p_adjusted"], tests["significant"] = benjamini_hochberg(tests["p"].to_numpy(), alpha)
+    tests["p_adjusted"], tests["significant"] = adjust_within(
+        tests["p"], tests["test"] if within == "test" else tests["test"].map(lambda _: ""), alpha
+    )
     return Correlations(
         tests=tests,
         samples=tuple({id(s): s for result in results for s in result.samples}.values()),
         relatedness=pd.concat([result.relatedness for result in results], ignore_index=True),
+        level_means={key: means for result in results for key, means in result.level_means.items()},
+        tree=next((result.tree for result in results if result.tree), ""),
         alpha=alpha,
         signature=f"{' + '.join(result.signature for result in results)}|adjusted:{name_of_number(alpha)}",
     )

@@ -10,6 +10,7 @@ from scipy import optimize, stats
 from langdiff.base.types import Floats
 
 MOST = 1e4  # times the residual variance: relatives are then equal but for rounding
+NONE = 1e-7  # share of the variance that is taken as 0
 LARGEST_SHARE = 1 - 1e-6  # of one effect: some residual is left, so that languages at one place can differ
 LEAST = 1e-8  # residual variance, of a variable of variance 1, beside errors that are known
 Curve = Callable[[float], float]
@@ -18,19 +19,74 @@ CHI2_95 = float(stats.chi2.ppf(0.95, 1))
 
 
 class Coefficients(NamedTuple):
-    """Coefficients of a regression, with standard errors and Satterthwaite's degrees of freedom, each shape (p,)."""
+    """Coefficients of a regression, with what their tests need.
+
+    Attributes
+    ----------
+    estimate, std_error, degrees : ndarray, shape (p,)
+        Estimates, standard errors and Satterthwaite's degrees of freedom.
+    covariance : ndarray, shape (p, p)
+        Their covariance.
+    gradients : ndarray, shape (K, p, p)
+        Derivatives of the covariance by the variances of the model.
+    of_variances : ndarray, shape (K, K)
+        Covariance of the estimates of these variances.
+    most : int
+        n − p, the most degrees of freedom.
+    """
 
     estimate: Floats
     std_error: Floats
     degrees: Floats
+    covariance: Floats
+    gradients: Floats
+    of_variances: Floats
+    most: int
+
+    def freedom(self, contrasts: Floats) -> Floats:
+        """Return Satterthwaite's degrees of freedom of contrasts, shape (q, p), each between 1 and n − p."""
+        variances = np.einsum("qi,ij,qj->q", contrasts, self.covariance, contrasts)
+        slopes = np.einsum("qi,kij,qj->qk", contrasts, self.gradients, contrasts)
+        error = np.einsum("qk,kl,ql->q", slopes, self.of_variances, slopes)
+        degrees: Floats = np.clip(2 * variances**2 / np.maximum(error, 1e-300), 1, self.most)
+        return degrees
+
+    def wald(self, contrasts: Floats) -> tuple[float, int, float]:
+        r"""Test whether contrasts are all 0.
+
+        .. math:: F = (L\hat\beta)' (L \hat C L')^{-1} (L\hat\beta) / q
+
+        The denominator's degrees of freedom are those of Fai and Cornelius (1996): with :math:`\nu_m` of the contrasts
+        along the eigenvectors of :math:`L \hat C L'` and :math:`E = \sum_{\nu_m > 2} \nu_m / (\nu_m - 2)`, they are
+        :math:`2E / (E - q)`; where some :math:`\nu_m \le 2` or :math:`E \le q`, the least :math:`\nu_m`.
+
+        Parameters
+        ----------
+        contrasts : ndarray, shape (q, p)
+            L, of full rank.
+
+        Returns
+        -------
+        statistic, q, degrees
+            F and its degrees of freedom.
+        """
+        q = len(contrasts)
+        sizes, vectors = np.linalg.eigh(contrasts @ self.covariance @ contrasts.T)
+        rotated = vectors.T @ contrasts
+        statistic = float(np.sum((rotated @ self.estimate) ** 2 / sizes)) / q
+        each = self.freedom(rotated)
+        expected = float((each[each > 2] / (each[each > 2] - 2)).sum())
+        if q == 1 or (each <= 2).any() or expected <= q:
+            return statistic, q, float(each.min())
+        return statistic, q, 2 * expected / (expected - q)
 
 
 def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
-    r"""Maximize the restricted likelihood of :math:`y \sim N(X\beta, \sigma^2(I + \sum_k \lambda_k V_k))`.
+    r"""Maximize the restricted likelihood of :math:`y \sim N(X\beta, \sigma^2(\sum_k s_k V_k + s_0 I))`, shares s.
 
     The model is that of ``statsmodels``' ``MixedLM``, and so are the estimates. It is written out since variances
     of 0 are common among a few families, where that warns and, with some of its optimizers, ends in singular
-    matrices.
+    matrices. Shares of the variance are searched, not ratios to the residual, since the residual may be 0, too.
 
     Parameters
     ----------
@@ -44,20 +100,19 @@ def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
     Returns
     -------
     ndarray, shape (K + 1,)
-        Variances of the K effects, then of the residual; those of effects may be 0.
+        Variances of the K effects, then of the residual; those of effects may be 0, and the residual is at least
+        10⁻⁶ of their sum.
     """
     n, p = design.shape
-    ratios = _lowest(_criterion(design, y, parts), len(parts)).x
-    projected, _ = _project(np.linalg.inv(np.eye(n) + np.tensordot(ratios, parts, axes=1)), design)
-    residual = float(y @ projected @ y) / (n - p)
-    return np.append(ratios * residual, residual)
+    every = [*parts, np.eye(n)]
+    shares = _lowest(_criterion(design, y, every), [(0.0, 1.0)] * len(parts) + [(1 - LARGEST_SHARE, 1.0)])[0]
+    projected, _ = _project(np.linalg.inv(np.tensordot(shares, every, axes=1)), design)
+    variances: Floats = shares * (float(y @ projected @ y) / (n - p))
+    return variances
 
 
 def profile_share(design: Floats, y: Floats, parts: list[Floats], place: int, share: float) -> float:
-    r"""Maximize the restricted likelihood over all variances but one effect's share of their sum.
-
-    With the ratios :math:`\lambda_k` of `reml_variances`, the share s of effect k is fixed by
-    :math:`\lambda_k = \tfrac{s}{1 - s}(1 + \sum_{j \ne k} \lambda_j)`.
+    """Maximize the restricted likelihood over all variances but one effect's share of their sum.
 
     Parameters
     ----------
@@ -70,31 +125,26 @@ def profile_share(design: Floats, y: Floats, parts: list[Floats], place: int, sh
     place : int
         Place of the effect among them.
     share : float
-        Its share, at least 0 and below 1.
+        Its share, at least 0 and at most `LARGEST_SHARE`.
 
     Returns
     -------
     float
-        Restricted log-likelihood; where the residual variance is most likely 0, up to some thousandths less than at 0.
+        Restricted log-likelihood.
     """
-    criterion = _criterion(design, y, parts)
-    odds = share / (1 - share)
-
-    def of_others(others: Floats) -> tuple[float, Floats]:
-        value, slopes = criterion(np.insert(others, place, odds * (1 + others.sum())))
-        return value, np.delete(slopes, place) + odds * slopes[place]
-
     n, p = design.shape
-    constant = (n - p) * (np.log(2 * np.pi / (n - p)) + 1)
-    return -0.5 * float(constant + _lowest(of_others, len(parts) - 1).fun)
+    bounds = [(0.0, 1.0)] * len(parts) + [(1 - LARGEST_SHARE, 1.0)]
+    bounds[place] = (share, share)
+    lowest = _lowest(_criterion(design, y, [*parts, np.eye(n)]), bounds)[1]
+    return -0.5 * float((n - p) * (np.log(2 * np.pi / (n - p)) + 1) + lowest)
 
 
 def _criterion(design: Floats, y: Floats, parts: list[Floats]) -> Criterion:
-    """Return minus twice the restricted log-likelihood of ratios to the residual variance, but for a constant."""
+    """Return minus twice the restricted log-likelihood of shares of the variance, but for a constant."""
     n, p = design.shape
 
-    def criterion(ratios: Floats) -> tuple[float, Floats]:
-        covariance = np.eye(n) + np.tensordot(ratios, parts, axes=1)
+    def criterion(shares: Floats) -> tuple[float, Floats]:
+        covariance = np.tensordot(shares, parts, axes=1)
         factor = np.linalg.cholesky(covariance)
         projected, information = _project(np.linalg.inv(covariance), design)
         moved = projected @ y
@@ -106,11 +156,33 @@ def _criterion(design: Floats, y: Floats, parts: list[Floats]) -> Criterion:
     return criterion
 
 
-def _lowest(criterion: Criterion, effects: int) -> optimize.OptimizeResult:
-    starts = (np.full(effects, start) for start in (0.05, 1.0, 20.0))  # the likelihood can have two modes
-    bounds = [(0.0, MOST)] * effects
-    found = [optimize.minimize(criterion, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
-    return min(found, key=lambda result: float(result.fun))
+def _lowest(criterion: Criterion, bounds: list[tuple[float, float]]) -> tuple[Floats, float]:
+    """Return the shares within bounds, of sum 1, at which a criterion is lowest, and its value there.
+
+    The search begins in the middle of what is free and near each of its corners, since the likelihood can have several
+    modes.
+    """
+    lows, highs = np.array(bounds).T
+    free = highs > lows
+    corners = np.eye(len(bounds))[free]
+    starts = [free / free.sum(), *(0.9 * corner + 0.1 * free / free.sum() for corner in corners)]
+    one = {"type": "eq", "fun": lambda shares: shares.sum() - 1, "jac": np.ones_like}
+    best, least = lows, np.inf
+    for start in starts:
+        found = optimize.minimize(
+            criterion,
+            lows + (1 - lows.sum()) * start,
+            jac=True,
+            bounds=bounds,
+            constraints=[one],
+            method="SLSQP",
+            options={"ftol": 1e-11, "maxiter": 200},
+        )
+        shares = np.clip(found.x, lows, highs)
+        value = criterion(shares / shares.sum())[0]
+        if value < least:
+            best, least = shares / shares.sum(), value
+    return best, least
 
 
 def reml_variances_beside(design: Floats, y: Floats, parts: list[Floats], known: Floats) -> Floats:
@@ -272,7 +344,7 @@ def coefficients(
     Returns
     -------
     Coefficients
-        Degrees of freedom are between 1 and n − p.
+        Degrees of freedom are between 1 and n − p; the error of variances that are estimated as 0 is left out.
     """
     n, p = design.shape
     covariance = np.tensordot(variances, parts, axes=1) + (0.0 if known is None else known)
@@ -280,12 +352,18 @@ def coefficients(
     projected, information = _project(inverse, design)
     spread = np.linalg.inv(information)
     weights = spread @ design.T @ inverse  # (p, n): estimates from y
-    moved = [projected @ part for part in parts]
-    of_variances = 0.5 * np.array([[np.sum(a * b.T) for b in moved] for a in moved])
-    gradients = np.array([np.einsum("pi,ij,pj->p", weights, part, weights) for part in parts])  # (K, p)
-    error = np.einsum("kp,kl,lp->p", gradients, np.linalg.pinv(of_variances), gradients)
-    degrees = np.clip(2 * np.diag(spread) ** 2 / error, 1, n - p)
-    return Coefficients(weights @ y, np.sqrt(np.diag(spread)), degrees)
+    present = [part for part, variance in zip(parts, variances, strict=True) if variance > NONE * variances.sum()]
+    moved = [projected @ part for part in present]
+    found = Coefficients(
+        estimate=weights @ y,
+        std_error=np.sqrt(np.diag(spread)),
+        degrees=np.full(p, float(n - p)),
+        covariance=spread,
+        gradients=np.array([weights @ part @ weights.T for part in present]),
+        of_variances=np.linalg.pinv(0.5 * np.array([[np.sum(a * b.T) for b in moved] for a in moved])),
+        most=n - p,
+    )
+    return found._replace(degrees=found.freedom(np.eye(p)))
 
 
 def _project(inverse: npt.NDArray[np.floating], design: Floats) -> tuple[npt.NDArray[np.floating], Floats]:

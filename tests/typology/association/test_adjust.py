@@ -66,8 +66,11 @@ def results(seed=0):
 def test_several_calls_become_one_family():
     one, two = results()
     both = adjust([one, two])
-    expected, _ = benjamini_hochberg(np.concatenate([one.tests["p"], two.tests["p"]]))
-    assert_allclose(both.tests["p_adjusted"], expected)
+    for test, rows in both.tests.groupby("test"):  # several tests of one hypothesis are no family
+        p = np.concatenate([result.tests.loc[result.tests["test"] == test, "p"] for result in (one, two)])
+        assert_allclose(rows["p_adjusted"], benjamini_hochberg(p)[0])
+    pooled, _ = benjamini_hochberg(np.concatenate([one.tests["p"], two.tests["p"]]))
+    assert_allclose(adjust([one, two], within=None).tests["p_adjusted"], pooled)
     assert both.family_size == 12
     assert [sample.corpus for sample in both.samples] == ["one", "two"]
     assert len(both.points("a")) == 24

@@ -68,7 +68,11 @@ def test_published_figures_word_inventory_stands_beside_length():
         (lambda d, x: (d, x.assign(k=1.0)), DataError, "constant predictor.*'k'"),
         (lambda d, x: (d, x.assign(k=x["a"] - 2 * x["b"] + 7)), DataError, "'k' is determined by 'a', 'b', 'c'"),
         (lambda d, x: (d.iloc[:5], x), DataError, "5 languages have all 3 predictors; at least 6"),
-        (lambda d, x: (d, x.assign(k="SVO")), ConfigError, "'k'] are categories|'k' are categories"),
+        (
+            lambda d, x: (d, pd.DataFrame({k: 1.0 * (np.arange(len(x)) % 3 == k) for k in range(3)}, x.index)),
+            DataError,
+            "A full set of dummies: pass the category itself",
+        ),
         (
             lambda d, x: (pd.DataFrame({"one": d, "two": d}), x),
             ConfigError,

@@ -36,7 +36,11 @@ def test_a_tree_without_tests_is_the_test_along_it(drawn):
     y, table = drawn
     result = correlate(y, table, tree=TREE)
     made = result.tests.groupby("predictor")["test"].agg(list).to_dict()
-    assert made == {"x": ["pearson", "spearman", "phylo"], "z": ["pearson", "spearman", "phylo"], "order": ["mood"]}
+    assert made == {
+        "x": ["pearson", "spearman", "phylo"],
+        "z": ["pearson", "spearman", "phylo"],
+        "order": ["phylo", "mood"],
+    }
     assert "tests:pearson,spearman,phylo,mood|" in result.signature
     assert "relatives:" in result.signature
     row = result.tests.set_index(["predictor", "test"]).loc[("x", "phylo")]
@@ -65,7 +69,7 @@ def test_a_tree_without_tests_is_used_by_regressions_and_draws(drawn):
         lambda **more: regress(y, table, only="x", tests="independent", **more),
         lambda **more: propagate_errors(draws, table, only="x", tests="pearson", seed=0, **more),
     ):
-        with pytest.raises(ConfigError, match="a family tree is given, and none of the tests uses it"):
+        with pytest.raises(ConfigError, match="tree is used by tests 'phylo'"):
             call(tree=TREE)
         with pytest.raises(ConfigError, match="coordinates are given, and none of the tests uses them"):
             call(coordinates=places())
@@ -74,11 +78,13 @@ def test_a_tree_without_tests_is_used_by_regressions_and_draws(drawn):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"tests": "pearson", "tree": TREE}, r"a family tree is given, .*: 'pearson'\. Add tests='phylo'"),
-        ({"tests": ["mixed", "mood"], "tree": TREE}, "a family tree is given"),
+        (
+            {"tests": "pearson", "tree": TREE},
+            r"tree is used by tests 'phylo' .*, and tests are 'pearson': add tests='phylo\+area', or leave",
+        ),
+        ({"tests": ["mixed", "mood"], "tree": TREE}, "tree is used by tests"),
         # a tree in Newick's format has no places, which the test over distance would take from Glottolog
-        ({"tests": "area", "tree": TREE, "coordinates": places()}, r"a family tree is given, .*: 'area'"),
-        ({"only": "order", "tree": TREE}, r"a family tree is given, .*: 'mood'"),
+        ({"tests": "area", "tree": TREE, "coordinates": places()}, r"tree is used by tests .* are 'area'"),
         ({"coordinates": places()}, "coordinates are given, and none of the tests uses them: 'pearson', 'spearman'"),
         ({"tests": "phylo", "tree": TREE, "coordinates": places()}, "coordinates are given"),
         ({"tests": "mood", "interval": "bootstrap", "seed": 1}, r"interval='bootstrap' is for .* tests are 'mood'"),
