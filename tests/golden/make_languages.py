@@ -42,7 +42,7 @@ def correlate(predictors, **options):
     """Test predictors against difficulties, naming every option."""
     named = {
         "edition_info": None, "corpus": "golden", "tests": ["pearson"], "only": (), "given": (), "tree": None,
-        "coordinates": None, "averaging": "difficulty", "average": "language", "interval": "fisher", "alpha": 0.05,
+        "coordinates": None, "averaging": "difficulty", "average": "language", "interval": "fisher", "min_level": 3,
     }  # fmt: skip
     return ld.correlate(languages()[0], predictors, **(named | options))
 
