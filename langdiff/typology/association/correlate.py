@@ -187,7 +187,7 @@ def correlate(
     if average not in ("language", None):
         raise ConfigError(f"{option('average', average)}: must be 'language' or None.")
     unit: Unit = "edition" if average is None else "language"
-    usual = "phylo+area" if has_places(tree, coordinates, edition_info) else "phylo"
+    usual: RelatedTest = "phylo+area" if has_places(tree, coordinates, edition_info) else "phylo"
     settings = settle(tests, given, unit, interval, n_resamples, tree is not None, usual=usual, min_level=min_level)
     random = interval == "bootstrap" or "permutation" in settings.tests
     rng = generator(seed, "permutations and bootstrap samples") if random else generator(0)

@@ -127,7 +127,7 @@ def compare_levels(
     if reason := obstacle(design, y, phylo):
         return Outcome("F", n, reason=reason), None
     fit = fit_related(design, y / scale, phylo, kilometres)
-    found, each = slopes(design, y / scale, fit), np.eye(design.shape[1])[: len(names)]
+    found, each = slopes(design, y / scale, fit, zeros=False), np.eye(design.shape[1])[: len(names)]
     statistic, df, df_residual = found.wald(each[:-1] - each[-1])
     outcome = Outcome(
         statistic="F",

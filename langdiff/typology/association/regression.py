@@ -202,8 +202,8 @@ def regress(
     """
     import statsmodels.api as sm
 
-    related = "phylo+area" if has_places(tree, coordinates, edition_info) else "phylo"
-    usual = (INDEPENDENT,) if tree is None else (INDEPENDENT, related)
+    along: Residuals = "phylo+area" if has_places(tree, coordinates, edition_info) else "phylo"
+    usual = (INDEPENDENT,) if tree is None else (INDEPENDENT, along)
     models = _check_tests(usual if tests is None else names_once(tests))
     sample = gather(
         difficulties, predictors, edition_info=edition_info, corpus="", averaging=averaging, unit="language"
@@ -221,7 +221,7 @@ def regress(
     rows = np.logical_and.reduce([values, *(relatives.known(test) for test in related)])
     y = sample.difficulty.loc[rows, lm].to_numpy(dtype=float)
     x, of = _columns(sample.predictors.loc[rows, names], reference or {})
-    _check_design(x.to_numpy(), list(x))
+    _check_design(x.to_numpy(), x.columns.astype(str).tolist())
     design = np.column_stack([np.ones(len(x)), x])
     fitted = sm.OLS(y, design).fit()
     terms = pd.concat([_terms(x, y, of, test, relatives.take(test, rows)) for test in models])
@@ -261,7 +261,7 @@ def _columns(frame: pd.DataFrame, reference: Mapping[str, str]) -> tuple[pd.Data
             part = (column - column.mean()) / spread.where(spread > 0, 1.0)
         else:
             part = dummies(frame[name], reference.get(str(name)))
-            part.columns = [f"{name}: {level}" for level in part]
+            part = part.rename(columns=(f"{name}: {{}}").format)
         parts.append(part)
         of += [name] * part.shape[1]
     return pd.concat(parts, axis=1), pd.Index(of)
@@ -275,7 +275,8 @@ def _terms(
     design = np.column_stack([np.ones(len(x)), x])
     if reason := obstacle(design, y, matrices[0]):
         raise DataError(f"{option('tests', test)}: {reason}.")
-    found = slopes(design, y / scale, fit_related(design, y / scale, *matrices))
+    fit = fit_related(design, y / scale, *matrices)
+    found, jointly = slopes(design, y / scale, fit), slopes(design, y / scale, fit, zeros=False)
     estimate, std_error, degrees = (column[1:] for column in found[:3])
     half = stats.t.ppf(0.975, degrees) * std_error
     columns = {
@@ -292,8 +293,8 @@ def _terms(
     table = pd.DataFrame(columns, index=pd.Index(x.columns, name="predictor")).assign(f=np.nan, df=np.nan)
     for name in of[of != x.columns].unique():
         contrasts = np.eye(design.shape[1])[1 + np.flatnonzero(of == name)]
-        f, df, degrees = found.wald(contrasts)
-        row = {"f": f, "df": float(df), "degrees": degrees, "p": float(stats.f.sf(f, df, degrees)), "test": test}
+        f, df, freedom = jointly.wald(contrasts)
+        row = {"f": f, "df": float(df), "degrees": freedom, "p": float(stats.f.sf(f, df, freedom)), "test": test}
         table = pd.concat([table, pd.DataFrame(row, index=pd.Index([name], name="predictor"))])
     return table
 

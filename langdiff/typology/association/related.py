@@ -114,9 +114,11 @@ def _variances(design: Floats, y: Floats, effects: list[Floats], known: Floats |
     return reml_variances(design, y, effects)
 
 
-def slopes(design: Floats, y: Floats, fit: RelatedFit, known: Floats | None = None) -> Coefficients:
+def slopes(
+    design: Floats, y: Floats, fit: RelatedFit, known: Floats | None = None, *, zeros: bool = True
+) -> Coefficients:
     """Return the coefficients of a fit, with errors and degrees of freedom; the range is taken as given."""
-    return coefficients(design, y, fit.parts, fit.variances, known)
+    return coefficients(design, y, fit.parts, fit.variances, known, zeros=zeros)
 
 
 def interval_of_share(design: Floats, y: Floats, fit: RelatedFit, name: str) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """Regression with correlated residuals: variances by restricted maximum likelihood, tests of slopes. Arrays only."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -166,7 +166,7 @@ def _lowest(criterion: Criterion, bounds: list[tuple[float, float]]) -> tuple[Fl
     free = highs > lows
     corners = np.eye(len(bounds))[free]
     starts = [free / free.sum(), *(0.9 * corner + 0.1 * free / free.sum() for corner in corners)]
-    one = {"type": "eq", "fun": lambda shares: shares.sum() - 1, "jac": np.ones_like}
+    one: Any = {"type": "eq", "fun": lambda shares: shares.sum() - 1, "jac": np.ones_like}
     best, least = lows, np.inf
     for start in starts:
         found = optimize.minimize(
@@ -321,7 +321,13 @@ def restricted_log_likelihood(design: Floats, y: Floats, covariance: Floats) -> 
 
 
 def coefficients(
-    design: Floats, y: Floats, parts: list[Floats], variances: Floats, known: Floats | None = None
+    design: Floats,
+    y: Floats,
+    parts: list[Floats],
+    variances: Floats,
+    known: Floats | None = None,
+    *,
+    zeros: bool = True,
 ) -> Coefficients:
     r"""Return generalized least squares, given the variances of :math:`V = \sum_k \theta_k V_k\,[+ S]`.
 
@@ -340,11 +346,13 @@ def coefficients(
         Estimates of the variances.
     known : ndarray, shape (n, n), optional
         S, the known covariance of errors of y.
+    zeros : bool
+        Whether variances estimated as 0 count as estimated with error, too.
 
     Returns
     -------
     Coefficients
-        Degrees of freedom are between 1 and n − p; the error of variances that are estimated as 0 is left out.
+        Degrees of freedom are between 1 and n − p.
     """
     n, p = design.shape
     covariance = np.tensordot(variances, parts, axes=1) + (0.0 if known is None else known)
@@ -352,15 +360,17 @@ def coefficients(
     projected, information = _project(inverse, design)
     spread = np.linalg.inv(information)
     weights = spread @ design.T @ inverse  # (p, n): estimates from y
-    present = [part for part, variance in zip(parts, variances, strict=True) if variance > NONE * variances.sum()]
+    present = [
+        part for part, variance in zip(parts, variances, strict=True) if zeros or variance > NONE * variances.sum()
+    ]
     moved = [projected @ part for part in present]
     found = Coefficients(
         estimate=weights @ y,
         std_error=np.sqrt(np.diag(spread)),
         degrees=np.full(p, float(n - p)),
-        covariance=spread,
+        covariance=np.asarray(spread, dtype=np.float64),
         gradients=np.array([weights @ part @ weights.T for part in present]),
-        of_variances=np.linalg.pinv(0.5 * np.array([[np.sum(a * b.T) for b in moved] for a in moved])),
+        of_variances=np.asarray(np.linalg.pinv(0.5 * np.array([[np.sum(a * b.T) for b in moved] for a in moved]))),
         most=n - p,
     )
     return found._replace(degrees=found.freedom(np.eye(p)))
