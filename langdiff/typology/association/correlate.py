@@ -338,7 +338,7 @@ def _plan(sample: Sample, only: Sequence[str], settings: Settings, named: bool) 
 
 
 def _way(tests: Sequence[str]) -> str:
-    """Say what tests a category where a test of numbers was asked for."""
+    """Name the tests of categories if a test of numbers was asked for."""
     if tests[0] not in NUMERIC or tests[0] in CATEGORICAL:
         return ""
     related = f"{option('tests', 'phylo+area')} (allows for kinship and area)"

@@ -150,11 +150,25 @@ class Correlations(Result):
         return self.level_means[keys[0]]
 
     def contrast(self, one: str, other: str, **which: str) -> Contrast:
-        """Compare two levels of a category along the tree; `which` as in `level_effects`."""
+        """Compare two levels of a category along the tree.
+
+        Parameters
+        ----------
+        one, other : str
+            Levels.
+        **which : str
+            Category, language model, corpus or test; see `level_effects`.
+        """
         return self.level_effects(**which).contrast(one, other)
 
     def pairs(self, **which: str) -> Pairs:
-        """Compare all levels of a category in pairs, adjusted together; `which` as in `level_effects`."""
+        """Compare all levels of a category in pairs, adjusted together.
+
+        Parameters
+        ----------
+        **which : str
+            Category, language model, corpus or test; see `level_effects`.
+        """
         return self.level_effects(**which).pairs()
 
     def points(self, predictor: str) -> pd.DataFrame:
@@ -210,7 +224,7 @@ class Correlations(Result):
                 yield "phylo does not allow for area: phylo+area does, and needs places of languages"
 
     def _table(self) -> pd.DataFrame:
-        """Return the tests, those that allow for kinship and area first, then the smallest p, without empty columns."""
+        """Return the tests without empty columns, the recommended one first, then the smallest p."""
         order = {test: place for place, test in enumerate(RECOMMENDED)}
         first = self.tests["test"].map(lambda test: order.get(test, len(order)))
         table = self.tests.assign(first=first).sort_values(["first", "p", *KEY], kind="stable").drop(columns="first")
