@@ -58,6 +58,8 @@ def local_copies(paths: Any) -> Any:
 
 def local_copy(path: Any) -> Any:
     """Return a path with the copy in the cache in place of an address, which must be one file; see `local_copies`."""
+    if address_of(path) is None:
+        return path
     found = local_copies(path)
     if isinstance(found, list):
         raise DataError(f"{address_of(path)}: {len(found)} files match; name one.")
