@@ -1,4 +1,4 @@
-"""One rule for all files of results: the ending of the name says what is written."""
+"""Files of results, whose kind is the ending of their name."""
 
 from collections.abc import Iterable
 from pathlib import Path

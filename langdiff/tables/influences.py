@@ -44,7 +44,7 @@ class InfluenceRecord:
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """Influences of clusters on the difficulties of a fit, and what is known of the texts behind them.
+    """Influences of clusters on the difficulties of a fit, with hashes of the texts behind them.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Influences:
     counts: tuple[str, ...] = ()
 
     def to_record(self) -> InfluenceRecord:
-        """Return what is saved."""
+        """Return the record to be saved."""
         values = self.values if self.values.size <= MOST_EXACT else self.values.astype(np.float32)
         content = zlib.compress(values.tobytes(), 6)
         return InfluenceRecord(
@@ -93,7 +93,7 @@ class Influences:
 
     @classmethod
     def from_record(cls, record: InfluenceRecord) -> Self:
-        """Return the influences that a record holds; none are left of those that were too large."""
+        """Return the influences of a record; their values are empty if they were too large to save."""
         count, intents = len(record.editions), len(record.intents)
         names = record.intents if record.by == "intent" else record.clusters
         values = np.zeros((0, count))

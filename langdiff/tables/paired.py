@@ -16,7 +16,7 @@ ENOUGH_CLUSTERS = 50  # whose influences simultaneous inference draws from
 
 
 class Source(NamedTuple):
-    """One fit of a table: its name, effects, influences, what is known of editions, and its errors in words."""
+    """One fit of a table: name, effects, influences, properties of editions, and errors in words."""
 
     name: str
     effects: Effects

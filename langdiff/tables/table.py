@@ -276,7 +276,7 @@ def _unit(sources: list[Source], scale: str | None) -> str:
 
 
 def _information(sources: list[Source], given: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Return what is known of the editions; what is given counts more than what fits know."""
+    """Return the properties of editions; those given count more than those of fits."""
     if given is not None and not isinstance(given, pd.DataFrame):
         raise ConfigError(
             f"{option('edition_info')} must be a DataFrame indexed by edition, not {type(given).__name__}."
