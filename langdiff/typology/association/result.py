@@ -155,7 +155,7 @@ class Correlations(Result):
         Parameters
         ----------
         one, other : str
-            Levels.
+            Levels, whose difference is the mean of the first less that of the second.
         **which : str
             Category, language model, corpus or test; see `level_effects`.
         """
@@ -253,6 +253,8 @@ class Correlations(Result):
         if len(self.relatedness):
             shares = format_models(self.relatedness)
             blocks.append(["Shares of the variance that follow tree and distance:", shares])
+        if unmatched := [sample.unmatched for sample in self.samples if sample.unmatched]:
+            blocks.append(list(dict.fromkeys(unmatched)))
         blocks += [cautions] if (cautions := self._cautions()) else []
         for number, block in enumerate(blocks):
             yield from [""] * (number > 0)

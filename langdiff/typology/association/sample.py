@@ -51,6 +51,8 @@ class Sample:
         Language of each row; the row's own name if rows are languages.
     family : Series or None, shape (n,)
         Language family of each row, if known.
+    unmatched : str
+        Names that one of the two tables lacks; empty if none.
     """
 
     corpus: str
@@ -58,6 +60,7 @@ class Sample:
     predictors: pd.DataFrame
     language: pd.Series
     family: pd.Series | None
+    unmatched: str = ""
 
     def column(self, name: str) -> pd.Series:
         """Return a predictor.
@@ -119,6 +122,13 @@ def gather(
             f"Difficulties are of {listing(difficulty.index)}, predictors of {listing(table.index)}. If predictors are "
             f"by language, say which edition is in which: {option('edition_info')} with a column 'language'."
         )
+    lacking = [name for name in difficulty.index if name not in rows.index]
+    beyond = [name for name in table.index if name not in set(language) and name not in language.index]
+    unmatched = [
+        f"{what}: {listing(names, 20)}"
+        for what, names in (("difficulties without predictors", lacking), ("predictors without difficulties", beyond))
+        if names
+    ]
     of_row = language if unit == "edition" else pd.Series(difficulty.index, index=difficulty.index)
     families = None
     if family is not None:
@@ -130,6 +140,7 @@ def gather(
         predictors=rows.reindex(difficulty.index),
         language=of_row,
         family=families,
+        unmatched="; ".join(unmatched),
     )
 
 

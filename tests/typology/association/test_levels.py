@@ -183,6 +183,14 @@ def test_a_test_of_numbers_says_which_one_takes_categories():
         ld.correlate(y, order.rename("81A"), alpha=0.1)
 
 
+def test_names_that_one_table_lacks_are_listed():
+    _, y = drawn(8)
+    x = pd.Series(np.arange(40.0), [*y.index[1:], "Deutsch"], name="x")
+    summary = correlate(y, x, tests="pearson").summary()
+    assert "difficulties without predictors: 'l00'; predictors without difficulties: 'Deutsch'" in summary
+    assert "without" not in correlate(y, x.set_axis(y.index), tests="pearson").summary()
+
+
 @pytest.mark.slow
 def test_the_f_test_keeps_its_level_whatever_the_share_of_kinship():
     rng = np.random.default_rng(0)
