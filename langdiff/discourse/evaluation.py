@@ -138,6 +138,7 @@ def evaluate_discourse(
         trivial_spans=trivial_spans,
         left_out=left_out,
         signature=_signature(gold, binarization, classes, spans, trivial_spans),
+        secondary_edges=sum(tree.secondary_edges for tree in gold.values()),
     )
     _warn(result, spans)
     return result

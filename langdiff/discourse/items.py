@@ -1,6 +1,7 @@
 """Items by which trees are compared, which are labelled spans, and classes of relations."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -204,7 +205,7 @@ def with_classes(tree: DiscourseTree, classes: Classes) -> DiscourseTree:
         node if node.nuclearity == ROOT else node._replace(relation=relation_class(node.relation, classes))
         for node in tree.nodes
     ]
-    return DiscourseTree(nodes=nodes, document=tree.document, texts=tree.texts)
+    return replace(tree, nodes=nodes)
 
 
 def read_classes(path: str | Path) -> dict[str, str]:

@@ -46,6 +46,8 @@ class DiscourseEvaluation(Result):
         (``reference`` for those of the reference), ``file`` and ``line`` of a faulty file, ``reason``.
     signature : str
         Settings and a hash of the reference, to be quoted with the numbers.
+    secondary_edges : int
+        Number of secondary edges (eRST) of the reference, which are not part of trees and were ignored.
     """
 
     items: pd.DataFrame
@@ -57,6 +59,7 @@ class DiscourseEvaluation(Result):
     trivial_spans: bool
     left_out: pd.DataFrame
     signature: str
+    secondary_edges: int = 0
 
     @cached_property
     def skipped(self) -> tuple[str, ...]:
@@ -286,6 +289,9 @@ class DiscourseEvaluation(Result):
             yield from [f"Means without the {len(self.skipped)} document(s) of one EDU in the reference.", ""]
         if len(self.left_out):
             yield from [*self._left_out(), ""]
+        if self.secondary_edges:
+            number = f"{self.secondary_edges:,} secondary edge(s)"
+            yield from [f"The {number} of the reference are not part of trees and were ignored.", ""]
 
     def summary(self) -> str:
         """Return F1 in percent by procedure and averaging as text, with numbers of items and the settings."""

@@ -1,7 +1,7 @@
 """Trees of Rhetorical Structure Theory, their binarization, and labelled attachment decisions."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -43,6 +43,8 @@ class DiscourseTree(Result):
         Name of the document.
     texts : tuple of str or None
         Texts of the EDUs, if they are known.
+    secondary_edges : int
+        Number of secondary edges of its file (eRST, ``.rs4``), which are not part of the tree and are ignored.
 
     Raises
     ------
@@ -65,6 +67,7 @@ class DiscourseTree(Result):
     nodes: Sequence[Node]
     document: str = ""
     texts: tuple[str, ...] | None = None
+    secondary_edges: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         nodes = tuple(sorted((Node(*node) for node in self.nodes), key=in_order))
@@ -206,7 +209,7 @@ def binarize(tree: DiscourseTree, mode: Binarization = "right") -> DiscourseTree
                 added += _between(tree.document, node, [tree.nodes[child] for child in own], mode)
     if not added:
         return tree
-    return DiscourseTree(nodes=(*tree.nodes, *added), document=tree.document, texts=tree.texts)
+    return replace(tree, nodes=(*tree.nodes, *added))
 
 
 def _between(document: str, node: Node, own: list[Node], mode: Binarization) -> list[Node]:

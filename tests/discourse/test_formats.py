@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from langdiff.discourse import (
     DiscourseTree,
     binarize,
+    evaluate_discourse,
     parse_discourse,
     read_discourse,
     tree_of_attachments,
@@ -70,6 +71,9 @@ def test_a_satellite_that_would_be_read_as_a_nucleus(tmp_path):
 def test_rs3_by_hand(tmp_path):
     (tmp_path / "rain.rs4").write_text(RS3)
     tree = read_discourse(tmp_path)["rain"]
+    assert tree.secondary_edges == 1
+    said = "The 1 secondary edge(s) of the reference are not part of trees and were ignored."
+    assert said in evaluate_discourse(tmp_path, {"same": tmp_path}).summary()
     assert [tuple(node) for node in tree.nodes] == [
         (1, 4, "Root", "---"),
         (1, 2, "Nucleus", "span"),

@@ -26,6 +26,8 @@ class Draft:
         Numbers of the children of each node.
     texts : dict
         Texts by number of the EDU.
+    secondary_edges : int
+        Number of secondary edges, which are not part of the tree.
     """
 
     file: str
@@ -33,6 +35,7 @@ class Draft:
     lines: list[int] = field(default_factory=list)
     children: list[list[int]] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)
+    secondary_edges: int = 0
 
     def add(self, node: Node, line: int, parent: int | None) -> int:
         """Add a node, as the last child of one that is there already; return its number."""
@@ -61,7 +64,7 @@ class Draft:
             raise self.fault(self.lines[error.place] if self.lines else None, error.what) from error
         edus = range(self.nodes[0].first, self.nodes[0].last + 1)
         texts = tuple(self.texts.get(edu, "") for edu in edus) if any(self.texts.values()) else None
-        return DiscourseTree(nodes=self.nodes, document=document, texts=texts)
+        return DiscourseTree(nodes=self.nodes, document=document, texts=texts, secondary_edges=self.secondary_edges)
 
     def fault(self, line: int | None, what: str) -> FaultsError:
         """Return the error to raise in a line."""

@@ -1,6 +1,6 @@
 """XML of rstWeb and RSTTool (``.rs3``, ``.rs4``): segments in text order, and groups that join them.
 
-Secondary edges and signals of ``.rs4`` are not part of the tree and are not read.
+Secondary edges of ``.rs4`` are not part of the tree and are only counted; signals are not read.
 """
 
 import codecs
@@ -106,6 +106,8 @@ class _Events(XmlEvents):
             self.kinds.setdefault(attributes.get("name", ""), set()).add(attributes.get("type", "rst"))
         elif tag in ("segment", "group"):
             self._element(tag, attributes)
+        elif tag == "secedge":
+            self.draft.secondary_edges += 1
 
     def _element(self, tag: str, attributes: dict[str, str]) -> None:
         name = attributes.get("id", "")
