@@ -22,29 +22,6 @@ def joined(names: Iterable[Hashable]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def hardest(fits: Mapping[str, DifficultyFit]) -> str:
-    """Describe which editions may be hardest, and how many pairs differ, under each language model.
-
-    Examples
-    --------
-    >>> import langdiff as ld
-    >>> fit = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=2).surprisals)
-    >>> hardest({"char": fit})
-    'Hardest: e2 (rank 1); 2 of 3 pairs differ.'
-    """
-    found = {lm: _hardest(fit) for lm, fit in fits.items()}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    return " ".join(text.replace("Hardest:", f"Hardest for {lm}:", 1) for lm, text in found.items())
-
-
-def _hardest(fit: DifficultyFit) -> str:
-    if fit.converged and len(fit.difficulty) > 1:
-        return fit.pairs().words
-    why = "the fit did not converge, so that no errors are known" if not fit.converged else "there is one edition"
-    return f"Hardest: {fit.difficulty.idxmax()}; {why}."
-
-
 def spread(fit: DifficultyFit, lm: str) -> str:
     """Describe how many more or fewer bits than the average the hardest and the easiest edition need."""
     percent = 100 * np.expm1(fit.difficulty.sort_values())

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from langdiff.parity.result import Parity
+    from langdiff.tables.table_result import Table
 
 RANK_DRAWS = 4000  # ranks are counted in so many; .8 percentage points are the standard error of a half
 MOST_FAULTS = 100  # that the page lists
@@ -86,12 +87,14 @@ def write_pages(run: RunResult, folder: Path) -> list[str]:
 
 def render_report(run: RunResult, figures: list[Figure]) -> str:
     """Return the page as text."""
+    compared = langdiff.table(run.fits)
+    first, *further = compared.sentences()
     return render_page(
         "report.html",
         run=run,
         figures={part: list(group) for part, group in groupby(figures, key=lambda figure: figure.part)},
         tables={
-            "difficulties": html_table(_difficulties(run), {"%": "{:+.1f}", "rank": "{:.0f}"}),
+            "difficulties": html_table(_difficulties(run, compared), {"%": "{:+.1f}", "rank": "{:.0f}"}),
             "bits": html_table(_bits(run), {"intent": "{:.1f}", "character": "{:.3f}", "%": "{:.3f}"}),
             "presence": None if run.presence is None else html_table(_presence(run.presence), {"%": "{:.1f}"}),
             "editions": html_table(run.editions.reset_index()),
@@ -100,7 +103,8 @@ def render_report(run: RunResult, figures: list[Figure]) -> str:
             "failed": html_table(run.failed),
         },
         sections=_sections(run),
-        finding=findings.hardest(run.fits),
+        finding=" ".join((*compared.warnings, first)),
+        further=" ".join(further),
         correlations=list(run.correlations().itertuples()),
         left_out=names_left_out(run.left_out),
         most_faults=MOST_FAULTS,
@@ -141,8 +145,8 @@ def _presence(presence: pd.DataFrame) -> pd.DataFrame:
     return presence.assign(selected=words).rename(columns={"percent": "of all intents, %"}).reset_index()
 
 
-def _difficulties(run: RunResult) -> pd.DataFrame:
-    """Return percent above average, standard error and rank for every model, one row per edition."""
+def _difficulties(run: RunResult, compared: "Table") -> pd.DataFrame:
+    """Return percent above average, standard error and rank for every model, and differences of two, by edition."""
     columns: dict[str, pd.Series] = {}
     for lm, fit in run.fits.items():
         rows = fit.to_frame()
@@ -150,6 +154,8 @@ def _difficulties(run: RunResult) -> pd.DataFrame:
         if "rank_low" in rows:
             sets = [rank_set(*ends) for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
             columns[f"{lm}: rank set"] = pd.Series(sets, rows.index)
+    for pair, rows in compared.differences.groupby("column"):
+        columns[f"{pair}: %"] = percent(rows.set_index("row"))
     if run.truth is not None:
         columns["truth: %"] = 100 * np.expm1(run.truth)
     table = pd.DataFrame(columns)

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -68,3 +69,19 @@ def test_no_handlers_and_no_addresses_of_others(page):
         assert attributes.get("src", "data:").startswith("data:")
         assert attributes.get("href", "#").startswith("#")
     assert not re.search(r"url\(|@import", page.split("</style>")[0])
+
+
+def test_the_report_begins_with_the_sentences_of_the_table_and_has_the_differences(tmp_path):
+    settings = {
+        "name": "two",
+        "corpus": {"format": "synthetic", "n_intents": 100, "n_languages": 3},
+        "lm": {"models": ["kneser-ney-2", "kneser-ney-3"], "max_replaced": 1.0, "baselines": False},
+    }
+    run = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
+    text = run.report.read_text(encoding="utf-8")
+    compared = ld.table(run.fits)
+    shown = re.sub(r"\s+", " ", unescape(text))
+    for sentence in compared.sentences():
+        assert sentence in shown
+    worst = compared.differences.loc[compared.differences["percent"].abs().idxmax()]
+    assert f"{worst['percent']:+.1f} ± {worst['percent_std_error']:.1f}" in shown
