@@ -1,30 +1,66 @@
-"""Shares of the variance of difficulties."""
+"""Shares of the variance of difficulties, and what lies behind them: ranks, correlations, stable difficulties."""
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.plots._axes import BLUE, GREY, INK, finish, row_axes, takes
+from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.plots._axes import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    MARKERS,
+    RUST,
+    SERIES,
+    VIOLET,
+    axes_of,
+    finish,
+    row_axes,
+    takes,
+    text_size,
+)
+from langdiff.plots._places import name_line_ends
+from langdiff.plots.difficulty import plot_difficulties
 
 if TYPE_CHECKING:
     from langdiff.regression.components.difficulty_shares import DifficultyShares
 
-WORDS = {"language": "the language's own", "lm": "language model"}
+LANGUAGE, CORPUS = "language", "corpus"
+WORDS = {LANGUAGE: "the language's own", "lm": "language model"}
+REST = "all higher"
+COLOURS = {LANGUAGE: BLUE, "language:corpus": RUST, "language:lm": GREEN, "language:size": VIOLET}
+WRITTEN = 0.04  # share of the narrowest part of a bar in which its number has room
+COLOURED = 6  # languages whose ranks move most
+SPREAD = 0.6  # of the height of a row, over which the pairs of tables are placed
 
 
-@takes("shares", "difficulties facets", "the result of langdiff.difficulty_shares")
-def plot_shares(shares: "DifficultyShares", ax: Axes | None = None, **style: Any) -> Axes:
-    """Draw the share of every component of the differences between languages, with its interval of 95 %.
+@takes("shares", (Mapping, "difficulties facets"), "the result of langdiff.difficulty_shares")
+def plot_shares(
+    shares: "DifficultyShares | Mapping[str, DifficultyShares]",
+    kind: str = "shares",
+    ax: Axes | None = None,
+    **style: Any,
+) -> Axes:
+    """Draw what share of the differences between languages is their own, or what lies behind it.
 
     Parameters
     ----------
-    shares : DifficultyShares
-        Result of `langdiff.difficulty_shares`.
+    shares : DifficultyShares, or mapping from str to DifficultyShares
+        Result of `langdiff.difficulty_shares`; for ``"stacked"`` several by name, one bar each.
+    kind : {"shares", "stacked", "ranks", "correlations", "leaderboard"}
+        The share of every component with its interval of 95 %; the same as one bar; the rank of every language in each
+        corpus, at its mean over the other facets, in colours those whose ranks move most, with the range over the
+        tables of a corpus; the correlations of pairs of corpora with their intervals, one mark for each choice of the
+        other facets; or the stable difficulties with their rank sets, as `plot_difficulties` draws them.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     **style
-        Settings for ``Axes.barh``, which override the defaults.
+        Settings that override the defaults: for ``Axes.barh`` (shares, stacked), ``Axes.plot`` (ranks) or
+        ``Axes.errorbar`` (correlations, leaderboard).
 
     Returns
     -------
@@ -33,8 +69,10 @@ def plot_shares(shares: "DifficultyShares", ax: Axes | None = None, **style: Any
 
     Raises
     ------
+    ConfigError
+        If there is no such kind.
     DataError
-        If `shares` is another object.
+        If `shares` is another object, or there are no two corpora, as ranks and correlations need.
 
     Examples
     --------
@@ -44,11 +82,26 @@ def plot_shares(shares: "DifficultyShares", ax: Axes | None = None, **style: Any
     >>> shares = ld.difficulty_shares(tables, languages={edition: edition for edition in table.editions})
     >>> [label.get_text() for label in plot_shares(shares).get_yticklabels()]
     ['× corpus', "the language's own"]
+    >>> [label.get_text() for label in plot_shares(shares, "ranks").get_xticklabels()]
+    ['first', 'second']
     """
+    if kind not in KINDS:
+        raise ConfigError(f"{option('kind')} is one of {listing(KINDS)}; got {kind!r}.")
+    if isinstance(shares, Mapping):
+        if kind != "stacked":
+            raise DataError("plot_shares draws several results as 'stacked' only; give one, not a mapping.")
+        wrong = [value for value in shares.values() if not hasattr(value, "difficulties")]
+        if wrong or not shares:
+            given = f"one is a {type(wrong[0]).__name__}" if wrong else "there are none"
+            raise DataError(f"plot_shares draws results of langdiff.difficulty_shares; {given}.")
+    return KINDS[kind](shares, ax, style)
+
+
+def _draw_shares(shares: "DifficultyShares", ax: Axes | None, style: dict[str, Any]) -> Axes:
     frame = shares.to_frame().iloc[::-1]
     ax = row_axes(ax, [_named(str(name)) for name in frame.index], guides=False)
     percent, rows = 100 * frame[["share", "low", "high"]].to_numpy(dtype=float), np.arange(len(frame))
-    colours = [BLUE if name == "language" else GREY for name in frame.index]
+    colours = [BLUE if name == LANGUAGE else GREY for name in frame.index]
     usual: dict[str, Any] = {"color": colours, "height": 0.6}
     ax.barh(rows, percent[:, 0], **(usual | style))
     ax.hlines(rows, percent[:, 1], percent[:, 2], color=INK, linewidth=1.2)
@@ -56,12 +109,113 @@ def plot_shares(shares: "DifficultyShares", ax: Axes | None = None, **style: Any
         ax.annotate(f"{share:.0f} %", (max(share, high), row), (4, 0), textcoords="offset points", va="center")
     ax.set_xlim(0, min(100, percent.max() + 12))
     languages, tables = shares.difficulties.shape
-    finish(
-        ax,
-        xlabel="share of the variance of difficulties (%)",
-        title=f"What distinguishes {languages} languages in {tables} tables",
-    )
-    return ax
+    title = f"What distinguishes {languages} languages in {tables} tables"
+    return finish(ax, xlabel="share of the variance of difficulties (%)", title=title)
+
+
+def _draw_stacked(shares: Any, ax: Axes | None, style: dict[str, Any]) -> Axes:
+    named = dict(shares) if isinstance(shares, Mapping) else {f"{len(shares.difficulties)} languages": shares}
+    parts = pd.DataFrame({name: _parts(each.to_frame()["share"]) for name, each in named.items()}).fillna(0.0)
+    parts = parts.iloc[:, ::-1]  # the first on top
+    ax = row_axes(ax, parts.columns, guides=False)
+    rows, left = np.arange(len(parts.columns)), np.zeros(len(parts.columns))
+    size = 0.9 * text_size(ax)
+    drawn: dict[str, Any] = {}
+    for component, values in parts.iterrows():
+        usual: dict[str, Any] = {"color": COLOURS.get(str(component), GREY), "edgecolor": "white", "height": 0.6}
+        widths = 100 * values.to_numpy(dtype=float)
+        name = REST if component == REST else _named(str(component))
+        drawn[name] = ax.barh(rows, widths, left=left, **(usual | style))
+        for row, width, start in zip(rows, widths, left, strict=True):
+            if width >= 100 * WRITTEN:
+                place = (start + width / 2, row)
+                ax.annotate(f"{width:.0f}", place, ha="center", va="center", color="white", fontsize=size)
+        left += widths
+    ax.set_xlim(0, 100)
+    return finish(ax, "share of the variance of difficulties (%)", title="", legend=drawn, keep=["bottom"])
+
+
+def _parts(share: pd.Series) -> pd.Series:
+    """Return the shares of the language and of its interactions with one facet, and the sum of all others."""
+    first = [name for name in share.index if str(name).count(":") <= 1]
+    rest = share.drop(index=first)
+    found: pd.Series = pd.concat([share[first], pd.Series({REST: rest.sum()} if len(rest) else {}, dtype=float)])
+    return found
+
+
+def _draw_ranks(shares: "DifficultyShares", ax: Axes | None, style: dict[str, Any]) -> Axes:
+    corpora = _corpora(shares)
+    ranks = _by_corpus(shares.difficulties, corpora).rank(ascending=False, method="first")
+    each = shares.difficulties.rank(ascending=False, method="first")
+    lowest, highest = (getattr(each.T.groupby(corpora, sort=False), side)().T for side in ("min", "max"))
+    moves = ranks.max(axis=1) - ranks.min(axis=1)
+    coloured = list(moves.sort_values(ascending=False, kind="stable").index[:COLOURED])
+    ax = axes_of(ax, 5.4, max(3.6, 1.2 + 0.19 * len(ranks)))
+    places = np.arange(ranks.shape[1])
+    ax.set_ylim(len(ranks) + 0.7, 0.3)
+    ax.set_xlim(-0.15, places[-1])
+    for language, row in ranks.iterrows():
+        place = coloured.index(language) if language in coloured else None
+        colour = GREY if place is None else SERIES[place]
+        usual: dict[str, Any] = {"color": colour, "linewidth": 0.7 if place is None else 1.6, "zorder": 1}
+        if place is not None:
+            usual |= {"marker": MARKERS[place], "markersize": 4, "zorder": 3}
+            reach = lowest.loc[language].to_numpy() - 0.3, highest.loc[language].to_numpy() + 0.3
+            ax.vlines(places, *reach, color=colour, linewidth=5, alpha=0.25, zorder=2)
+        ax.plot(places, row.to_numpy(), clip_on=False, **(usual | style))
+    name_line_ends(ax, {str(language): float(rank) for language, rank in ranks.iloc[:, -1].items()})
+    ax.set_xticks(places, list(ranks.columns))
+    return finish(ax, "", "rank (1 = hardest)", "Ranks of the same languages in other corpora", keep=["left"])
+
+
+def _draw_correlations(shares: "DifficultyShares", ax: Axes | None, style: dict[str, Any]) -> Axes:
+    _corpora(shares)
+    table = shares.correlations
+    others = [name for name in shares.facets if name != CORPUS]
+    table = table.assign(pair=table["one"] + " – " + table["other"], choice=table[others].agg(", ".join, axis=1))
+    pairs, choices = list(dict.fromkeys(table["pair"])), list(dict.fromkeys(table["choice"]))
+    counts = table.groupby("pair", sort=False)["n"].max()
+    row_of = {pair: len(pairs) - 1 - place for place, pair in enumerate(pairs)}
+    ax = row_axes(ax, [f"{pair} (n = {counts[pair]})" for pair in reversed(pairs)], 6.4, guides=False)
+    shifts = SPREAD * (0.5 - (np.arange(len(choices)) + 0.5) / len(choices))
+    few = len(choices) <= len(SERIES)
+    for number, choice in enumerate(choices):
+        rows = table[table["choice"] == choice]
+        usual: dict[str, Any] = {"linestyle": "none", "markersize": 4.5, "linewidth": 1.1}
+        usual |= {"color": SERIES[number] if few else INK, "marker": MARKERS[number] if few else "o"}
+        r, low, high = rows[["pearson", "low", "high"]].to_numpy(dtype=float).T
+        reach = [r - low, high - r]
+        places = rows["pair"].map(row_of).to_numpy() + shifts[number]
+        ax.errorbar(r, places, xerr=reach, label=choice, **(usual | style))
+    ax.set_xlim(min(0.0, float(table["low"].min())), 1)
+    label = "correlation of difficulties, with 95 % interval"
+    return finish(ax, label, title="Do corpora agree?", keep=["bottom"], legend=few and bool(others))
+
+
+def _draw_leaderboard(shares: "DifficultyShares", ax: Axes | None, style: dict[str, Any]) -> Axes:
+    return plot_difficulties(shares.stable, ax, **style)
+
+
+def _corpora(shares: "DifficultyShares") -> pd.Series:
+    """Return the corpus of each table."""
+    corpora: pd.Series = shares.facets[CORPUS]
+    if corpora.nunique() < 2:
+        raise DataError("plot_shares draws ranks and correlations of at least two corpora; all tables are of one.")
+    return corpora
+
+
+def _by_corpus(difficulties: pd.DataFrame, corpora: pd.Series) -> pd.DataFrame:
+    """Return the mean difficulty of each language in each corpus."""
+    return difficulties.T.groupby(corpora, sort=False).mean().T
+
+
+KINDS: dict[str, Callable[[Any, Axes | None, dict[str, Any]], Axes]] = {
+    "shares": _draw_shares,
+    "stacked": _draw_stacked,
+    "ranks": _draw_ranks,
+    "correlations": _draw_correlations,
+    "leaderboard": _draw_leaderboard,
+}
 
 
 def _named(component: str) -> str:
