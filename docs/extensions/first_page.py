@@ -1,90 +1,136 @@
-"""The pictures of the first page and of the README, drawn from the table of twenty editions in results-first.md.
+"""The picture and the figures of the first page and of the README, from the bits that the package ships.
 
-Run ``python docs/extensions/first_page.py`` after that table or the plots have changed.
+Run ``python docs/extensions/first_page.py`` after `ld.datasets.three_corpora` or the plots have changed: it draws the
+picture and rewrites the paragraph of both pages that begins with "Of what distinguishes".
 """
 
+import dataclasses
 import re
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Mapping
 from functools import partial
 from io import StringIO
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import langdiff as ld
-from langdiff.plots import plot_difficulties, plot_two_models
+from langdiff.plots import plot_shares
 
 DOCS = Path(__file__).resolve().parents[1]
 OUT = DOCS / "images" / "first-page.svg"
 HTML = OUT.with_suffix(".html")
-MODELS = {"char-residual": "characters", "bpe-residual": "BPE"}
+PAGES = DOCS / "index.md", DOCS.parent / "README.md"
+BEGINNING = "Of what distinguishes "
+CORPORA = {"nt": "New Testament", "ntrex": "NTREX", "flores200": "FLORES-200"}
+ONE_TABLE = "kneser-ney-6", "1300"  # of each corpus, where one stands for all
 LANGUAGES = {
-    "hun": "Hungarian", "fin": "Finnish", "ell": "Greek", "eus": "Basque", "rus": "Russian", "chr": "Cherokee",
-    "deu": "German", "fra": "French", "jpn": "Japanese", "vie": "Vietnamese", "hin": "Hindi", "ind": "Indonesian",
-    "spa": "Spanish", "zul": "Zulu", "mri": "Māori", "arb": "Arabic", "quw": "Quichua", "heb": "Hebrew",
-    "eng-kjv": "English (KJV)", "eng-web": "English (WEB)",
+    "basq1248": "Basque", "croa1245": "Croatian", "czec1258": "Czech", "dani1285": "Danish", "dutc1256": "Dutch",
+    "esto1258": "Estonian", "finn1318": "Finnish", "hebr1245": "Hebrew", "hind1269": "Hindi", "hung1274": "Hungarian",
+    "indo1316": "Indonesian", "mala1464": "Malayalam", "mand1415": "Mandarin", "mode1248": "Greek",
+    "nucl1310": "Burmese", "nucl1643": "Japanese", "roma1327": "Romanian", "russ1263": "Russian",
+    "stan1288": "Spanish", "stan1290": "French", "stan1293": "English", "stan1295": "German", "telu1262": "Telugu",
+    "tosk1239": "Albanian", "ukra1253": "Ukrainian", "west2369": "Persian", "zulu1248": "Zulu",
 }  # fmt: skip
 SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "first page"}  # text stays text, ids stay the same
 
 
-def read_table(page: str) -> pd.DataFrame:
-    """Return the rows of the table of editions, cells as they are written."""
-    start = page.index("| edition | language, family |")
-    lines = page[start : page.index("\n\n", start)].splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    table = pd.DataFrame(cells[2:]).set_index(0)
-    table.index = [LANGUAGES.get(edition) or LANGUAGES[edition.split("-")[0]] for edition in table.index]
-    return table.rename_axis("edition")
+def named(shares: ld.DifficultyShares) -> ld.DifficultyShares:
+    """Return the same with languages and corpora by name."""
+    facets = shares.facets.assign(corpus=shares.facets["corpus"].map(CORPORA))
+    return dataclasses.replace(shares, difficulties=shares.difficulties.rename(index=LANGUAGES), facets=facets)
 
 
-def effects_of(cells: pd.Series, title: str) -> ld.Effects:
-    """Return the difficulties of a column such as ``+10.7 ± 0.4`` (percent), in nats."""
-    numbers = [re.fullmatch(r"([+−]?[\d.]+) ± ([\d.]+)", cell) for cell in cells]
-    percent, half = np.array([(float(n[1].replace("−", "-")), float(n[2])) for n in numbers if n]).T
-    variances = pd.DataFrame(np.diag((half / (100 + percent)) ** 2), cells.index, cells.index)
-    return ld.Effects(estimate=pd.Series(np.log1p(percent / 100), cells.index), covariance=variances, title=title)
+def seem_to_differ(tables: Mapping[str, ld.Surprisals], languages: ld.DifficultyShares) -> list[int]:
+    """Return how many pairs of the languages differ in one table of each corpus, by the errors of its intents."""
+    glottocodes = tables.languages["glottocode"]
+    counts = []
+    for corpus in CORPORA:
+        table = tables["/".join((corpus, *ONE_TABLE))]
+        used = [edition for edition in table.editions if glottocodes[edition] in languages.difficulties.index]
+        pairs = ld.fit(table.sel(editions=used)).pairs().to_frame()
+        counts.append(int((pairs["p_adjusted"] < 0.05).sum()))
+    return counts
 
 
-def finding(one: pd.Series, other: pd.Series) -> str:
-    """Return a title: which languages are at the ends under both models."""
-    hardest, easiest = ({one.idxmax(), other.idxmax()}, {one.idxmin(), other.idxmin()})
-    if len(hardest) > 1 or len(easiest) > 1:
-        return f"{' and '.join(sorted(hardest))} are hardest, {' and '.join(sorted(easiest))} easiest"
-    return f"{hardest.pop()} is hardest and {easiest.pop()} easiest under both models"
+def number(value: float) -> str:
+    """Return a number below 1 as the handbook writes it."""
+    return f"{value:.2f}".removeprefix("0")
 
 
-def draw(size: tuple[float, float], picture: Callable[[Axes], Axes]) -> str:
+def paragraph(shares: ld.DifficultyShares, seeming: list[int]) -> str:
+    """Return what the first page says of the shares."""
+    frame = shares.to_frame()
+    part = frame["share"].map(number)
+    pairs = shares.stable.pairs().to_frame()
+    table = shares.correlations
+    chosen = table[(table["lm"] == ONE_TABLE[0]) & (table["size"].astype(str) == ONE_TABLE[1])]
+    low, high = (chosen.loc[getattr(chosen["pearson"], side)()] for side in ("idxmin", "idxmax"))
+    one, other = (
+        f"{number(row['pearson'])} ({CORPORA[row['one']]} and {CORPORA[row['other']]})" for row in (low, high)
+    )
+    return (
+        f"{BEGINNING}{len(shares.difficulties)} languages in bits for the same content, {part['language']} "
+        f"({number(frame.loc['language', 'low'])} to {number(frame.loc['language', 'high'])}) is the same in a New "
+        "Testament, in news (NTREX) and in FLORES-200 (Wikinews, Wikijunior, Wikivoyage); "
+        f"{part['language:corpus']} belongs to a language in one of them, {part['language:lm']} to the learner, "
+        f"{part['language:size']} to the amount of text. Of {len(pairs)} pairs of languages "
+        f"{int((pairs['p_adjusted'] < 0.05).sum())} can be told apart over corpora; in a single corpus, whose errors "
+        f"know nothing of other corpora, {min(seeming)} to {max(seeming)} seem to be. Difficulties from two corpora "
+        f"correlate at {one} to {other}. A difficulty is printed with its corpus, its learner and its size."
+    )
+
+
+def with_paragraph(page: str, text: str) -> str:
+    """Return a page with the paragraph in place of its own."""
+    lines = textwrap.fill(text, 120, break_on_hyphens=False)
+    found, count = re.subn(rf"^{BEGINNING}.*?(?=\n\n)", lambda _: lines, page, count=1, flags=re.DOTALL | re.MULTILINE)
+    if not count:
+        raise ValueError(f"the page has no paragraph that begins with {BEGINNING!r}.")
+    return found
+
+
+def draw(size: tuple[float, float], picture: Callable[..., Axes]) -> str:
     """Return a picture as SVG without a header, its title left to the page."""
     figure = Figure(figsize=size, layout="constrained")
-    picture(figure.subplots()).set_title("", loc="left")
+    picture(ax=figure.subplots()).set_title("", loc="left")
     text = StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return text.getvalue()[text.getvalue().index("<svg") :]
 
 
 def main() -> None:
-    """Draw both pictures: in one file for the README, and in two with titles for the first page."""
-    table = read_table((DOCS / "results-first.md").read_text(encoding="utf-8"))
-    one, other = (effects_of(table[column], name) for column, name in zip((4, 7), MODELS.values(), strict=True))
-    r = one.estimate.corr(other.estimate)  # of rounded figures
-    titles = finding(one.estimate, other.estimate), f"Models of characters and of BPE units nearly agree: r = {r:.2f}"
+    """Draw both pictures, in one file for the README and in two with titles for the first page; write the figures."""
+    tables = ld.datasets.three_corpora()
+    shares = ld.difficulty_shares(tables)
+    two = [name for name, corpus in tables.facets["corpus"].items() if corpus != "nt"]
+    of_two = ld.difficulty_shares(
+        {name: tables[name] for name in two}, languages=tables.languages, facets=tables.facets.loc[two]
+    )
+    bars = {"all three": shares, "NTREX and\nFLORES-200": of_two}
+    own, count = shares.to_frame().loc["language", "share"], len(shares.difficulties)
+    titles = (
+        f"{100 * own:.0f} % of what distinguishes {count} languages is the same in three corpora",
+        "The same languages have other ranks in other corpora",
+    )
+    drawn = {"shares": partial(plot_shares, bars, "stacked"), "ranks": partial(plot_shares, named(shares), "ranks")}
     with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(10.4, 5.4), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
-        plot_difficulties(one, left).set_title(titles[0], loc="left", pad=16)
-        plot_two_models(one, other, right).set_title(titles[1], loc="left")
+        for ax, title, picture in zip(figure.subplots(1, 2), titles, drawn.values(), strict=True):
+            pad = 84 if "%" in title else None  # room for the legend
+            picture(ax=ax).set_title(textwrap.fill(title, 48), loc="left", pad=pad)
         figure.savefig(OUT, metadata={"Date": None})
-    drawn = {"forest": partial(plot_difficulties, one), "models": partial(plot_two_models, one, other)}
     pictures = []
-    for name, picture in drawn.items():
+    for (name, picture), height in zip(drawn.items(), (3.0, 5.4), strict=True):
         with mpl.rc_context(SETTINGS | {"svg.hashsalt": name}):  # ids differ, since both are in one page
-            pictures.append(draw((5.2, 5.2), picture))
+            pictures.append(draw((5.2, height), picture))
     blocks = [f"<div><h2>{title}</h2>\n{svg}</div>" for title, svg in zip(titles, pictures, strict=True)]
     HTML.write_text("<div>\n" + "\n".join(blocks) + "\n</div>\n", encoding="utf-8")
+    text = paragraph(shares, seem_to_differ(tables, shares))
+    for page in PAGES:
+        page.write_text(with_paragraph(page.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
 if __name__ == "__main__":

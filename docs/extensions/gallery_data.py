@@ -95,7 +95,9 @@ def _fits(n_editions: int, rng: np.random.Generator) -> dict[str, Any]:
         "fit": fit,
         "surprisals": surprisals,
         "truth": made.difficulty,
-        "language_models": ld.table({name: ld.fit(table) for name, table in tables.items()}, paired=True),
+        "language_models": ld.table(
+            {name: ld.fit(table, clusters=None) for name, table in tables.items()}, paired=True
+        ),
         "plan": ld.plan(5, noise=0.17),
         "residuals": standardized_residuals(fit, surprisals),
         "idata": SimpleNamespace(posterior=posterior),

@@ -60,9 +60,9 @@ def test_the_leaderboard_has_rank_sets(shares, axes):
 
 
 def test_what_cannot_be_drawn(shares):
-    with pytest.raises(ConfigError, match="kind is one of .*'ranks'"):
+    with pytest.raises(ConfigError, match=r"kind is one of .*'ranks'"):
         shares.plot("pie")
-    with pytest.raises(DataError, match="stacked only"):
+    with pytest.raises(DataError, match=r"'stacked' only"):
         plot_shares({"one": shares}, "ranks")
     with pytest.raises(DataError, match="there are none"):
         plot_shares({}, "stacked")

@@ -1,0 +1,71 @@
+"""The first page and the README say what the bits in the package say, and of no language without a corpus."""
+
+import re
+import sys
+
+import pytest
+
+import langdiff as ld
+
+FIRST = ["README.md", "docs/index.md", "docs/first-afternoon.md"]
+PAGES = [*FIRST, "docs/results-first.md", "docs/curves.md", "docs/typology.md", "docs/experiments.md", "docs/parity.md"]
+DELETED = [
+    "Ranks make sense",
+    "Are these numbers plausible",
+    "Two quite different models agree",
+    "Two translations of one language agree",
+    "one *difficulty* per language",
+    "no number of sentences brings it above .90. The",
+]
+CORPUS = re.compile(r"Testament|Bible|NTREX|FLORES|PUD|Europarl|corpus|corpora|ld\.|artificial|synthetic|`")
+CLAIM = re.compile(
+    r"\b(?!Of\b|The\b|A\b|In\b|It\b)[A-Z][a-zā]+(?: and [A-Z][a-z]+)? (?:is|are|was|were) (?:the )?"
+    r"(?:harder|hardest|easier|easiest|hard|easy)\b"
+)
+
+
+@pytest.fixture(scope="module")
+def first_page(root):
+    sys.path.insert(0, str(root / "docs" / "extensions"))
+    import first_page
+
+    yield first_page
+    sys.path.remove(str(root / "docs" / "extensions"))
+
+
+@pytest.fixture(scope="module")
+def text(first_page):
+    tables = ld.datasets.three_corpora()
+    shares = ld.difficulty_shares(tables)
+    return first_page.paragraph(shares, first_page.seem_to_differ(tables, shares))
+
+
+@pytest.mark.parametrize("page", FIRST[:2])
+def test_figures_are_those_of_the_package(page, text, first_page, root):
+    written = (root / page).read_text(encoding="utf-8")
+    assert first_page.with_paragraph(written, text) == written  # else: python docs/extensions/first_page.py
+
+
+@pytest.mark.parametrize("page", FIRST[:2])
+def test_the_first_example_is_of_real_bits(page, root):
+    first = re.search(r"```python\n(.*?)```", (root / page).read_text(encoding="utf-8"), re.DOTALL)
+    assert first[1].startswith("import langdiff as ld\n\nfit = ld.fit(ld.datasets.testaments())")
+    assert "print(fit.summary())" in first[1]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_not_claimed(page, root):
+    written = (root / page).read_text(encoding="utf-8")
+    assert [sentence for sentence in DELETED if sentence in written] == []
+
+
+@pytest.mark.parametrize("page", FIRST)
+def test_no_hard_language_without_a_corpus(page, root):
+    paragraphs = (root / page).read_text(encoding="utf-8").split("\n\n")
+    assert [part for part in paragraphs if CLAIM.search(part) and not CORPUS.search(part)] == []
+
+
+def test_such_a_claim_would_be_found():
+    assert CLAIM.search("Hungarian and Finnish are hard.")
+    assert CLAIM.search("Hebrew is easiest.")
+    assert not CORPUS.search("Hungarian and Finnish are hard.")
