@@ -14,10 +14,12 @@ from typer.core import TyperGroup
 import langdiff
 from langdiff.base.cells import escape_controls
 from langdiff.base.saving import EndingError
+from langdiff.base.spelling import nearest
 from langdiff.cli.constructions import constructions
 from langdiff.cli.corpora import app as texts
 from langdiff.cli.corpora import corpora
 from langdiff.cli.difficulties import app as difficulties
+from langdiff.cli.help import Group, print_list
 from langdiff.cli.languages import app as languages
 from langdiff.cli.logs import app as logs
 from langdiff.cli.outcomes import outcomes
@@ -34,9 +36,16 @@ RENAMED = {
     "flag-cells": "flag-outliers",
     "floors": "baselines",
 }  # commands as they were called before
-
-
-OF_TABLE = ("contrast", "etable", "emmeans", "families")  # names that other programs have for it
+OTHERWISE = {  # what others call it, and the commands for it
+    "anova": ("correlate",),
+    "contrast": ("table",),
+    "emmeans": ("table",),
+    "etable": ("table",),
+    "families": ("table",),
+    "perplexity": ("score",),
+    "power": ("plan", "reliability"),
+    "ppl": ("score",),
+}
 
 
 class _Commands(TyperGroup):
@@ -45,9 +54,19 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] in RENAMED:
             ctx.fail(f"{args[0]} is called {RENAMED[args[0]]} now.")
-        if args[0] in OF_TABLE:
-            ctx.fail(f"No such command '{args[0]}'; see langdiff table.")
+        if args[0] not in self.commands:
+            known = [name for name, command in self.commands.items() if not command.hidden]
+            see_also, near = OTHERWISE.get(args[0]), nearest(args[0], known)
+            if found := see_also or ((near,) if near else ()):
+                see = " or ".join(f"`langdiff {name}`" for name in found)
+                ctx.fail(
+                    f"No such command {args[0]!r}; " + (f"did you mean {see}?" if see_also is None else f"see {see}.")
+                )
         return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 as click calls it
+        """Print the list of commands."""
+        print_list(self, ctx.command_path)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -82,7 +101,7 @@ for part in (runs, texts, training, logs, difficulties, tables, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
 parallelism.add_typer(taggers)
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):
-    app.add_typer(group)
+    app.add_typer(group, cls=Group, rich_help_panel=group.rich_help_panel)
 
 
 def _version(wanted: bool) -> None:

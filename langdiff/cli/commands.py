@@ -6,7 +6,9 @@ commands share; or a `Call`, which stands for the options that the public functi
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +18,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
+from langdiff.cli.help import print_help
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
@@ -24,6 +27,11 @@ from langdiff.errors import ConfigError, in_command, listing, option
 Body = Callable[..., None]
 Reader = str | type | Callable[[Any, "Call"], Any]
 WRITTEN = {"cache", "resume"}  # paths that a function does not only read
+GROUPS = {  # headings of options by their parameters; others of the reader of a file are Input
+    "Input": ("edition_info",),
+    "Model": ("model", "models", "restricted", "intents", "sizes", "formula", "dispersion", "groups"),
+    "Errors": ("clusters", "strata", "errors", "correction", "level", "bootstrap", "n_resamples", "interval"),
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,10 @@ class Command:
         Options of which one at least must be given, by the table whose columns they name.
     panels : mapping
         Headings of the help under which options stand apart.
+    panel : str
+        Heading of `langdiff --help` that the command is under; by default that of its group.
+    brief : str
+        What it does in a line of that list; by default the first sentence of the help, which is then short enough.
     also : str
         Further paragraphs of the help.
     examples : tuple of str
@@ -75,6 +87,8 @@ class Command:
     without: tuple[str, ...] = ()
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    panel: str = ""
+    brief: str = ""
     also: str = ""
     examples: tuple[str, ...] = ()
     hidden: bool = False
@@ -86,7 +100,10 @@ class Command:
         def declared() -> None: ...
 
         declared.command, declared.body = self, body  # type: ignore[attr-defined]
-        self.app.command(name.replace("_", "-"), cls=Late, hidden=self.hidden)(declared)
+        panel = self.panel or self.app.rich_help_panel
+        self.app.command(
+            name.replace("_", "-"), cls=Late, hidden=self.hidden, short_help=self.brief or None, rich_help_panel=panel
+        )(declared)
         return body
 
     def describe(self, body: Body) -> str:
@@ -113,7 +130,7 @@ class Command:
 
         found = {name: one for options in reversed(parts.values()) for name, one in options.items()}
         order = dict.fromkeys(name for options in parts.values() for name in options)
-        signature = inspect.Signature([found[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in order])
+        signature = inspect.Signature([_unbroken(found[name]) for name in order])
         call.__signature__ = signature  # type: ignore[attr-defined]
         call.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
         return call
@@ -142,7 +159,8 @@ class Command:
                 is_path = one.is_table or one.kind in (None, Path)
                 told = path.help if one.default is ... else one.help
                 yield self._option(replace(one, kind=Path, help=told) if is_path else one)
-                yield from (self._option(each) for each in others if each.name not in self.without)
+                panel = "Input" if is_path else "Model"
+                yield from (self._option(each, panel) for each in others if each.name not in self.without)
             elif (one.kind and not _is_settled(one.kind)) or one.name in self.kinds:
                 yield self._option(one)
             for name, each in self.fields(one).items():
@@ -159,7 +177,7 @@ class Command:
                     found[self.renamed.get(f"{one.name}.{name}", name)] = value
         return found
 
-    def _option(self, one: Parameter) -> inspect.Parameter:
+    def _option(self, one: Parameter, usual: str | None = None) -> inspect.Parameter:
         """Return what Typer makes an option or an argument of."""
         kind, default, callback = self.kinds.get(one.name, one.kind), one.default, None
         help = self.help.get(one.name, one.help)
@@ -179,7 +197,8 @@ class Command:
         else:
             written = f"--{name}" if kind is not bool or default is False else f"--{name}/--no-{name}"
             least = 0 if one.name == "seed" else None
-            panel = next((panel for panel, names in self.panels.items() if one.name in names), None)
+            groups = (*self.panels.items(), *GROUPS.items())
+            panel = next((panel for panel, names in groups if one.name in names), usual)
             written = written.replace("_", "-")
             info = typer.Option(written, *short, help=help, callback=callback, rich_help_panel=panel, min=least)
         if isinstance(default, tuple):
@@ -362,6 +381,10 @@ class Late(TyperCommand):
     @help.setter
     def help(self, _: str) -> None: ...
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 as click calls it
+        """Print the help."""
+        print_help(self, ctx)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options, and name the present option where an earlier name is given."""
         own = {name for one in self.params for name in (*one.opts, *one.secondary_opts)}
@@ -418,6 +441,23 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[list[str] | None], list[str] 
         return given
 
     return check
+
+
+LONGEST = 20  # characters of choices that stand beside an option; longer ones would be broken there
+
+
+def _unbroken(option: inspect.Parameter) -> inspect.Parameter:
+    """Return an option whose choices are in the text of the help if they are too long to stand beside its name."""
+    kind, *infos = get_args(option.annotation) if get_origin(option.annotation) is Annotated else (None,)
+    literal = next((one for one in (kind, *get_args(kind)) if get_origin(one) is Literal), None)
+    if literal is not None and infos[0].metavar is None and len("|".join(get_args(literal))) > LONGEST:
+        info = copy(infos[0])  # a class of options is shared by several commands
+        told = re.findall(r"[\w-]+", info.help or "")
+        info.metavar = "CHOICE"
+        if not all(choice in told for choice in get_args(literal)):
+            info.help = f"{(info.help or '').removesuffix('.')}: {', '.join(get_args(literal))}."
+        option = option.replace(annotation=Annotated[kind, info])
+    return option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
 
 
 def _singular(name: str) -> str:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from langdiff.constructions import GoldTargets, Parses, Rules
 
 constructions = typer.Typer(
-    name="constructions", help="Evaluate parsers on chosen constructions.", no_args_is_help=True
+    name="constructions",
+    help="Evaluate parsers on chosen constructions.",
+    no_args_is_help=True,
+    rich_help_panel="Other data",
 )
 
 

@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 
     from langdiff.tables.multitext import Multitext
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Text to bits")
 
 
 corpora = typer.Typer(
-    name="corpora", help="List known corpora, download them, count what a corpus has.", no_args_is_help=True
+    name="corpora",
+    help="List known corpora, download them, count what a corpus has.",
+    no_args_is_help=True,
+    rich_help_panel="Text to bits",
+    short_help="List, download and check corpora.",
 )
 
 
@@ -193,7 +197,13 @@ def perturb(
         )
 
 
-@Command(app, "langdiff.select", reads={"multitext": Corpus}, kinds={"solver": str})
+@Command(
+    app,
+    "langdiff.select",
+    reads={"multitext": Corpus},
+    kinds={"solver": str},
+    brief="Select the largest complete multitext.",
+)
 def select(
     call: Call,
     alignment: Annotated[
@@ -230,7 +240,7 @@ def select(
         typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
 
 
-@Command(app)
+@Command(app, panel="Upkeep")
 def plot(
     what: Annotated[
         Literal["presence", "sizes", "languages", "intents", "native", "table"],

@@ -21,6 +21,7 @@ from langdiff.cli.output import (
     Out,
     Output,
     check_ending,
+    echo,
     flat,
     print_json,
     print_table,
@@ -33,7 +34,7 @@ from langdiff.errors import ConfigError, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Difficulties")
 LONG = {"intent": "intent_column", "edition": "edition_column", "bits": "bits_column"}
 SURPRISALS = {"surprisals": "langdiff.read_surprisals"}
 MODEL = {"model": "langdiff.regression.variants.find_variant"}
@@ -64,6 +65,7 @@ def _editions(path: Path, call: Call) -> "pd.DataFrame":
     kinds={"surprisals": list[Path]},
     renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula"},
     needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
+    brief="Estimate how difficult each edition is.",
 )
 def fit(
     call: Call,
@@ -95,7 +97,7 @@ def fit(
         print_json(flat(found.to_frame()))
         return
     if details or found.columns is not None:
-        typer.echo(found.summary())
+        echo(found.summary())
     if found.columns is None:
         typer.echo(("\n" if details else "") + ld.table(found, by=by, contrasts=contrast or None).text())
         if found.audit is not None and not details:
@@ -116,6 +118,7 @@ Command(
         "langdiff cross-validate surprisals.csv --model 1 --model 2 --n-folds 10 --seed 1",
         "langdiff cross-validate news.csv --clusters document --intent-info documents.csv",
     ),
+    brief="Score models by the cells that they predict.",
 )(show)
 Command(
     app,
@@ -124,6 +127,8 @@ Command(
     renamed=LONG,
     settings={"langdiff.fit": ("model", "restricted")},
     examples=("langdiff compare-folds models/surprisals-char-residual.csv --clusters document",),
+    panel="How sure, how much text",
+    brief="Compare the difficulties in each fold of a table.",
 )(show)
 
 
@@ -132,6 +137,8 @@ Command(
     "langdiff.short_form",
     reads={**SURPRISALS, "judge": "langdiff.read_surprisals"},
     renamed={**LONG, "n_items": "n_items -k"},
+    panel="How sure, how much text",
+    brief="Choose a few intents that stand for all.",
 )
 def short_form(call: Call, output: Output) -> None:
     """Choose a few intents that stand for all, on half of the editions, and judge them on the others.
@@ -145,7 +152,14 @@ def short_form(call: Call, output: Output) -> None:
         typer.echo(form.summary(), err=True)
 
 
-@Command(app, "langdiff.experiments.intent_stability", reads=SURPRISALS, renamed={**LONG, "n_intents": "n-intents"})
+@Command(
+    app,
+    "langdiff.experiments.intent_stability",
+    reads=SURPRISALS,
+    renamed={**LONG, "n_intents": "n-intents"},
+    panel="How sure, how much text",
+    brief="Fit difficulties to random subsets of the intents.",
+)
 def stability(call: Call, output: Output) -> None:
     """Fit difficulties to nested random subsets of the intents, to see how stable they are.
 
@@ -155,7 +169,15 @@ def stability(call: Call, output: Output) -> None:
     output.show(call(n_intents=sorted(call.given["n_intents"] or ()) or None))
 
 
-@Command(app, "langdiff.experiments.deletion_bias", reads=SURPRISALS, renamed=LONG, without=("truth",))
+@Command(
+    app,
+    "langdiff.experiments.deletion_bias",
+    reads=SURPRISALS,
+    renamed=LONG,
+    without=("truth",),
+    panel="How sure, how much text",
+    brief="Show how far deleted cells move difficulties.",
+)
 def deletion(call: Call, output: Output) -> None:
     """Delete cells of a complete table, and show how far difficulties move: by chance, by bits, by their own residuals.
 
@@ -173,6 +195,7 @@ def deletion(call: Call, output: Output) -> None:
     help=SCALE,
     renamed=LONG,
     without=("n_folds", "restricted", "clusters", "seed", "progress"),
+    brief="Put fits of several models to a table side by side.",
 )
 def compare_models(
     context: typer.Context,
@@ -236,6 +259,7 @@ def compare_models(
     help=SCALE,
     renamed={**LONG, "n": "sizes"},
     without=("cache",),
+    brief="Compare models by held-out intents, over subsets.",
 )
 def goodness(
     call: Call,
@@ -256,7 +280,14 @@ def goodness(
     Output(as_json=as_json).show(found)
 
 
-@Command(app, "langdiff.simulate", reads=MODEL, without=("difficulties", "intent_sizes"))
+@Command(
+    app,
+    "langdiff.simulate",
+    reads=MODEL,
+    without=("difficulties", "intent_sizes"),
+    panel="Text to bits",
+    brief="Draw surprisals whose true difficulties are known.",
+)
 def simulate(
     context: typer.Context,
     call: Call,
@@ -311,7 +342,15 @@ class Tables:
         return found
 
 
-@Command(app, "langdiff.generalizability", name="reliability", reads={"surprisals": Tables}, without=("facets",))
+@Command(
+    app,
+    "langdiff.generalizability",
+    name="reliability",
+    reads={"surprisals": Tables},
+    without=("facets",),
+    panel="How sure, how much text",
+    brief="Estimate variances, and how many intents it takes.",
+)
 def reliability(
     call: Call,
     output: Output,
@@ -372,6 +411,8 @@ Command(
         "facets": "Table (.csv, .tsv): name of the table, and corpus, lm, size, seed as far as they differ.",
     },
     examples=("langdiff shares runs/study-nt runs/study-ntrex --languages languages.csv --plot shares.svg",),
+    panel="Questions",
+    brief="Estimate what share of difficulty is of languages.",
 )(show)
 
 
@@ -402,10 +443,19 @@ Command(
         "langdiff plan 5 --noise 0.17 --per-document 8 --icc 0.1",
         "langdiff plan 2 --pilot models/surprisals-char-residual.csv --plot power.svg",
     ),
+    panel="How sure, how much text",
+    brief="Compute the number of intents a finding takes.",
 )(show)
 
 
-@Command(app, "langdiff.flag_outliers", reads={"surprisals_by_lm": Tables}, renamed={"q": "q -q"})
+@Command(
+    app,
+    "langdiff.flag_outliers",
+    reads={"surprisals_by_lm": Tables},
+    renamed={"q": "q -q"},
+    panel="How sure, how much text",
+    brief="Name translations of too many or too few bits.",
+)
 def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
     """Name the translations that, by two or more language models, need more or fewer bits than they should.
 
@@ -461,7 +511,7 @@ def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, s
     print_table(table, "\n".join([*lines, f"[{facts['signature']}]"]), formats)
 
 
-@Command(app)
+@Command(app, panel="Upkeep", brief="Download and build CmdStan.")
 def install_stan(
     version: Annotated[str | None, typer.Option(help="Release, such as 2.35.0; by default the latest.")] = None,
     out: Annotated[

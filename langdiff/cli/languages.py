@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from langdiff.tables.multitext import Multitext
     from langdiff.tables.surprisals import Surprisals
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Questions")
 TABLES = (".csv", ".tsv", ".parquet")
 LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 RESAMPLES = "n_resamples"
@@ -51,6 +51,7 @@ FAMILIES = ("language", "family")  # columns whose numbers are names
     "langdiff.predictors",
     reads={"multitext": Texts},
     without=("tokenized",),
+    brief="Print predictors of difficulty of editions.",
 )
 def predictors(
     context: typer.Context,
@@ -101,6 +102,7 @@ def _editions(path: Path, _: Call) -> "pd.DataFrame":
     },
     renamed={"tests": "test -t", "only": "predictor -p"},
     without=("average",),
+    brief="Test predictors against difficulties of languages.",
 )
 def correlate(
     context: typer.Context,
@@ -138,6 +140,8 @@ def correlate(
     reads={"edition_info": _editions},
     renamed={"source": "difficulties"},
     kinds={"edition_info": Path},
+    panel="How sure, how much text",
+    brief="Compare spread within languages and between them.",
 )
 def spread(
     call: Call,
@@ -197,6 +201,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     reads={"source": Corpus},
     settings={"langdiff.read_surprisals": ("unit", "verify")},
     without=("surprisals", "tokenizers"),
+    brief="Compare bytes, tokens and bits of the same content.",
 )
 def parity(
     context: typer.Context,
@@ -278,7 +283,7 @@ def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisa
     return corpus.open(nfc=False), bits
 
 
-@Command(app)
+@Command(app, brief="Recompute claims of papers from published figures.")
 def reproduce(
     paper: Annotated[
         str,
@@ -372,6 +377,7 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
     help={"format": "Format of the corpus.", "lm": "Language model to train.", "device": "auto, cpu or cuda."},
     without=("multitext", "languages", "original_language", "edition_info", "cache"),
     panels={PANEL: ONLY_BALANCED},
+    brief="Estimate how much harder native texts are.",
 )
 def translationese(
     context: typer.Context,

@@ -11,7 +11,7 @@ from langdiff.cli.options import existing
 from langdiff.cli.output import TABLE, Json, check_ending
 from langdiff.errors import ConfigError
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Text to bits")
 NAMED = {"language": list[str], "system": list[str], "tokenizer": Path}
 HELP = {
     "language": "Key of the documents that has the language; or TASK=LANGUAGE, also of files.",
@@ -21,7 +21,15 @@ HELP = {
 }
 
 
-@Command(app, "langdiff.read_logs", name="import", kinds=NAMED, help=HELP, without=("paths",))
+@Command(
+    app,
+    "langdiff.read_logs",
+    name="import",
+    kinds=NAMED,
+    help=HELP,
+    without=("paths",),
+    brief="Read logs of any language model into one table.",
+)
 def import_logs(
     paths: Annotated[
         list[Path],

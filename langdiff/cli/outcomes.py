@@ -20,6 +20,8 @@ outcomes = typer.Typer(
     name="outcomes",
     help="Abilities of systems and difficulties of items, from successes out of trials.",
     no_args_is_help=True,
+    rich_help_panel="Other data",
+    short_help="Abilities of systems, difficulties of items.",
 )
 
 

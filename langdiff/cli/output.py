@@ -1,9 +1,12 @@
 """How commands print: data on stdout, a table for people or JSON for machines."""
 
 import inspect
+import os
+import shutil
 import sys
+import textwrap
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,17 +26,23 @@ if TYPE_CHECKING:
 
 TABLE = FRAMES
 RESULT = (".json (the result)", *FRAMES[:2], ".parquet (its table)", *TEXTS)
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the table here (.csv, .tsv, .parquet).")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Write the table here (.csv, .tsv, .parquet).", rich_help_panel="Output"),
+]
 Saved = Annotated[
     Path | None,
     typer.Option(
         "--out",
         "-o",
         help="Save here: the result (.json), its table (.csv, .tsv, .parquet), or .md, .tex, .html, .txt.",
+        rich_help_panel="Output",
     ),
 ]
-Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the result here (.svg, .png, .pdf).")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", help="Draw the result here (.svg, .png, .pdf).", rich_help_panel="Output")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.", rich_help_panel="Output")]
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,7 @@ class Output:
         if self.as_json:
             print_json(flat(result.to_frame()))
         else:
-            typer.echo(result.summary())
+            echo(result.summary())
 
     def write(self, result: Any, *, draw: "Callable[[], Axes] | None" = None) -> None:
         """Write the file and the picture that are asked for."""
@@ -124,23 +133,67 @@ def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> N
         Format of the numbers of each column, such as ``"{:+.1f}"``.
     """
     from pandas.api.types import is_numeric_dtype
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table()
-    for name in frame.columns:
-        numeric = is_numeric_dtype(frame[name])
-        table.add_column(Text(escape_controls(str(name))), justify="right" if numeric else "left", overflow="fold")
-    for row in frame.itertuples(index=False):
-        cells = zip(frame.columns, row, strict=True)
-        # as Text: brackets in a name are not markup
-        table.add_row(*(Text(escape_controls(_shown(value, formats.get(name)))) for name, value in cells))
-    console = Console()
-    if not console.is_terminal:  # a pipe or a file has no width to fold at
-        console = Console(width=200)
-    typer.echo(title)  # the title of a rich table would be folded at the table's width
-    console.print(table)
+    width = line_width()
+    texts = [[escape_controls(_shown(value, formats.get(name))) for value in frame[name]] for name in frame.columns]
+    heads = [escape_controls(str(name)) for name in frame.columns]
+    widths = [max(map(cell_len, (head, *cells))) + 3 for head, cells in zip(heads, texts, strict=True)]
+    echo(title)  # the title of a rich table would be folded at the table's width
+    for columns in _blocks(widths, width - 1):
+        table = Table()
+        for each in columns:
+            numeric = is_numeric_dtype(frame[frame.columns[each]])
+            table.add_column(Text(heads[each]), justify="right" if numeric else "left", overflow="fold")
+        for row in range(len(frame)):
+            table.add_row(*(Text(texts[each][row]) for each in columns))  # as Text: brackets in a name are not markup
+        Console(width=width).print(table)
+
+
+def _blocks(widths: Sequence[int], width: int) -> Iterator[list[int]]:
+    """Yield the columns of tables side by side that fit the width, each with the first column, which has the names."""
+    block, used = [0], widths[0]
+    for each in range(1, len(widths)):
+        if used + widths[each] > width and len(block) > 1:
+            yield block
+            block, used = [0], widths[0]
+        block.append(each)
+        used += widths[each]
+    yield block
+
+
+def line_width() -> int:
+    """Return the width of lines: that of the terminal, at least 60; 80 in a pipe or a file."""
+    if "COLUMNS" not in os.environ and not (sys.stdout and sys.stdout.isatty()):
+        return 80
+    return max(60, shutil.get_terminal_size().columns)
+
+
+def echo(text: str) -> None:
+    """Print a text whose sentences go on in the next line where they are longer than the terminal is wide.
+
+    Lines with runs of spaces are rows of tables, which stay as they are.
+    """
+    width = line_width()
+    for line in text.split("\n"):
+        words = line.strip()
+        if len(line) <= width or "  " in words or " " not in words:
+            typer.echo(line)
+            continue
+        indent = line[: len(line) - len(line.lstrip())]
+        typer.echo(
+            textwrap.fill(
+                words,
+                width,
+                initial_indent=indent,
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
 
 
 def _shown(value: Any, template: str | None) -> str:

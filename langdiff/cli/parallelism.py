@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 parallelism = typer.Typer(
-    name="parallelism", help="Measure, split, show and detect rhetorical parallelism.", no_args_is_help=True
+    name="parallelism",
+    help="Measure, split, show and detect rhetorical parallelism.",
+    no_args_is_help=True,
+    rich_help_panel="Other data",
+    short_help="Measure and detect rhetorical parallelism.",
 )
 READ = "langdiff.parallelism.read_parallelisms"
 Published = Annotated[Literal["ASP", "PSE-I"], typer.Option(help="Corpus of the published scores.")]

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from langdiff.run import Experiment
     from langdiff.run.result import RunResult
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Start")
 RunOut = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
 Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN", callback=existing_here)]
 
 
-@Command(app)
+@Command(app, brief="Rank eight synthetic languages, truth known.")
 def demo(out: RunOut = Path("runs/demo"), as_json: Json = False) -> None:
     """Estimate the difficulties of eight synthetic languages, whose true difficulties are known.
 
@@ -38,7 +38,7 @@ def demo(out: RunOut = Path("runs/demo"), as_json: Json = False) -> None:
     _run(demo_experiment(), out, as_json)
 
 
-@Command(app)
+@Command(app, brief="Run an experiment file, from corpus to report.")
 def run(
     experiment: Annotated[
         Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml", callback=existing_here)
@@ -94,7 +94,7 @@ def run(
         _run(settings, out, as_json, executor)
 
 
-@Command(app)
+@Command(app, brief="Write and print the report of a run again.")
 def report(
     directory: Annotated[
         Path, typer.Argument(help="Directory of a finished run.", metavar="RUN", callback=existing_here)
@@ -112,7 +112,7 @@ def report(
     _show(result, as_json)
 
 
-@Command(app)
+@Command(app, brief="Show how far the models of a run are.")
 def status(directory: Directory, as_json: Json = False) -> None:
     """Show how far the language models of a run are, also while it is going.
 
@@ -147,7 +147,7 @@ def _left(table: "pd.DataFrame") -> str:
     return "Left of training, for one worker: " + "; ".join(known + [f"{lm}, not known yet" for lm in unknown])
 
 
-@Command(app)
+@Command(app, panel="Upkeep", brief="Compare networks with n-grams and compressors.")
 def baselines(directory: Directory, as_json: Json = False) -> None:
     """Show by how much the networks of a run are below n-grams and compressors, edition by edition.
 
@@ -174,7 +174,7 @@ def baselines(directory: Directory, as_json: Json = False) -> None:
     print_table(table.rename(columns=spaced), title, looks)
 
 
-@Command(app)
+@Command(app, panel="Upkeep", brief="Check that files of a run are as they were written.")
 def verify(directory: Directory, as_json: Json = False) -> None:
     """Check that the files of a run, or of a folder of language models, are as they were written.
 
@@ -199,7 +199,7 @@ def verify(directory: Directory, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-@Command(app)
+@Command(app, panel="Upkeep", brief="Remove what a run does not need any more.")
 def clean(
     directory: Directory,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
@@ -223,7 +223,7 @@ def clean(
         typer.echo("nothing to remove")
 
 
-@Command(app)
+@Command(app, brief="Show what is installed, and what is missing.")
 def doctor(
     as_json: Json = False,
 ) -> None:

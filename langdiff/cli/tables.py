@@ -10,7 +10,7 @@ from langdiff.cli.options import existing, read_attributes
 from langdiff.cli.output import Json, flat, print_json
 from langdiff.errors import ConfigError
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Difficulties")
 Fits = Annotated[
     list[Path],
     typer.Argument(
@@ -46,7 +46,7 @@ Out = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of the draws.", min=0)]
 
 
-@Command(app)
+@Command(app, brief="Table of fits side by side, pairs and differences.")
 def table(
     fits: Fits,
     name: Name = None,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from langdiff.tables.surprisals import Surprisals
     from langdiff.tables.token_tables import TokenScores
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Text to bits")
 
 
 COMPUTING = ("device", "workers", "progress")  # where language models are trained
@@ -52,6 +52,7 @@ LM = {
     kinds={"lm": str, "scoring": str},
     help=LM,
     without=("parts", "cache"),
+    brief="Train one language model per edition, and score.",
 )
 def train(
     texts: DividedTexts,
@@ -132,6 +133,7 @@ TRANSFORMER = ("dtype", "device_map", "batch_size", "max_length", "overlap", "st
     help=LM,
     panels={"With --hf": (*TRANSFORMER, "cache", "shard")},
     without=("multitext", "models", "progress"),
+    brief="Score a corpus with models trained before.",
 )
 def score(
     context: typer.Context,
@@ -246,7 +248,7 @@ def _score_transformer(
         _write_tokens(model.token_scores(multitext), per, out, as_json)
 
 
-@Command(app, name="merge")
+@Command(app, name="merge", brief="Join the shares of a scored corpus to one table.")
 def merge(
     cache: Annotated[Path, typer.Argument(help="Folder that langdiff score --shard wrote to.", callback=existing_here)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv or .parquet.")],
@@ -305,6 +307,7 @@ def _spaced(name: str) -> str:
     kinds={"lm": str},
     help={**LM, "lm": "Recipe of BPE units, such as bpe-small."},
     without=("parts", "cache"),
+    brief="Compare numbers of merges by bits on the dev part.",
 )
 def sweep(
     texts: Texts,
@@ -338,6 +341,8 @@ def sweep(
     renamed={"train_sizes": "train-sizes"},
     help={**LM, "train_sizes": "Numbers of training intents, such as 500,1000,2000,4000."},
     without=("parts", "cache"),
+    panel="How sure, how much text",
+    brief="Show how difficulties change with training size.",
 )
 def curve(
     texts: DividedTexts,

@@ -29,8 +29,18 @@ if TYPE_CHECKING:
     from langdiff.treebanks.pairwise import TreebankComparison
     from langdiff.treebanks.profile import TreebankProfile
 
-treebanks = typer.Typer(name="treebanks", help="Measure and compare dependency treebanks.", no_args_is_help=True)
-discourse = typer.Typer(name="discourse", help="Evaluate, convert and draw discourse trees.", no_args_is_help=True)
+treebanks = typer.Typer(
+    name="treebanks",
+    help="Measure and compare dependency treebanks.",
+    no_args_is_help=True,
+    rich_help_panel="Other data",
+)
+discourse = typer.Typer(
+    name="discourse",
+    help="Evaluate, convert and draw discourse trees.",
+    no_args_is_help=True,
+    rich_help_panel="Other data",
+)
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print tab-separated values instead of a table.")]
 FRACTIONS = dict.fromkeys(["precision", "recall", "f1", "micro", "macro", "span_recall"], "{:.4f}")
 RATIOS = FRACTIONS | dict.fromkeys(["rst-parseval", "parseval"], "{:.4f}") | {"difference": "{:+.4f}"}
