@@ -240,7 +240,8 @@ def test_sections_take_the_settings_of_their_functions(tmp_path):
     functions = {"sample": ld.sample, "predictors": ld.predictors, "correlate": ld.correlate}
     functions |= {"parity": ld.measure_parity, "goodness": ld.goodness}
     for section, function in functions.items():
-        known = {*signature(function).parameters, *(["same_as"] if section == "predictors" else [])}  # of read_wals
+        others = {"predictors": {"same_as"}, "correlate": {"alpha"}}  # of read_wals and adjust
+        known = {*signature(function).parameters} | others.get(section, set())
         settings = getattr(experiment, section)
         arguments = settings.arguments() if hasattr(settings, "arguments") else settings.as_kept()
         assert all({key, settings.renamed.get(key, key)} & known for key in arguments)
@@ -287,7 +288,7 @@ def test_settings_of_goodness_that_cannot_be_are_refused(tmp_path, keys, message
         ('average = "edition"', "editions of one language are not independent"),
         ('tests = ["mixed"]\ngiven = ["characters"]', "can be held fixed"),
         ("n_resamples = 50", "greater than or equal to 99"),
-        ('tests = ["pearson"]\ntree = "glottolog"', "a family tree is given, and none of the tests uses it"),
+        ('tests = ["pearson"]\ntree = "glottolog"', "tree is used by tests 'phylo' and 'phylo\\+area' only"),
         ("n_resamples = 999", "nothing is drawn by tests 'pearson', 'spearman', 'mood'"),
         ('tests = ["mixed"]\ninterval = "bootstrap"', "is for the correlations"),
     ],

@@ -179,7 +179,9 @@ def test_numbers_and_signatures_are_those_of_then(runs, name):
     then, now = expected[name], found[name]
     for tables in (now["read"], now["resumed"]):
         assert tables.keys() == then["read"].keys()
-        assert [table for table in tables if not agree(tables[table], then["read"][table], 1e-6, 1e-8)] == []
+        # p-values of correlate were adjusted over all tests together, and are within each kind of test
+        compared = [table for table in tables if table != "correlate"]
+        assert [table for table in compared if not agree(tables[table], then["read"][table], 1e-6, 1e-8)] == []
     assert now["signatures"] == then["signatures"]
     assert now["provenance"] == then["provenance"]
     notes = {section: text for section, text in now["notes"].items() if section != "correlate"}
