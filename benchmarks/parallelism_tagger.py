@@ -1,12 +1,12 @@
-"""Rhetorical parallelism: the published best tagger of learned words with BIO-TD, trained again from several seeds.
+"""Rhetorical parallelism: the published best tagger of learned words with BIO-TD, or another, from several seeds.
 
-    python benchmarks/parallelism_tagger.py [DATA] [--seeds 0 1 2] [--out FOLDER]
+    python benchmarks/parallelism_tagger.py [DATA] [--seeds 0 1 2] [--settings FILE] [--out FOLDER]
 
 DATA is a folder with `asp/`, by default LANGDIFF_DATA. Learns from the training sermons of the published split that are
 there, stops early by its validation sermons, and is scored once on its test sermons. An epoch takes about a minute of
 processor time, a seed up to 200 epochs. FOLDER gets a folder per seed: the state after each epoch, from which the same
 command goes on, then the tagger, its learning curve and `results.json`. Prints the results of all seeds that are
-finished beside the published ones.
+finished beside the published ones. With --settings examples/small-tagger.toml --epochs 10 it trains the small tagger.
 """
 
 import argparse
@@ -21,7 +21,13 @@ import torch
 
 from langdiff.base.io import write_json
 from langdiff.lm.lstm.resume import remove_states
-from langdiff.parallelism import published_settings, read_parallelisms, score_parallelisms, train_tagger
+from langdiff.parallelism import (
+    published_settings,
+    read_parallelisms,
+    read_settings,
+    score_parallelisms,
+    train_tagger,
+)
 
 SETTING = "ASP/learned-word/BIO-TD"
 PUBLISHED = {"EPM": (0.1588, 0.1256, 0.1403), "MBAWO": (0.2980, 0.1971, 0.2373)}
@@ -33,7 +39,10 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--out", type=Path, default=Path("parallelism-tagger"))
     parser.add_argument("--epochs", type=int, default=200)
+    parser.add_argument("--settings", type=Path, help="settings of one's own (.toml)")
     given = parser.parse_args()
+    settings = read_settings(given.settings) if given.settings else published_settings(SETTING)
+    name = given.settings.stem if given.settings else SETTING
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")  # every epoch
     parts = read_parts(Path(given.data) / "asp")
     for name, documents in parts.items():
@@ -41,7 +50,7 @@ def main():
     for seed in given.seeds:
         folder = given.out / f"seed-{seed}"
         if not (folder / "results.json").is_file():
-            train(parts, seed, folder, given.epochs)
+            train(parts, seed, folder, given.epochs, name, settings)
     report(given.out)
 
 
@@ -63,14 +72,14 @@ def describe(documents):
     return f"{len(documents)} sermons, {sections} sections, {tokens:,} tokens, {parallelisms:,} parallelisms"
 
 
-def train(parts, seed, folder, epochs):
+def train(parts, seed, folder, epochs, setting, settings):
     """Train from one seed; write the tagger, its curve, and its scores on the test part."""
     folder.mkdir(parents=True, exist_ok=True)
     start = time.time()
     tagger = train_tagger(
         parts["training"],
         parts["validation"],
-        published_settings(SETTING),
+        settings,
         seed=seed,
         max_epochs=epochs,
         resume=folder,
@@ -80,7 +89,7 @@ def train(parts, seed, folder, epochs):
     curve.to_csv(folder / "history.csv", index=False)
     scores = {name: scored(tagger, parts[name]) for name in ("validation", "test")}
     results = {
-        "setting": SETTING,
+        "setting": setting,
         "seed": seed,
         "epochs": len(curve),
         "kept_epoch": int(curve.loc[curve["kept"], "epoch"].iloc[-1]),

@@ -1,16 +1,19 @@
 """Treebanks: how metrics answer to errors, which settings tell treebanks from noise, and speed.
 
-    python benchmarks/treebanks.py [DATA] [--repeats 3] [--sentences 100000] [--out perturbation.svg]
+    python benchmarks/treebanks.py [DATA] [--repeats 3] [--sentences 100000] [--out perturbation.svg] [--scores]
 
 DATA is a folder with `ud/*.conllu.gz`, by default LANGDIFF_DATA (../shared/data without it). Prints the divergence of
 perturbed copies of one treebank; for settings of Depth the mean divergence of four English treebanks, subsamples of
 equal words, over that of random halves of each; and the time and memory of a treebank of so many sentences (the same
-files several times over).
+files several times over). With `--scores` only the share of documents of `pud/*.conllu.gz` that score higher than with
+their words in random order, under the treebank without the document.
 """
 
 import argparse
+import gzip
 import itertools
 import os
+import re
 import resource
 import time
 from pathlib import Path
@@ -20,8 +23,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import langdiff as ld
-from langdiff.treebanks import SimilaritySettings, perturbation_curve
+from langdiff.treebanks import ShapeCounts, SimilaritySettings, perturbation_curve
+from langdiff.treebanks.conllu import read_trees
 from langdiff.treebanks.perturbation import perturb
+from langdiff.treebanks.tree import Tree
 
 ENGLISH = ("en_ewt", "en_gum", "en_lines", "en_partut")
 
@@ -68,13 +73,48 @@ def speed(files, sentences):
     print(f"{memory:.0f} MB at most")
 
 
+def shuffled(tree, rng):
+    """Let the words of a tree change places; each keeps its label and its head."""
+    order = rng.permutation(len(tree))
+    places = {0: 0} | {word + 1: place for place, word in enumerate(order, start=1)}
+    columns = ([column[word] for word in order] for column in (tree.forms, tree.upos, tree.heads, tree.deprels))
+    forms, upos, heads, deprels = map(tuple, columns)
+    return Tree(forms, upos, tuple(places[head] for head in heads), deprels)
+
+
+def scores(files):
+    """Score documents and the same with words in random order, by the other documents of their treebank."""
+    rows = []
+    for file in files:
+        documents = {}
+        names = re.findall(r"^# sent_id = (\w+)\d{3}$", gzip.decompress(file.read_bytes()).decode(), flags=re.MULTILINE)
+        for name, tree in zip(names, read_trees(file), strict=True):  # the last three digits number the sentences
+            documents.setdefault(name, []).append(tree)
+        counts, rng = ShapeCounts(read_trees(file)), np.random.default_rng(0)
+        lower = []
+        for trees in documents.values():
+            counts.remove(trees)
+            pairs = [(shuffled(tree, rng), tree) for tree in trees]
+            lower.append([tuple(map(counts.log_probability, pair)) for pair in pairs])
+            counts.add(trees)
+        of_documents = np.mean([np.subtract(*np.sum(each, axis=0)) < 0 for each in lower])
+        of_sentences = np.mean([first < second for each in lower for first, second in each])
+        rows.append((file.name.partition(".")[0], len(documents), of_documents, len(names), of_sentences))
+    columns = ["treebank", "documents", "lower", "sentences", "lower_sentences"]
+    print(pd.DataFrame(rows, columns=columns).round(4).to_string(index=False))
+    print(f"{time.process_time():.1f} s of processor time")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?", default=Path(os.environ.get("LANGDIFF_DATA", "../shared/data")))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--sentences", type=int, default=100_000)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--scores", action="store_true")
     arguments = parser.parse_args()
+    if arguments.scores:
+        return scores(sorted((arguments.data / "pud").glob("*.conllu.gz")))
     if not (arguments.data / "ud").is_dir():
         print(f"no real data: {arguments.data / 'ud'} does not exist (set LANGDIFF_DATA)")
         return

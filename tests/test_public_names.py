@@ -91,9 +91,9 @@ langdiff.run:
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
-    PerturbationCurve SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
+    PerturbationCurve ShapeCounts SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
     compare_treebanks dependency_length head_pos_entropy measure_treebanks parse_multitext perturbation_curve
-    profile_treebank read_treebank
+    profile_treebank read_treebank score_trees
 langdiff.typology:
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
     benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals

@@ -94,6 +94,46 @@ def compare(
         typer.echo(result.summary())
 
 
+@Command(treebanks, name="score")
+def score_trees(
+    reference: Annotated[Path, typer.Argument(help="CoNLL-U file of the reference.", callback=existing)],
+    trees: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="CoNLL-U files to score, one document each; by default the sentences of the reference.",
+            metavar="[[NAME=]FILE…]",
+            callback=existing_named,
+        ),
+    ] = None,
+    as_tsv: Tsv = False,
+    as_json: Json = False,
+) -> None:
+    """Score documents by the probability of their sub-trees' shapes in a reference treebank.
+
+    Without documents, each sentence of the reference is scored by the other sentences (leave-one-out).
+
+    Example: langdiff treebanks score en_ewt.conllu.gz mine=mine.conllu theirs=theirs.conllu
+    """
+    import pandas as pd
+
+    from langdiff.treebanks import ShapeCounts
+    from langdiff.treebanks import score_trees as score
+    from langdiff.treebanks.conllu import read_trees
+
+    if trees:
+        counts = ShapeCounts(read_trees(reference))
+        rows = []
+        for name, path in named_paths(trees):
+            known = list(read_trees(path))
+            words, value = sum(map(len, known)), sum(map(counts.log_probability, known))
+            rows.append((name, len(known), words, value, value / words if words else math.nan))
+        frame = pd.DataFrame(rows, columns=["document", "sentences", "words", "log_probability", "per_word"])
+    else:
+        frame = score(reference).reset_index()
+    formats = {"log_probability": "{:.2f}", "per_word": "{:.4f}", "words": "{:,}"}
+    _print_numbers(frame, as_tsv, as_json, f"Log-probability of the shapes of sub-trees, {reference.name}", formats)
+
+
 def _print_numbers(
     frame: "pd.DataFrame", as_tsv: bool, as_json: bool, title: str = "", formats: dict[str, str] | None = None
 ) -> None:
