@@ -6,7 +6,7 @@ import torch.
 
 from typing import Any
 
-import lazy_loader
+from langdiff.base.public import attach
 
 _EARLIER = {
     "explain_abilities": "explain(fit.abilities, formula, fit.systems)",
@@ -14,7 +14,7 @@ _EARLIER = {
     "read_log_likelihoods": "read_logs(files, unit=…).surprisals()",
     "read_token_scores": "read_logs(table, unit=…).tokens()",
 }
-_find, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_find, __dir__, __all__ = attach(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,10 +5,10 @@ The names below are loaded when first used: importing this package does not impo
 
 from typing import Any
 
-import lazy_loader
+from langdiff.base.public import attach
 
 _RENAMED = {"measure_floors": "measure_baselines", "compare_with_floors": "compare_with_baselines"}
-_find, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_find, __dir__, __all__ = attach(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ commands ask the recipe and the model, never which kind they are of.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
+from langdiff.base.spelling import MISTAKES, edit_distance
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
@@ -216,6 +217,11 @@ class LanguageModelRecipe(ABC):
         """
         return None
 
+    @property
+    def effort(self) -> float:
+        """Relative cost of a training, to compare recipes by; 0 where it is negligible."""
+        return 0.0
+
     @abstractmethod
     def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> Model:
         """Train a model; the caller saves it.
@@ -318,9 +324,23 @@ def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
         if (found := kind.named(lm)) is not None:
             return found
     known = [name for kind in kinds for name in kind.names()]
-    close = get_close_matches(lm, [*known, *(f"{name}-unpriced" for name in known)], n=1)
-    hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listing(known, most=20)}."
+    meant = _meant(lm, {name: found for kind in kinds for name in kind.names() if (found := kind.named(name))})
+    hint = f"Did you mean {meant!r}?" if meant else f"Known: {listing(known, most=20)}."
     raise ConfigError(f"unknown language model {lm!r}. {hint}")
+
+
+_DEARER = 10  # times the cheapest of the names that may be meant: not suggested
+
+
+def _meant(lm: str, recipes: Mapping[str, LanguageModelRecipe]) -> str | None:
+    """Return the recipe whose name is most like a wrong one; none that costs much more than another such."""
+    if f"{lm}-residual" in recipes:  # the units alone
+        return f"{lm}-residual"
+    close = [name for name in recipes if edit_distance(lm, name) <= MISTAKES]
+    close = close or get_close_matches(lm, recipes, n=3) or [name for name in recipes if name.startswith(lm)]
+    close.sort(key=lambda name: edit_distance(lm, name))
+    most = _DEARER * min((recipes[name].effort for name in close), default=0.0)
+    return next((name for name in close if recipes[name].effort <= most), None)
 
 
 class ScoredLM(NamedTuple):

@@ -1,5 +1,5 @@
 """Rhetorical parallelism: annotated documents, metrics, tagging schemes, and taggers."""
 
-import lazy_loader
+from langdiff.base.public import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

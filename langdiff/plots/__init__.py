@@ -1,5 +1,5 @@
 """Pictures: axes in, the same axes out. Importing this does not import Matplotlib."""
 
-import lazy_loader
+from langdiff.base.public import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

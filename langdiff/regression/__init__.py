@@ -5,9 +5,9 @@ section 3. `kernel` holds the mathematics on plain arrays; the modules beside it
 `simulation` draws tables with known parameters, and `stan` samples posteriors.
 """
 
-import lazy_loader
+from langdiff.base.public import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
 
 if __name__ == "regression":  # through the link at the root of a checkout; never so in an installed package
     from langdiff.base.links import use_package

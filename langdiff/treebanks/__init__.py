@@ -1,5 +1,5 @@
 """Dependency treebanks: CoNLL-U, measures of word order, and the syntactic similarity of corpora."""
 
-import lazy_loader
+from langdiff.base.public import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

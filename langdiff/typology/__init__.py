@@ -3,6 +3,6 @@
 The names below are loaded when first used.
 """
 
-import lazy_loader
+from langdiff.base.public import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

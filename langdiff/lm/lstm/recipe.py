@@ -157,6 +157,11 @@ class Recipe(LanguageModelRecipe):
             raise ConfigError(f"recipe {self.name!r}: non_monotone is for optimizer 'sgd', not {self.optimizer!r}.")
         self._check_architecture()
 
+    @property
+    def effort(self) -> float:
+        """Relative cost of a training: epochs times weights, roughly."""
+        return float(self.max_epochs * self.layers * self.hidden_size**2)
+
     @classmethod
     def names(cls) -> Iterable[str]:
         """Return the names of `langdiff.lm.RECIPES`."""
