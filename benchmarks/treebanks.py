@@ -114,7 +114,8 @@ def main():
     parser.add_argument("--scores", action="store_true")
     arguments = parser.parse_args()
     if arguments.scores:
-        return scores(sorted((arguments.data / "pud").glob("*.conllu.gz")))
+        scores(sorted((arguments.data / "pud").glob("*.conllu.gz")))
+        return
     if not (arguments.data / "ud").is_dir():
         print(f"no real data: {arguments.data / 'ud'} does not exist (set LANGDIFF_DATA)")
         return

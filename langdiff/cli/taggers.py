@@ -51,7 +51,10 @@ def train(
         str | None, typer.Option(help="Published settings, such as ASP/learned-word/BIO-TD.", metavar="KEY")
     ] = None,
     settings: Annotated[
-        Path | None, typer.Option(help="File of settings of one's own (.toml), such as examples/small-tagger.toml.", callback=existing)
+        Path | None,
+        typer.Option(
+            help="File of settings of one's own (.toml), such as examples/small-tagger.toml.", callback=existing
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -9,9 +9,9 @@ from .perturbation import PerturbationCurve as PerturbationCurve
 from .perturbation import perturbation_curve as perturbation_curve
 from .profile import TreebankProfile as TreebankProfile
 from .profile import profile_treebank as profile_treebank
-from .tables import SimilaritySettings as SimilaritySettings
 from .shapes import ShapeCounts as ShapeCounts
 from .shapes import score_trees as score_trees
+from .tables import SimilaritySettings as SimilaritySettings
 from .treebank import read_treebank as read_treebank
 from .udpipe import UDPipeParser as UDPipeParser
 from .udpipe import parse_multitext as parse_multitext

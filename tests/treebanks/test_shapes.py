@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from tests.treebanks.strategies import A, BARK, SAW, SLEEP, tree
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import ShapeCounts, score_trees
+from tests.treebanks.strategies import BARK, SAW, SLEEP, A, tree
 
 RUN = tree("I PRON 2 nsubj; run VERB 0 root")
 
@@ -29,7 +29,8 @@ def test_leave_one_out_equals_counting_without_the_tree():
 
 def test_scores_are_sums_over_words_and_ignore_forms():
     frame = score_trees([SAW, BARK], [tree("x DET 2 det; y NOUN 3 nsubj; z VERB 0 root"), BARK])
-    assert list(frame.index) == [1, 2] and list(frame["words"]) == [3, 2]
+    assert list(frame.index) == [1, 2]
+    assert list(frame["words"]) == [3, 2]
     assert frame["per_word"].tolist() == pytest.approx((frame["log_probability"] / frame["words"]).tolist())
 
 
