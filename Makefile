@@ -10,13 +10,14 @@ PYTHONS ?= python3.11 python3.12 python3.13
 # One thread per process: the models are small, and two processes are faster than two threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo base test lint type docs bench notebooks format pythons lowest clean
+.PHONY: help demo base test lint type docs metadata bench notebooks format pythons lowest clean
 help:
 	@echo "make demo       train, fit and report on artificial languages whose difficulty is known (minutes)"
 	@echo "make test       run the tests"
 	@echo "make lint       ruff, import contracts make type       mypy"
 	@echo "make docs       build the handbook     make notebooks  execute the notebooks, store outputs"
 	@echo "make bench      print the benchmarks   make format     let ruff rewrite the code"
+	@echo "make metadata   write codemeta.json and .zenodo.json from pyproject.toml and CITATION.cff"
 	@echo "make pythons    run the tests under every Python found"
 	@echo "make base       two commands and the tests that need no PyTorch, without the optional packages"
 	@echo "make lowest     run the tests with the lowest versions that pyproject.toml allows"
@@ -78,6 +79,9 @@ type: $(READY)
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+metadata: $(READY)
+	$(BIN)/python packaging/metadata.py
 
 notebooks: $(READY)
 	printf '%s\n' notebooks/*.ipynb | xargs -n 1 -P 2 $(BIN)/python .ci/notebooks.py

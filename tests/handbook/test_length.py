@@ -1,0 +1,66 @@
+"""No page is longer than its budget of words, or than it was where it exceeds the budget."""
+
+import re
+
+import pytest
+
+from tests.handbook.snippets import ROOT
+
+PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
+BUDGET = 900  # of a page that is not named below
+RECIPE = 400
+# Goals are those of a page that a reader takes in at one sitting; a page that exceeds its goal may shrink, not grow.
+LONGER = {
+    "benchmarks.md": 1834,
+    "clusters.md": 1802,
+    "constructions.md": 3465,
+    "corpora.md": 4629,
+    "costep.md": 1201,
+    "curves.md": 3250,
+    "discourse.md": 1882,
+    "experiments.md": 1065,
+    "from-text-to-bits.md": 952,
+    "glossary.md": 1264,
+    "inference.md": 3339,
+    "language-models.md": 6948,
+    "logs.md": 1026,
+    "models.md": 3441,
+    "multilingual.md": 1150,
+    "outcomes.md": 2981,
+    "parallelism-scores.md": 1119,
+    "parallelism-taggers.md": 934,
+    "parallelism.md": 1215,
+    "parity.md": 1829,
+    "perturbations.md": 1048,
+    "predictors.md": 2611,
+    "results-first.md": 1139,
+    "selection.md": 1484,
+    "stan.md": 1491,
+    "translationese.md": 2036,
+    "treebanks.md": 1575,
+    "typology.md": 4382,
+}
+
+
+def words(text: str) -> float:
+    """Count the words of prose: none of code, a quarter of those in tables."""
+    prose = re.sub(r"^(```|~~~).*?^\1[^\n]*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    lines = prose.splitlines()
+    table = [line for line in lines if line.lstrip().startswith("|")]
+    rest = [line for line in lines if not line.lstrip().startswith("|")]
+    return len("\n".join(rest).split()) + len("\n".join(table).replace("|", " ").split()) / 4
+
+
+def test_what_is_counted() -> None:
+    assert words("One two.\n```python\nthree = 3\n```\n| four five |\n| six seven |\n") == 3
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_length(page: str) -> None:
+    limit = RECIPE if page.startswith("recipes/") else LONGER.get(page, BUDGET)
+    assert words((ROOT / "docs" / page).read_text("utf-8")) <= limit
+
+
+def test_no_page_is_allowed_more_than_it_needs() -> None:
+    assert set(LONGER) <= set(PAGES)
+    assert all(limit > BUDGET for limit in LONGER.values())
