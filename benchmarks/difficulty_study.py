@@ -1,14 +1,18 @@
 """What is the language's own: shares of the variance of difficulties over corpora, learners and sizes.
 
     OMP_NUM_THREADS=1 python benchmarks/difficulty_study.py [--out runs/difficulty-study]
+        [--networks char-residual-quick bpe-residual-quick]
 
-New Testaments, NTREX, FLORES-200 and PUD, languages joined by glottocode, character n-grams and PPMd. Bits are kept
-under --out, and an interrupted run goes on. Reads the folder LANGDIFF_DATA (../shared/data by default).
+New Testaments, NTREX and FLORES-200, languages joined by glottocode, character n-grams and PPMd. With --networks these
+recipes, too, for the languages of all three corpora and the larger size: some 10 to 20 s of one core per edition. Bits
+and models are kept under --out, and an interrupted run goes on. Reads the folder LANGDIFF_DATA (../shared/data by
+default).
 """
 
 import argparse
 import os
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +49,7 @@ def glottocodes(parts, glottolog):
     return languages.map(known).dropna().sort_index().drop_duplicates()
 
 
-def compute(out):
+def compute(out, networks=()):
     """Return the table of each corpus, learner and size, and the glottocode of its editions."""
     glottolog = read_glottolog(DATA / "glottolog", same_as=SAME_AS)
     tables, languages = {}, {}
@@ -61,6 +65,12 @@ def compute(out):
             for lm in NGRAMS:
                 tables[f"{name}/{lm}/{size}"] = _kept(out, name, lm, size, some)
             tables[f"{name}/ppmd/{size}"] = _compressed(out, name, size, some)
+        parts_of[name] = cut[max(SIZES[name])]
+    everywhere = counts.index[counts == len(parts_of)]
+    for lm, name in product(networks, parts_of):
+        wanted = codes[name][codes[name].isin(everywhere)]
+        size = max(SIZES[name])
+        tables[f"{name}/{lm}/{size}"] = _kept(out, name, lm, size, parts_of[name].sel(list(wanted.index)))
     return tables, languages
 
 
@@ -71,7 +81,8 @@ def _named(table, corpus):
 def _kept(out, corpus, lm, size, parts):
     path = out / f"{corpus}-{lm}-{size}.csv"
     if not path.exists():
-        ld.compute_surprisals(parts, lm=lm, max_replaced=1.0, seed=0).save(path)
+        cache = None if lm in NGRAMS else out / "models"
+        ld.compute_surprisals(parts, lm=lm, max_replaced=1.0, seed=0, cache=cache).save(path)
         print(path.stem, flush=True)
     table = ld.read_surprisals(path)
     characters = _named(table.characters, corpus)
@@ -123,11 +134,12 @@ def report(tables, languages):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/difficulty-study"))
+    parser.add_argument("--networks", nargs="+", default=[], metavar="RECIPE")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters, spaces
-        tables, languages = compute(options.out)
+        tables, languages = compute(options.out, options.networks)
     print(len(tables), "tables,", len(set(languages.values())), "languages")
     report(tables, languages)
 
