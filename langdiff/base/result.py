@@ -109,10 +109,6 @@ class Result(Tabular):
         blocks = [[*self._lines()], [table], [*self._notes()], self._signed()]
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
-    def sentences(self) -> list[str]:
-        """Return the findings in sentences; none where a result tells them otherwise."""
-        return []
-
     def text(self, width: int | None = None) -> str:  # noqa: ARG002 of tables that are laid out for a width
         """Return the result as text, as `summary` does.
 

@@ -185,7 +185,9 @@ def ntrex10() -> tuple[Surprisals, Surprisals]:
 
 def _named_by_language(table: Surprisals) -> Surprisals:
     """Return a table of `ntrex10` with plain codes of languages, their families and their names."""
-    frames = {name: frame.set_axis(list(TEN), axis=1) for name, frame in {"bits": table.bits, **table.beside()}.items()}
+    frames: dict[str, Any] = {
+        name: frame.set_axis(list(TEN), axis=1) for name, frame in {"bits": table.bits, **table.beside()}.items()
+    }
     info = pd.DataFrame.from_dict(LANGUAGES, orient="index", columns=["name", "family"])
     return Surprisals(**frames, intent_info=table.intent_info, edition_info=info.loc[list(TEN)], lm=table.lm)
 

@@ -313,9 +313,9 @@ class Surprisals:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
         beside: dict[str, Any] = {name: frame.loc[rows, columns] for name, frame in self.beside().items()}
         info = None if self.intent_info is None else self.intent_info.loc[rows]
-        crossed, known = (None if each is None else each.loc[columns] for each in (self.columns, self.edition_info))
+        crossed, about = (None if each is None else each.loc[columns] for each in (self.columns, self.edition_info))
         bits = self.bits.loc[rows, columns]
-        return replace(self, bits=bits, intent_info=info, edition_info=known, columns=crossed, **beside)
+        return replace(self, bits=bits, intent_info=info, edition_info=about, columns=crossed, **beside)
 
     def with_intent_info(self, intent_info: pd.DataFrame | str | Path) -> "Surprisals":
         """Return the surprisals with attributes of the intents added.
