@@ -295,7 +295,7 @@ def compute_where_possible(
             for edition in parts.train.editions
         ]
         failures = Failures(len(jobs), at_once=cache is None, lm=named.name)
-        with progress_bar(progress=compute.progress) as bar:
+        with progress_bar(progress=compute.progress, lines=True) as bar:
             task = bar.add_task(label, total=len(jobs), note="")
             with _naming_all_replaced(jobs, max_replaced):
                 results = _run(jobs, pool, failures, bar, task)

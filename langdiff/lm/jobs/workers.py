@@ -178,7 +178,7 @@ def run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -
 
         def report(epochs: float, last: Epoch | None, number: int = number, job: Job = job) -> None:
             done = number + epochs / job.recipe.max_epochs
-            bar.update(task, completed=done, note=f"{job.edition} {describe(last)}")
+            bar.update(task, completed=done, note=f"{job.edition} {describe(last)}", measured=last is not None)
 
         with failures.of(job.edition):
             results[job.edition] = run_job(job, report)
@@ -208,7 +208,7 @@ def run_in(
                 with failures.of(edition):
                     results[edition] = future.result()
             done, note = _look([job_of[futures[future]] for future in running], start)
-            bar.update(task, completed=len(jobs) - len(running) + done, note=note)
+            bar.update(task, completed=len(jobs) - len(running) + done, note=note, measured=done > 0)
     except BrokenProcessPool as error:
         unfinished = [edition for edition in futures.values() if edition not in results]
         raise TrainingError(
