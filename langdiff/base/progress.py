@@ -21,6 +21,10 @@ QUIET = 10.0  # seconds of work of which nothing is told
 EVERY = 60.0  # seconds between lines while nothing ends
 
 
+def _write(line: str) -> None:
+    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 class Lines(Progress):
     """Progress of jobs as lines: at the start, when a job ends, and once a minute; jobs of some seconds have none.
 
