@@ -166,6 +166,7 @@ CALLS = {
     "simulate_outcomes": lambda seed: ld.simulate_outcomes(9, 2, seed=seed),
     "sweep_merges": lambda seed: ld.sweep_merges(None, seed=seed),
     "synthesize": lambda seed: ld.synthesize(3, 2, seed=seed),
+    "table": lambda seed: ld.table(ld.fit(bits()), seed=seed),
     "train_language_model": lambda seed: ld.train_language_model(["a"], ["a"], seed=seed),
     "train_tagger": lambda seed: parallelism.train_tagger([sung()], [sung()], tagger_settings(), seed=seed),
 }
