@@ -2,7 +2,10 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
+from itertools import pairwise
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -13,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import QuadMesh
 from matplotlib.image import AxesImage
-from matplotlib.ticker import AutoLocator, Locator, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import AutoLocator, FixedFormatter, FixedLocator, Locator, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from langdiff.base.types import Floats
@@ -99,10 +102,15 @@ LOWEST = 2.2  # inches of a figure with rows: room for title, legend and labels
 FEW_ROWS = 40  # with more rows, each is lower
 WIDE = 250.0  # points; in narrower axes, text is smaller
 LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares of the size of text
-LEAST_TEXT = 4.5  # points
+LEAST_TEXT = 6.0  # points, which can still be read in print
 MARGIN = 30.0  # points, which names beside the axes may take before the axes become narrower
 HANDLE = 6  # letters that take as much room as what stands before a label of a legend
+FEWEST_LETTERS = 8  # of a name below the axes
 FEWEST_TICKS = 3  # of a logarithmic axis
+ROWS_OF_COLUMNS = (45, 90)  # up to which rows named are in one column, in two; more are in three
+PAGE = (7.1, 9.6)  # inches: the largest figure of several columns
+NAMES_OF_COLUMN = 0.6  # of the width of one of several columns that names may take
+ROW = 0.19  # inches of a row in several columns
 NAME_SHARE = 0.5  # of the width of axes that the name of a row may take beside them
 
 
@@ -150,13 +158,100 @@ def row_axes(
     """
     names = list(names)
     count = len(names)
+    columns = _columns.get()
+    if ax is None and columns is not None and count > ROWS_OF_COLUMNS[0]:
+        import matplotlib.pyplot as plt
+
+        parts = 2 if count <= ROWS_OF_COLUMNS[1] else 3
+        letters = max(map(breadth, map(str, names))) + max(map(len, notes), default=0)
+        while parts > 1 and LETTER * LEAST_TEXT * letters > NAMES_OF_COLUMN * 72 * PAGE[0] / parts:
+            parts -= 1
+        height = min(PAGE[1], 1.4 + ROW * -(-count // parts))
+        columns.axes = list(plt.subplots(1, parts, sharex=True, figsize=(PAGE[0], height), layout="constrained")[1])
+        ax = columns.axes[0]
     ax = axes_of(ax, width, max(LOWEST, 1.2 + count * (0.26 if count <= FEW_ROWS else 0.15)))
-    name_rows(ax, names, notes=notes)
+    shown = columns.shown(count) if columns is not None else range(count)
+    per = columns.per(count) if columns is not None else count
+    name_rows(ax, [names[k] for k in shown], first=shown.start, notes=[notes[k] for k in shown] if notes else ())
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(-0.7, count - 0.3)
+    ax.set_ylim(shown.stop - per - 0.7, shown.stop - 0.3)
     if guides:
         ax.hlines(range(count), 0, 1, transform=ax.get_yaxis_transform(), colors=FAINT, linewidths=0.5, zorder=0)
     return ax
+
+
+@dataclass
+class _Columns:
+    """Columns that the rows of a picture are dealt to, from the top of the first; each draws all and shows its part."""
+
+    axes: list[Axes] = field(default_factory=list)
+    at: int = 0  # which of them is drawn
+
+    def shown(self, count: int) -> range:
+        """Return the places of the rows that are shown in this column."""
+        per = self.per(count)
+        return range(max(0, count - (self.at + 1) * per), count - self.at * per)
+
+    def per(self, count: int) -> int:
+        """Return the number of rows of a column."""
+        return -(-count // max(len(self.axes), 1))
+
+    def finish(self) -> None:
+        """Write title, legend and labels of the axes once for all columns."""
+        figure: Any = self.axes[0].get_figure(root=True)
+        title, legend = self.axes[0].get_title(loc="left"), self.axes[0].get_legend()
+        below, above = self.axes[0].get_xlabel(), [child.get_xlabel() for child in self.axes[0].child_axes]
+        size = text_size(self.axes[0])
+        for ax in self.axes:
+            ax.set_title("", loc="left")
+            ax.set_xlabel("")
+            for child in ax.child_axes:
+                child.set_xlabel("")
+            if (own := ax.get_legend()) is not None:
+                own.remove()
+        figure.supxlabel(below + "".join(f"; above: {label}" for label in above), fontsize=size, wrap=True)
+        if title:
+            figure.suptitle(title, fontsize=1.1 * size, x=0.01, ha="left")
+        if legend is not None:
+            handles, labels = self.axes[0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside upper right", ncols=4, frameon=False, fontsize=0.9 * size)
+        figure.draw_without_rendering()  # the width of the axes is known only then
+        for ax in self.axes:
+            for each in (ax, *ax.child_axes):
+                _part_numbers(each.xaxis)
+
+
+_columns: ContextVar[_Columns | None] = ContextVar("_columns", default=None)
+
+
+def in_columns(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function that draws named rows, so that many are in two or three columns of one page.
+
+    Rows are dealt out only if the function makes a new figure: up to 45 rows are in one column, up to 90 in two, more
+    in three, with a common x axis, within 7.1 × 9.6 inches. The function is called once per column, and returns the
+    axes of the first, which holds the uppermost rows.
+    """
+
+    @wraps(function)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = signature.bind(*args, **kwargs)
+        if bound.arguments.get("ax") is not None:
+            return function(*args, **kwargs)
+        columns = _Columns()
+        token = _columns.set(columns)
+        try:
+            first = function(*args, **kwargs)
+            for at, ax in enumerate(columns.axes[1:], 1):
+                columns.at, bound.arguments["ax"] = at, ax
+                function(*bound.args, **bound.kwargs)
+        finally:
+            _columns.reset(token)
+        if columns.axes:
+            columns.finish()
+        return first
+
+    signature = inspect.signature(function)
+    return drawn
 
 
 def name_rows(ax: Axes, names: Iterable[Any], *, first: int = 0, notes: Sequence[str] = ()) -> float:
@@ -226,8 +321,51 @@ def finish(
         locator.set_params(nbins=int(np.clip(size_of(ax)[0] / (7 * LETTER * size), 3, 9)))
     for side, spine in ax.spines.items():
         spine.set_visible(side in keep)
+    _thin_ticks(ax)
+    legend_drawn = ax.get_legend()
+    for text in [*ax.texts, *([] if legend_drawn is None else legend_drawn.get_texts())]:
+        text.set_fontsize(max(text.get_fontsize(), LEAST_TEXT))
     show_names(ax)
     return ax
+
+
+def _part_numbers(axis: Axis) -> None:
+    """Write every second, third, … number of an axis that is laid out, until none touch."""
+    low, high = sorted(axis.get_view_interval())
+    ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    boxes = [(tick.label2 if tick.label2.get_visible() else tick.label1).get_window_extent() for tick in ticks]
+    every = 1
+    while any(left.x1 + 3 > right.x0 for left, right in pairwise(boxes[::every])):
+        every += 1
+    if every > 1:
+        axis.set_major_locator(FixedLocator([tick.get_loc() for tick in ticks[::every]]))
+
+
+def _thin_ticks(ax: Axes) -> None:
+    """Shorten names below the axes to the room between ticks; where it is too narrow, write every second, third, …."""
+    formatter = ax.xaxis.get_major_formatter()
+    if not isinstance(formatter, FixedFormatter) or len(ticks := ax.get_xticks()) < 2:
+        return
+    names = list(formatter.seq)
+    apart = (
+        float(
+            np.diff(
+                np.sort(
+                    ax.transAxes.inverted().transform(
+                        ax.transData.transform(np.column_stack([ticks, np.zeros(len(ticks))]))
+                    )[:, 0]
+                )
+            ).min()
+        )
+        * size_of(ax)[0]
+    )  # points
+    size = float(ax.xaxis.get_majorticklabels()[0].get_fontsize())
+    room = apart / (LETTER * size) - 1  # letters
+    if not any(names) or max(map(breadth, names)) <= room or any("\n" in name for name in names):
+        return
+    every = max(1, int(np.ceil(FEWEST_LETTERS / max(room, 0.1))))
+    names = shorten(names, max(FEWEST_LETTERS, int(room * every)))
+    ax.set_xticks(ticks, [name if k % every == 0 else "" for k, name in enumerate(names)], fontsize=size)
 
 
 def _legend_above(ax: Axes, entries: Mapping[str, Artist], size: float, raised: float) -> float:

@@ -15,6 +15,7 @@ from langdiff.plots._axes import (
     RUST,
     axes_of,
     finish,
+    in_columns,
     name_rows,
     plain_log_ticks,
     row_axes,
@@ -161,6 +162,7 @@ def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style
 
 
 @takes("multitext", "presence intent_info", "a Multitext")
+@in_columns
 def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the number of intents of each edition, most on top (Figure 8).
 
@@ -199,6 +201,7 @@ def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **s
 @takes(
     "share", pd.DataFrame, "the table of langdiff.corpora.native_share", columns=("intents", "native", "native_percent")
 )
+@in_columns
 def plot_native_share(share: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the share of each edition first said in its language, largest on top (Figure 9).
 
@@ -251,6 +254,7 @@ def _bars(values: pd.Series, ax: Axes | None, style: dict[str, Any]) -> Axes:
 
 
 @takes("sizes", pd.DataFrame, "the table of multitext.edition_sizes()")
+@in_columns
 def plot_corpus_sizes(sizes: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw words and characters of each edition on a logarithmic scale, most characters on top.
 

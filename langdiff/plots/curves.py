@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from langdiff.regression.curves.curve import DifficultyCurve
 
 OF_CURVES = "lm match difficulty to_frame() correlations()"
+AT_ENDS = 3  # of many curves: how many of the lowest and of the highest are drawn and named
 MOST_NAMED = 8  # of many curves, those that change most are drawn in colour
 FEW = 12  # curves of which all are drawn in colour
 EASIEST_TEXT = 0.55  # share of the colours' range from which text is white
@@ -236,7 +237,9 @@ def _size_label(curve: "DifficultyCurve") -> str:
 def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the dev bits per character of every model against its epochs; a dot marks the epoch that was kept.
 
-    A pale line leads from where training has stopped, or is now, to the name; recipes differ in colour and dashes.
+    A pale line leads from where training has stopped, or is now, to the name; recipes differ in colour and dashes. Of
+    more than twelve models, the three with fewest and the three with most bits of each recipe are drawn and named, over
+    the median of all and a band from the 10th to the 90th percentile.
 
     Parameters
     ----------
@@ -272,12 +275,19 @@ def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: An
     if missing := [column for column in wanted if column not in logs]:
         raise DataError(f"logs have no column {missing[0]!r}; langdiff.lm.read_training_logs gives such a table.")
     models = {key: curve.sort_values("epoch") for key, curve in logs.groupby(["edition", "lm", "seed"], sort=False)}
-    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(len(models), 120))
     look_of = dict(zip(logs["lm"].unique(), cycle(zip(SERIES, LINES, strict=True)), strict=False))
+    many = len(models) > FEW
+    fewest = {key: float(curve["dev_bits_per_character"].min()) for key, curve in models.items()}
+    shown = [key for lm in look_of for key in _at_ends({k: v for k, v in fewest.items() if k[1] == lm}, many)]
+    ax = axes_of(ax, 6.4, 4.8 if many else 3.2 + 0.1 * len(models))
     last = int(logs["epoch"].max())
     names = _names(list(models))
     ends = {}
-    for key, curve in models.items():
+    for lm, (colour, _) in look_of.items() if many else ():
+        of_lm = [curve.set_index("epoch")["dev_bits_per_character"] for key, curve in models.items() if key[1] == lm]
+        _draw_band(ax, pd.concat(of_lm, axis=1), colour)
+    for key in shown:
+        curve = models[key]
         epochs, bits = curve["epoch"].to_numpy(), curve["dev_bits_per_character"].to_numpy()
         colour, line = look_of[key[1]]
         usual: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.0}
@@ -295,6 +305,22 @@ def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: An
     legend = (legend if len(legend) > 1 else {}) | {"fewest bits": dot}
     label = "surprisal of the dev part (bits per character)"
     return finish(ax, "epoch", label, legend=legend)
+
+
+def _at_ends(lowest: dict[Any, float], many: bool) -> list[Any]:
+    """Return the curves that are drawn: all, or of many those with the lowest and the highest minima."""
+    ordered = sorted(lowest, key=lambda key: lowest[key])
+    chosen = {*ordered[:AT_ENDS], *ordered[-AT_ENDS:]}
+    return [key for key in lowest if not many or key in chosen]
+
+
+def _draw_band(ax: Axes, curves: pd.DataFrame, colour: str) -> None:
+    """Draw the median of curves, one column each, and a band from their 10th to their 90th percentile."""
+    curves = curves.sort_index()
+    low, middle, high = (curves.quantile(share, axis=1) for share in (0.1, 0.5, 0.9))
+    places = curves.index.to_numpy(dtype=float)
+    ax.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
+    ax.plot(places, middle, color=colour, linewidth=2.4, alpha=0.6, zorder=1)
 
 
 def _names(keys: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
@@ -315,7 +341,8 @@ def plot_bpe_sweep(result: "SweepResult", ax: Axes | None = None, **style: Any) 
     ----------
     result : SweepResult
         Result of `langdiff.sweep_merges`: one line per edition, in megabits, kilobits or bits. A dashed line shows
-        the ratio that is best for all editions together.
+        the ratio that is best for all editions together. Of more than twelve editions, the three with fewest and
+        the three with most bits are drawn and named, over the median and a band from the 10th to the 90th percentile.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     **style
@@ -340,19 +367,23 @@ def plot_bpe_sweep(result: "SweepResult", ax: Axes | None = None, **style: Any) 
     'bpe-small: fewest bits over all editions at 0.4'
     """
     bits = result.dev_bits
-    ax = axes_of(ax, 6.4, 3.2 + 0.1 * min(bits.shape[1], 120))
+    many = bits.shape[1] > FEW
+    shown = _at_ends(bits.min().to_dict(), many)
+    ax = axes_of(ax, 6.4, 4.8 if many else 3.2 + 0.1 * bits.shape[1])
     most = bits.max().max()
     scale, unit = (1e6, "Mbit") if most >= 1e6 else (1e3, "kbit") if most >= 1e3 else (1.0, "bits")
     ratios = bits.index.to_numpy(dtype=float)
     usual: dict[str, Any] = {"color": BLUE, "linewidth": 1.0}
     overall = ax.axvline(result.best_overall, color=RUST, linewidth=1, linestyle=DASHED, zorder=0)
-    for edition in bits.columns:
+    if many:
+        _draw_band(ax, bits / scale, BLUE)
+    for edition in shown:
         values = bits[edition].to_numpy() / scale
         ax.plot(ratios, values, label=str(edition), **(usual | style))
         lowest = int(np.argmin(values))
         (dot,) = ax.plot(ratios[lowest], values[lowest], "o", color=INK, markersize=3.5, zorder=3, clip_on=False)
     ax.set_xlim(ratios[0], ratios[-1] if len(ratios) > 1 else ratios[0] + 1)
-    name_line_ends(ax, {str(edition): float(bits[edition].iloc[-1]) / scale for edition in bits.columns})
+    name_line_ends(ax, {str(edition): float(bits[edition].iloc[-1]) / scale for edition in shown})
     legend = {"fewest bits of an edition": dot, "over all editions": overall}
     title = f"{result.lm}: fewest bits over all editions at {result.best_overall:g}"
     return finish(

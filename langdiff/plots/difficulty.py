@@ -17,12 +17,14 @@ from langdiff.plots._axes import (
     DASHED,
     EASIER,
     FAINT,
+    GREY,
     HARDER,
     INK,
     MARKERS,
     SERIES,
     axes_of,
     finish,
+    in_columns,
     row_axes,
     size_of,
     takes,
@@ -35,9 +37,12 @@ from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import rank_set
 
 APART = 0.6  # of the distance of rows, which the intervals of one edition take
+FOLLOWED = 25  # editions, of which `plot_line_follow` draws and names all
+CHANGING = 12  # of more, those that are drawn in colour and named
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 
 
+@in_columns
 def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw difficulties with 95 % intervals, hardest on top.
 
@@ -157,6 +162,7 @@ def _log(odds: npt.ArrayLike) -> npt.ArrayLike:
 
 
 @takes("table", "tests differences", "a Table with differences, as langdiff.table returns it")
+@in_columns
 def plot_lm_differences(table: Any, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw differences of difficulties between language models with 95 % intervals, the largest on top.
 
@@ -314,7 +320,9 @@ def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:
 def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw difficulties under several language models side by side, one line per edition.
 
-    The colour says whether an edition is harder under the last model than under the first.
+    The colour says whether an edition is harder under the last model than under the first. Of more than 25 editions,
+    the 12 that change most are drawn in colour and named, by the absolute change divided by its standard error where
+    that is known; the legend counts all that rise and fall.
 
     Parameters
     ----------
@@ -350,22 +358,39 @@ def plot_line_follow(sources: Sources, ax: Axes | None = None, **style: Any) -> 
     if len(named) < 2:
         raise DataError(f"at least two sources are needed to join by lines; got {len(named)}.")
     table, scale = side_by_side([effects for _, effects in named])
-    ax = axes_of(ax, 1.8 + 1.6 * len(named), max(3.2, 0.2 * len(table)))
+    many = len(table) > FOLLOWED
+    ax = axes_of(ax, min(1.8 + 1.6 * len(named), 7.1), 4.8 if many else max(3.2, 0.2 * len(table)))
     x = np.arange(len(named))
     ax.axhline(0, color=INK, linewidth=0.8, zorder=0)
     for place in range(len(named)):
         ax.axvline(place, color=FAINT, linewidth=0.8, zorder=0)
+    change = table.iloc[:, -1] - table.iloc[:, 0]
+    telling = _change_in_errors(change, named[0][1], named[-1][1]).abs().sort_values(ascending=False, kind="stable")
+    shown = set(telling.index[:CHANGING] if many else table.index)
     usual: dict[str, Any] = {"linewidth": 1.0, "marker": "o", "markersize": 3.5, "clip_on": False}
+    faint: dict[str, Any] = {"linewidth": 0.5, "color": GREY, "marker": "", "zorder": 1}
     for edition, row in zip(table.index, table.to_numpy(), strict=True):
         colour = HARDER if row[-1] > row[0] else EASIER
-        ax.plot(x, row, label=str(edition), **(usual | {"color": colour} | style))
+        of_line = {"color": colour} if edition in shown else faint
+        ax.plot(x, row, label=str(edition), **(usual | of_line | style))
     ax.set_xlim(0, len(named) - 1)
     ax.set_xticks(x, [name for name, _ in named])
     ax.tick_params(axis="x", length=0)
-    name_line_ends(ax, dict(zip(map(str, table.index), table.iloc[:, -1].tolist(), strict=True)))
+    ends = table.iloc[:, -1][[edition in shown for edition in table.index]]
+    name_line_ends(ax, dict(zip(map(str, ends.index), ends.tolist(), strict=True)))
     first, last = named[0][0], named[-1][0]
-    legend = {
-        f"higher under {last}": Line2D([], [], color=HARDER),
-        f"higher under {first}": Line2D([], [], color=EASIER),
-    }
+    words = (f"higher under {last}", f"higher under {first}")
+    if many:
+        words = (f"rises ({int((change > 0).sum())})", f"falls ({int((change <= 0).sum())})")
+    legend = dict(zip(words, [Line2D([], [], color=colour) for colour in (HARDER, EASIER)], strict=True))
+    if many:
+        legend["changes less"] = Line2D([], [], color=GREY, linewidth=0.5)
     return finish(ax, ylabel=scale.label, keep=["left"], legend=legend)
+
+
+def _change_in_errors(change: pd.Series, first: Effects, last: Effects) -> pd.Series:
+    """Return changes divided by their standard errors, as if both fits were independent; as they are if unknown."""
+    rows = change.index
+    of_both = [np.diag(each.covariance.loc[rows, rows].to_numpy(dtype=float)) for each in (first, last)]
+    variance = of_both[0] + of_both[1]
+    return change / np.sqrt(variance) if np.isfinite(variance).all() and (variance > 0).all() else change

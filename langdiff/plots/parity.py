@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from langdiff.errors import ConfigError, listing
-from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, plain_log_ticks, row_axes, takes
+from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, in_columns, plain_log_ticks, row_axes, takes
 
 if TYPE_CHECKING:
     from langdiff.parity.result import Parity
@@ -26,6 +26,7 @@ LABELS = {
 @takes(
     "result", "reference compared_with originals estimates low high sorting", "the result of langdiff.measure_parity"
 )
+@in_columns
 def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw one measure of parity by edition, with 95 % intervals, the highest on top.
 

@@ -9,7 +9,19 @@ from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, add_colorbar, axes_of, finish, name_rows, row_axes
+from langdiff.plots._axes import (
+    EASIER,
+    FAINT,
+    HARDER,
+    INK,
+    PAGE,
+    add_colorbar,
+    axes_of,
+    finish,
+    in_columns,
+    name_rows,
+    row_axes,
+)
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, as_effects, rank_probabilities
 
@@ -69,7 +81,7 @@ def plot_ranks(
     first = (Scale() if isinstance(source, pd.DataFrame) else as_effects(source).scale).first
     count = len(shares)
     side = 1.2 + count * (0.42 if count <= WRITTEN_OUT else 0.3 if count <= 30 else 0.12)
-    ax = axes_of(ax, max(side + 1.2, 4.8), max(side, 2.8))
+    ax = axes_of(ax, min(max(side + 1.2, 4.8), PAGE[0]), min(max(side, 2.8), PAGE[0]))
     highest = 100 * max(float(shares.to_numpy().max()), 1 / count)
     # of many editions most probabilities are low: a root makes them visible
     usual: dict[str, Any] = {"cmap": "Blues", "norm": PowerNorm(0.5, vmin=0, vmax=highest)}
@@ -100,6 +112,7 @@ def _write_percentages(ax: Axes, shares: pd.DataFrame, size: float) -> None:
 WIDE, NARROW = (0.025, 0.975), (0.25, 0.75)
 
 
+@in_columns
 def plot_posterior(idata: "az.InferenceData", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw posterior medians of difficulties with 50 % and 95 % intervals, hardest on top.
 

@@ -9,7 +9,7 @@ from pandas.api.types import is_numeric_dtype
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.plots._axes import FAINT, GREY, MARKERS, SERIES, axes_of, finish, row_axes, takes
+from langdiff.plots._axes import FAINT, GREY, MARKERS, SERIES, axes_of, finish, in_columns, row_axes, takes
 from langdiff.plots._places import name_points
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 @takes("predictors", "values info", "the result of langdiff.predictors")
+@in_columns
 def plot_predictor(
     predictors: "Predictors", predictor: str, ax: Axes | None = None, *, by: str | None = None, **style: Any
 ) -> Axes:

@@ -69,7 +69,7 @@ def plot_wright_map(
     """
     if abilities.estimate.empty or items.empty:
         raise DataError("nothing to draw: there are no systems or no items.")
-    ax = axes_of(ax, 6.4, max(4.8, 0.11 * len(abilities.estimate)))
+    ax = axes_of(ax, 6.4, float(np.clip(0.11 * len(abilities.estimate), 4.8, 7.1)))
     counts, edges = np.histogram(items.to_numpy(dtype=float), bins=min(BINS, max(5, len(items) // 4)))
     ax.barh(edges[:-1], -SHARE * counts / counts.max(), height=np.diff(edges), align="edge", color=GREY, linewidth=0)
     ax.axvline(0, color=INK, linewidth=0.8)

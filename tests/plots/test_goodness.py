@@ -71,7 +71,7 @@ def test_ranks_are_drawn_hardest_on_top_and_named_without_overlap(editions):
     ax.figure.canvas.draw()
     shares = rank_probabilities(fit, seed=0)
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == list(shares.index)
+    assert names == list(shares.index)[:: 1 if editions < 40 else 2]  # of many, every second has its name
     assert_allclose(np.asarray(ax.collections[0].get_array()).reshape(shares.shape), 100 * shares)
     assert ax.transData.transform((1, 1))[1] > ax.transData.transform((1, 2))[1]
     boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
