@@ -1,11 +1,14 @@
 """Constructions: recall of gold trees, of damaged trees and of parsers on the mined set; and costs.
 
     python benchmarks/constructions.py [DATA] [--udpipe MODEL [--train]] [--spacy PACKAGE] [--plot recall.svg]
+    python benchmarks/constructions.py [DATA] --outputs FOLDER
 
 DATA, by default LANGDIFF_DATA (../shared/data without it), is a folder with `ud/*.conllu.gz` and
 `pud/en_pud.conllu.gz`. `--udpipe` is a UDPipe 1 model, which `--train` first makes of LinES and ParTUT (four minutes);
 it parses words with the treebanks' parts of speech. `--spacy` is an installed package with a spaCy model for English,
-such as en_core_web_sm; it parses the treebanks' words.
+such as en_core_web_sm; it parses the treebanks' words. With `--outputs`, a folder
+of files SYSTEM.conllu for English PUD, only these are compared: matched share, recall, ability, LAS and distance
+from gold trees.
 """
 
 import argparse
@@ -21,7 +24,15 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from langdiff.constructions import default_rules, evaluate, mine_candidates, mined_counts, mined_gold, read_parses
+from langdiff.constructions import (
+    default_rules,
+    evaluate,
+    evaluate_attachment,
+    mine_candidates,
+    mined_counts,
+    mined_gold,
+    read_parses,
+)
 
 TEST = ("ud/en_ewt", "ud/en_gum", "pud/en_pud")
 TRAINING = ("ud/en_lines", "ud/en_partut")
@@ -108,6 +119,39 @@ def parse_with_spacy(package, gold, out):
             stream.write(f"# {item}\n" + "".join(f"{h} {w.dep_} {w.i}\n" for h, w in zip(heads, doc, strict=True)))
 
 
+def compare_outputs(folder, treebank):
+    """Compare parsers' outputs for a treebank; targets are all candidates, as found by the queries and not read."""
+    before = time.process_time()
+    files = {file.stem: file for file in sorted(folder.glob("*.conllu"))}
+    gold = mine_candidates([treebank]).gold()
+    print(gold.summary())
+    parses = [read_parses(file, "conllu", name=name, items=gold.sentences) for name, file in files.items()]
+    scores = evaluate(gold, parses, {name: default_rules() for name in files})
+    outcomes = scores.outcomes()
+    abilities = ld.fit_outcomes(outcomes, clusters="sentence").abilities.to_frame()
+    attachment = evaluate_attachment(treebank, files)
+    las = attachment.to_frame().query("metric == 'las'").set_index("parser")
+    banks = [ld.read_treebank(treebank, name="gold"), *(ld.read_treebank(file, name=n) for n, file in files.items())]
+    divergence = ld.compare_treebanks(banks, noise=False).divergence
+    coverage = scores.coverage.set_index("parser")
+    table = pd.DataFrame(
+        {
+            "items": 1 - coverage["no_parse"] / coverage["items"],
+            "recall": outcomes.successes.mean(),
+            "ability": abilities["ability"],
+            "std_error": abilities["std_error"],
+            "LAS": 100 * las["f1"],
+            **{metric: divergence[metric].loc["gold"] for metric in ("width", "length", "matrix", "mean")},
+        }
+    ).drop(index="gold")
+    print(table.sort_values("LAS", ascending=False).round(3).to_string())
+    print("Correlation with ability\n", table.corr()["ability"].round(3).to_string())
+    print("Rank correlation with ability\n", table.corr("spearman")["ability"].round(3).to_string())
+    by = outcomes.successes.groupby(outcomes.items["construction"])
+    print(by.mean().assign(targets=by.size()).T.round(2).to_string())
+    print(f"{len(files)} systems, {time.process_time() - before:.1f} s of processor time")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("data", type=Path, nargs="?", default=os.environ.get("LANGDIFF_DATA", "../shared/data"))
@@ -115,9 +159,13 @@ def main():
     options.add_argument("--train", action="store_true")
     options.add_argument("--spacy")
     options.add_argument("--plot")
+    options.add_argument("--outputs", type=Path)
     given = options.parse_args()
     if not (given.data / "ud").is_dir():
         print(f"no real data: {given.data / 'ud'} does not exist (set LANGDIFF_DATA)")
+        return
+    if given.outputs:
+        compare_outputs(given.outputs, given.data / "pud/en_pud.conllu.gz")
         return
     files = [given.data / f"{name}.conllu.gz" for name in TEST]
     before = time.process_time()

@@ -42,7 +42,7 @@ def main():
     parser.add_argument("--settings", type=Path, help="settings of one's own (.toml)")
     given = parser.parse_args()
     settings = read_settings(given.settings) if given.settings else published_settings(SETTING)
-    name = given.settings.stem if given.settings else SETTING
+    setting = given.settings.stem if given.settings else SETTING
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")  # every epoch
     parts = read_parts(Path(given.data) / "asp")
     for name, documents in parts.items():
@@ -50,7 +50,7 @@ def main():
     for seed in given.seeds:
         folder = given.out / f"seed-{seed}"
         if not (folder / "results.json").is_file():
-            train(parts, seed, folder, given.epochs, name, settings)
+            train(parts, seed, folder, given.epochs, setting, settings)
     report(given.out)
 
 
