@@ -1,5 +1,6 @@
 """One table of predictors, editions × predictors, from texts and from properties of their languages."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +27,11 @@ from langdiff.typology.predictors.text import (
     Compressor,
     EntropyEstimator,
     compressed_bits,
-    count_words,
+    entropy_rate,
     separates_words,
     type_token_ratio,
     unigram_entropy,
+    words_of,
 )
 from langdiff.typology.predictors.wals import Wals
 
@@ -40,6 +42,7 @@ _UNITS = {
     "word_types": "types",
     "type_token_ratio": "types per token",
     "unigram_entropy": "bits per token",
+    "entropy_rate": "bits per token",
     "compression_bits_per_character": "bits per character",
     "compression_bits_per_intent": "bits per intent",
 }
@@ -118,8 +121,8 @@ def predictors(
     """Compute predictors of difficulty for every edition (Mielke et al. 2019, section 5).
 
     Always ``characters`` (of the text as it is), ``word_tokens``, ``word_types``, ``type_token_ratio``,
-    ``unigram_entropy``, ``compression_bits_per_character`` and ``compression_bits_per_intent``. The others come
-    with their sources: ``hpe_mean``, ``hpe_skew`` and ``dependency_length`` with treebanks, ``mcc`` with
+    ``unigram_entropy``, ``entropy_rate``, ``compression_bits_per_character`` and ``compression_bits_per_intent``. The
+    others come with their sources: ``hpe_mean``, ``hpe_skew`` and ``dependency_length`` with treebanks, ``mcc`` with
     lexicons, features of WALS and of lang2vec under their own names.
 
     Parameters
@@ -248,13 +251,15 @@ def _of_text(texts: list[str], tokenized: bool, entropy: EntropyEstimator, compr
     """Return the predictors that are computed from a text, by name."""
     if not texts:
         return {}
-    counts = count_words(texts, tokenized=tokenized)
+    words = list(words_of(texts, tokenized=tokenized))
+    counts = Counter(words)
     characters, bits = sum(map(len, texts)), compressed_bits(texts, compressor)
     of_words = {
         "word_tokens": sum(counts.values()),
         "word_types": len(counts),
         "type_token_ratio": type_token_ratio(counts),
         "unigram_entropy": unigram_entropy(counts, entropy),
+        "entropy_rate": entropy_rate(words),
     }
     return {
         "characters": characters,

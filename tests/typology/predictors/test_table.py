@@ -8,7 +8,13 @@ from langdiff import predictors
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.typology import read_wals
 from langdiff.typology.predictors.lexicon import morphological_counting_complexity
-from langdiff.typology.predictors.text import compressed_bits, count_words, type_token_ratio, unigram_entropy
+from langdiff.typology.predictors.text import (
+    compressed_bits,
+    count_words,
+    entropy_rate,
+    type_token_ratio,
+    unigram_entropy,
+)
 
 TEXTS = {
     "eng-a": ["The dog sees a cat.", "The cat, a dog."],
@@ -74,7 +80,8 @@ def test_texts_give_the_values_of_the_pure_functions(spaced):
         counts, row = count_words(texts), frame.loc[edition]
         bits, characters = compressed_bits(texts, "zlib"), len("".join(texts))
         expected = [characters, counts.total(), len(counts), type_token_ratio(counts)]
-        expected += [unigram_entropy(counts, "chao-shen"), bits / characters, bits / 2]
+        words = " ".join(map(ld.tokenize, texts)).split()
+        expected += [unigram_entropy(counts, "chao-shen"), entropy_rate(words), bits / characters, bits / 2]
         assert row.drop("language").tolist() == expected
     assert frame["language"].tolist() == ["eng", "eng", "deu"]
     assert frame["characters"]["eng-a"] == 34
@@ -99,7 +106,7 @@ def test_words_without_spaces_are_missing_with_a_reason(multitext):
     with pytest.warns(LangdiffWarning, match=r"1 edition\(s\) do not separate words by spaces: 'cmn-a'"):
         result = predictors(multitext)
     row = result.values.loc["cmn-a"]
-    assert row[["word_tokens", "word_types", "type_token_ratio", "unigram_entropy"]].isna().all()
+    assert row[["word_tokens", "word_types", "type_token_ratio", "unigram_entropy", "entropy_rate"]].isna().all()
     assert row["characters"] == len("".join(TEXTS["cmn-a"]))
     assert result.missing["reason"].unique().tolist() == ["no spaces between words"]
 
@@ -193,13 +200,15 @@ def test_constant_predictors_are_named(spaced, wals):
     result = predictors(spaced, wals=wals, features="26A")
     assert result.info.loc["26A", "distinct"] == 1
     assert "The same everywhere, so of no use as predictors: '26A'" in result.summary()
-    assert repr(result) == "Predictors: 3 editions (2 languages) × 8 predictors, 0 of 24 values missing"
+    assert repr(result) == "Predictors: 3 editions (2 languages) × 9 predictors, 0 of 27 values missing"
 
 
 def test_summary_names_editions_that_miss_the_same_predictors_once(multitext):
     with pytest.warns(LangdiffWarning):
         summary = predictors(multitext).summary()
-    expected = "word_types, type_token_ratio, unigram_entropy missing in 1 (no spaces between words): 'cmn-a'"
+    expected = (
+        "word_types, type_token_ratio, unigram_entropy, entropy_rate missing in 1 (no spaces between words): 'cmn-a'"
+    )
     assert summary.count(expected) == 1
 
 

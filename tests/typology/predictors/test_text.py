@@ -17,6 +17,7 @@ from langdiff.typology.predictors.text import (
     _numbered,
     compressed_bits,
     count_words,
+    entropy_rate,
     separates_words,
     type_token_ratio,
     unigram_entropy,
@@ -30,6 +31,40 @@ COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=40).map(lambda n: {f"
 @given(COUNTS)
 def test_plug_in_entropy_is_scipys(counts):
     assert unigram_entropy(counts) == pytest.approx(entropy(list(counts.values()), base=2), abs=ROUNDING)
+
+
+def slow_entropy_rate(words):
+    """Every match looked for at every place before."""
+    total = 0.0
+    for here in range(len(words)):
+        lengths = [0]
+        for there in range(here):
+            most = min(here - there, len(words) - here)  # all of it stands before
+            same = [words[there + k] == words[here + k] for k in range(most)]
+            lengths.append(same.index(False) if False in same else most)
+        total += math.log2(here + 1) / (max(lengths) + 1)
+    return total / len(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "rate"), [("abracadabra", 1.294203), ("abababab", 0.717675), ("ab" * 10, 0.647454), ("a", 0)]
+)
+def test_entropy_rate_of_short_texts(words, rate):
+    """Matches do not reach into what follows: with overlap, the second would be 0.638271."""
+    assert entropy_rate(words) == pytest.approx(rate, abs=1e-6)
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=40))
+def test_entropy_rate_is_that_of_matches_looked_for_one_by_one(words):
+    assert entropy_rate(words) == pytest.approx(slow_entropy_rate(words), abs=ROUNDING)
+
+
+def test_entropy_rate_of_coins_is_near_their_entropy():
+    rng = np.random.default_rng(0)
+    for chance, bits in ((0.5, 1), (0.11, 0.5)):  # the estimator is some 8 % low at 20,000 flips
+        assert entropy_rate((rng.random(20_000) < chance).tolist()) == pytest.approx(bits, rel=0.1)
+    with pytest.raises(DataError, match="no word"):
+        entropy_rate([])
 
 
 # infomeasure 0.6.3: entropy(numpy.repeat(range(K), counts), approach=..., base=2)
