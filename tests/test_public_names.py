@@ -93,7 +93,7 @@ langdiff.selection:
 langdiff.treebanks:
     PerturbationCurve ShapeCounts SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
     compare_treebanks dependency_length head_pos_entropy measure_treebanks parse_multitext perturbation_curve
-    profile_treebank read_treebank score_trees
+    profile_treebank read_treebank reorder score_trees
 langdiff.typology:
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
     benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals

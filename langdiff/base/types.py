@@ -24,6 +24,7 @@ Change = Literal[
     "reverse", "reverse-words", "shuffle-local", "shuffle-by-length", "shuffle",
     "scramble", "decompose", "no-spaces", "no-vowels",
 ]  # fmt: skip  # of texts, see langdiff.corpora.perturb
+Reordering = Literal["forms", "head-final", "head-initial", "random-grammar", "lemmas"]  # of words of trees
 WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts that do not belong where they stand
 
 

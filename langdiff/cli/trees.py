@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from langdiff.base.types import Reordering
 from langdiff.cli.commands import Call, Command, load, show
 from langdiff.cli.options import (
     Corpus,
@@ -132,6 +133,22 @@ def score_trees(
         frame = score(reference).reset_index()
     formats = {"log_probability": "{:.2f}", "per_word": "{:.4f}", "words": "{:,}"}
     _print_numbers(frame, as_tsv, as_json, f"Log-probability of the shapes of sub-trees, {reference.name}", formats)
+
+
+@Command(treebanks, "langdiff.treebanks.reorder", kinds={"kinds": list[Reordering]})
+def reorder(
+    call: Call,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the texts, one file per edition.")],
+) -> None:
+    """Write the sentences of a treebank with their words in another order, or with lemmas for words.
+
+    Example: langdiff treebanks reorder pud/en_pud.conllu.gz --kind forms --kind head-final --out reordered
+    """
+    from langdiff.corpora import write_multitext
+
+    changed = call()
+    write_multitext(changed, out, format="moses")
+    typer.echo(f"{changed!r}\nTexts: {out}, to be read with --format moses", err=True)
 
 
 def _print_numbers(

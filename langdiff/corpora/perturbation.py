@@ -5,16 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b
 from math import lgamma, log
-from random import Random
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 import regex
 
-from langdiff.base.seeds import seed_number
+from langdiff.base.seeds import keyed_random, seed_number
 from langdiff.base.types import Change
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
@@ -232,13 +230,13 @@ class Perturbation:
 
     def _shuffled(self, text: str, intent: Hashable) -> str:
         units = self.split(text)
-        rng = _generator(self.seed, "shuffle", self.edition, str(intent))
+        rng = keyed_random(self.seed, "shuffle", self.edition, str(intent))
         return self._join(rng.sample(units, len(units)))
 
     def _order(self, kind: Change, length: int, *, moves: bool) -> list[int]:
         """Return the fixed permutation of a length; with `moves`, one that is not the identity."""
         if (kind, length) not in self.orders:
-            rng = _generator(self.seed, kind, str(length))
+            rng = keyed_random(self.seed, kind, str(length))
             usual = list(range(length))
             draws = (rng.sample(usual, length) for _ in range(_ATTEMPTS))
             self.orders[kind, length] = next((each for each in draws if not moves or each != usual), usual)
@@ -250,7 +248,7 @@ class Perturbation:
             parts = characters(word)
             places = [place for place, part in enumerate(parts) if _is_of_word(part[0])]
             own = [parts[place] for place in places]
-            drawn = _generator(self.seed, "scramble", "".join(own)).sample(own, len(own))
+            drawn = keyed_random(self.seed, "scramble", "".join(own)).sample(own, len(own))
             for place, part in zip(places, drawn, strict=True):
                 parts[place] = part
             self._scrambled[word] = "".join(parts)
@@ -303,12 +301,6 @@ def _is_of_word(character: str) -> bool:
     """Return whether a character is a letter, mark or digit."""
     category = unicodedata.category(character)
     return category[0] in "LM" or category == "Nd"
-
-
-def _generator(seed: int, kind: str, *key: str) -> Random:
-    """Return a generator seeded by a hash of seed, kind and key."""
-    digest = blake2b(repr((seed, kind, *key)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    return Random(int.from_bytes(digest, "big"))  # noqa: S311  # NumPy's take three times as long to seed
 
 
 def _lacks_spaces(texts: pd.Series) -> bool:

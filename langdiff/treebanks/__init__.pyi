@@ -9,6 +9,7 @@ from .perturbation import PerturbationCurve as PerturbationCurve
 from .perturbation import perturbation_curve as perturbation_curve
 from .profile import TreebankProfile as TreebankProfile
 from .profile import profile_treebank as profile_treebank
+from .reordering import reorder as reorder
 from .shapes import ShapeCounts as ShapeCounts
 from .shapes import score_trees as score_trees
 from .tables import SimilaritySettings as SimilaritySettings

@@ -87,11 +87,16 @@ def read_conllu(
             raise DataError(f"{path}, line {sentence.line}: {sentence.reason}")
         else:
             own.append(sentence)
-    if own:
-        first = "; ".join(f"line {line}: {reason}" for line, reason in own[:5])
-        warn(f"{path}: {len(own):,} of {used + len(own):,} sentences left out: {first}")
+    warn_left_out(path, own, used)
     if faults is not None:
         faults += own
+
+
+def warn_left_out(path: str | Path, faults: list[Fault], used: int) -> None:
+    """Warn of sentences that are not trees, if there are any."""
+    if faults:
+        first = "; ".join(f"line {line}: {reason}" for line, reason in faults[:5])
+        warn(f"{path}: {len(faults):,} of {used + len(faults):,} sentences left out: {first}")
 
 
 def read_trees(source: TreeSource) -> Iterator[Tree]:
@@ -162,10 +167,11 @@ def word_number(cell: str) -> int | None:
 def scan(path: Path) -> Iterator[Tree | Fault]:
     """Yield every sentence as a tree, or the reason why its heads do not form a tree."""
     for sentence in read_sentences(path):
-        yield _tree(path, sentence.rows)
+        yield sentence_tree(path, sentence.rows)
 
 
-def _tree(path: Path, rows: list[tuple[int, list[str]]]) -> Tree | Fault:
+def sentence_tree(path: Path, rows: list[tuple[int, list[str]]]) -> Tree | Fault:
+    """Return the tree of the rows of a sentence, or the reason why its heads do not form one."""
     places: dict[int, int] = {0: 0}  # ID → position
     words = []
     for number, cells in rows:
