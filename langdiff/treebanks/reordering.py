@@ -2,19 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
+import langdiff
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_path
 from langdiff.base.seeds import keyed_random, seed_number
 from langdiff.base.types import Reordering
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.text_sources import InMemoryText
 from langdiff.treebanks.conllu import Fault, read_sentences, sentence_tree, warn_left_out, word_number
 from langdiff.treebanks.tree import Tree
+
+if TYPE_CHECKING:
+    from langdiff.tables.multitext import Multitext
 
 SENT_ID = "# sent_id ="
 LEMMA = 2  # column
@@ -26,7 +28,7 @@ def reorder(
     *,
     name: str | None = None,
     seed: int = 0,
-) -> Multitext:
+) -> "Multitext":
     r"""Make texts of the sentences of a treebank: their words as they are, in another order, or their lemmas.
 
     Parameters
@@ -100,12 +102,8 @@ def reorder(
         texts[edition] = pd.Series([" ".join(each) for each in words], index=intents, dtype=object)
     kept = pd.Index(list(texts), name="edition")
     about = {"language": base, "base": base, "perturbation": [None if kind == "forms" else kind for kind in chosen]}
-    return Multitext(
-        presence=pd.DataFrame(True, index=pd.Index(intents, name="intent"), columns=kept),
-        edition_info=pd.DataFrame(about, index=kept),
-        intent_info=pd.DataFrame(index=pd.Index(intents, name="intent")),
-        sources={edition: InMemoryText(own) for edition, own in texts.items()},
-    )
+    made: Multitext = langdiff.read_frame(pd.DataFrame(texts), edition_info=pd.DataFrame(about, index=kept))
+    return made
 
 
 def _read(path: Path) -> tuple[list[Tree], list[tuple[str, ...]], list[str]]:
