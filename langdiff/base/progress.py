@@ -50,7 +50,7 @@ class Lines(Progress):
         return super().add_task(description, *args, **settings)
 
     def update(self, task_id: TaskID, *, measured: bool = False, **settings: Any) -> None:
-        """Take the number of jobs done, with fractions, and whether an epoch was measured."""
+        """Note the number of finished jobs, with fractions, and whether an epoch was measured."""
         super().update(task_id, **settings)
         task, now = self.tasks[task_id], self._clock()
         ended = int(task.completed) > self._done

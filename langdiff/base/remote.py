@@ -67,7 +67,7 @@ def local_copy(path: Any) -> Any:
 
 
 def source_of(path: object) -> tuple[str, str] | None:
-    """Return the address and the SHA-256 of a copy in the cache, or of what is in an archive there; else None."""
+    """Return the address and the SHA-256 of a copy in the cache or of a member of an archive; else None."""
     root = cache_folder()
     file = Path(str(path))
     if not file.is_relative_to(root):

@@ -88,7 +88,7 @@ def seed_numbers(seed: object, count: int) -> list[int]:
 
 
 def keyed_random(seed: int, kind: str, *key: str) -> Random:
-    """Return a generator that depends on a seed and on what it is for alone, by a hash of seed, kind and key.
+    """Return a generator that depends only on a seed, a kind and a key, by a hash of the three.
 
     Examples
     --------

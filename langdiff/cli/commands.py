@@ -447,7 +447,7 @@ LONGEST = 20  # characters of choices that stand beside an option; longer ones w
 
 
 def _unbroken(option: inspect.Parameter) -> inspect.Parameter:
-    """Return an option whose choices are in the text of the help if they are too long to stand beside its name."""
+    """Return an option with long choices moved into the text of its help."""
     kind, *infos = get_args(option.annotation) if get_origin(option.annotation) is Annotated else (None,)
     literal = next((one for one in (kind, *get_args(kind)) if get_origin(one) is Literal), None)
     if literal is not None and infos[0].metavar is None and len("|".join(get_args(literal))) > LONGEST:

@@ -79,7 +79,7 @@ def _print_heading(text: str, width: int) -> None:
 
 
 def _print_rows(rows: Iterable[tuple[str, str]], width: int) -> None:
-    """Print names beside what they are."""
+    """Print names and descriptions in two columns."""
     for names, told in rows:
         named = " ".join(names.replace("\\[", "[").split())
         lines = _filled(told.replace("\\[", "["), width - NAMES).split("\n")

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class Step(NamedTuple):
-    """Recipe for training texts of up to so many characters, and why."""
+    """Recipe for training texts of up to a number of characters, with the reason."""
 
     characters: float
     recipe: str
@@ -67,7 +67,7 @@ class Automatic(LanguageModelRecipe):
 
 
 def chosen_for(characters: int) -> LanguageModelRecipe:
-    """Return the recipe for a training text of so many characters, and log which it is and why.
+    """Return the recipe for a number of characters of training text, and log the choice with its reason.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class Parity(Result):
         return shown.loc[order]
 
     def _notes(self) -> Iterable[str]:
-        """Yield the editions that the others were translated from, which are no translations themselves."""
+        """Yield a note on the editions that the others were translated from."""
         if self.originals:
             what = "is the original" if len(self.originals) == 1 else "are originals"
             yield (

@@ -29,7 +29,7 @@ def reorder(
     name: str | None = None,
     seed: int = 0,
 ) -> "Multitext":
-    r"""Make texts of the sentences of a treebank: their words as they are, in another order, or their lemmas.
+    r"""Return the sentences of a treebank as texts, with words in a chosen order or replaced by lemmas.
 
     Parameters
     ----------

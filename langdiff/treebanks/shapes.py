@@ -41,11 +41,22 @@ class ShapeCounts:
         self.add(trees)
 
     def add(self, trees: Iterable[Tree]) -> None:
-        """Count the shapes of trees."""
+        """Count the shapes of trees.
+
+        Parameters
+        ----------
+        trees : iterable of Tree
+            Trees to add to the reference.
+        """
         self._change(trees, 1)
 
     def remove(self, trees: Iterable[Tree]) -> None:
-        """Take out trees that were counted before.
+        """Subtract trees that were counted before.
+
+        Parameters
+        ----------
+        trees : iterable of Tree
+            Trees of the reference.
 
         Raises
         ------
@@ -59,7 +70,13 @@ class ShapeCounts:
         self._change(trees, -1)
 
     def log_probability(self, tree: Tree) -> float:
-        """Return the natural logarithm of the probability of all shapes of a tree."""
+        """Return the natural logarithm of the probability of all shapes of a tree.
+
+        Parameters
+        ----------
+        tree : Tree
+            Tree to score; it may be one of the reference.
+        """
         return sum(math.log(self._probability(head, shape)) for head, shape in _shapes(tree))
 
     def _change(self, trees: Iterable[Tree], by: int) -> None:

@@ -142,7 +142,7 @@ class Correlations(Result):
         if len(keys) != 1:
             known = listing([" ".join(filter(None, key)) for key in keys or self.level_means], 9)
             found = (
-                f"{len(keys)} fit: {known}. Choose by predictor=, language_model=, corpus= or test="
+                f"{len(keys)} fit: {known}. Choose one by its predictor, language_model, corpus or test"
                 if keys
                 else (f"none fits; there are {known}" if self.level_means else "no category was tested along a tree")
             )
