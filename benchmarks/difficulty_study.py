@@ -118,9 +118,10 @@ ROWS = (
 )
 
 
-def report(tables, languages):
+def report(tables, languages, networks=()):
     """Print the shares of each row, and of the first one correlations and the number of pairs that differ."""
-    for number, (corpora_, learners, sizes) in enumerate(ROWS):
+    further = [(names, ("kneser-ney-6", "ppmd", *networks), (1300,)) for names in (ROWS[0][0], ROWS[1][0]) if networks]
+    for number, (corpora_, learners, sizes) in enumerate((*ROWS, *further)):
         wanted = {f"{corpus}/{lm}/{size}" for corpus in corpora_ for lm in learners for size in sizes}
         some = {name: table for name, table in tables.items() if name in wanted}
         found = ld.difficulty_shares(some, languages=languages, facets=facets_of(some))
@@ -141,7 +142,7 @@ def main():
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters, spaces
         tables, languages = compute(options.out, options.networks)
     print(len(tables), "tables,", len(set(languages.values())), "languages")
-    report(tables, languages)
+    report(tables, languages, options.networks)
 
 
 if __name__ == "__main__":
