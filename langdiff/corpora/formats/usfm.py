@@ -88,7 +88,7 @@ class UsfmBook:
         """
         after = 0  # where the text after the marker before begins
         for token in _TOKEN.finditer(self._text):
-            if token.start() < after:
+            if token.start() < after or self._escapes_a_quote(token, after):
                 continue
             self._add(self._text[after : token.start()])
             after = self._meet(token)
@@ -97,6 +97,10 @@ class UsfmBook:
         self.content.end_verse()
         if self.content.book is None and self._text.strip():
             raise DataError(f"{self._file}: has no \\id, so that it is not a book in USFM.")
+
+    def _escapes_a_quote(self, token: re.Match[str], after: int) -> bool:
+        r"""Return whether a token is the backslash of ``\"`` in attributes, which begin after a text's ``|``."""
+        return self._text[token.start() : token.end() + 1] == '\\"' and "|" in self._text[after : token.start()]
 
     def _where(self, place: int) -> Place:
         return Place(self._file, bisect_left(self._line_ends, place) + 1)

@@ -107,6 +107,16 @@ def test_a_part_of_which_the_rest_is_in_a_range():
     assert texts_of(content, "merge") == {"01001002": "x y", "01001003": None, "01001004": "z"}
 
 
+def test_quotes_in_attributes_are_escaped():
+    rows = ["\\id GEN", "\\c 1", "\\p"]
+    rows.append(
+        r'\v 1 before \fig A tree|alt="It says: \"here\"" src="a.jpg"\fig* and \w light|gloss="a \"lamp\""\w* after'
+    )
+    assert texts_of("\n".join(rows)) == {"01001001": "before and light after"}
+    with pytest.raises(DataError, match="a backslash that begins no marker"):
+        texts_of("\n".join([*rows, r"\v 2 an \" elsewhere"]))
+
+
 def test_a_no_break_space_alone_is_no_text():
     assert texts_of("\\id GEN\n\\c 1\n\\p\n\\v 1 ~\n\\v 2 ~a") == {"01001001": None, "01001002": "\N{NO-BREAK SPACE}a"}
 
