@@ -324,7 +324,8 @@ def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
         if (found := kind.named(lm)) is not None:
             return found
     known = [name for kind in kinds for name in kind.names()]
-    meant = _meant(lm, {name: found for kind in kinds for name in kind.names() if (found := kind.named(name))})
+    recipes = {name: found for kind in kinds for name in kind.names() if (found := kind.named(name))}
+    meant = _meant(lm, recipes | {f"{name}-unpriced": found for name, found in recipes.items()})
     hint = f"Did you mean {meant!r}?" if meant else f"Known: {listing(known, most=20)}."
     raise ConfigError(f"unknown language model {lm!r}. {hint}")
 

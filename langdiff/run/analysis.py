@@ -191,7 +191,10 @@ def read_analysis(path: Path) -> tuple[Analysis, str]:
     document = read_sealed(path, kind=FORMAT, versions=(FORMAT_VERSION,), what="saved analysis")
     table = pd.DataFrame(document["rows"], columns=document["columns"], dtype=object)
     types = {"f": float, "i": int, "b": bool}
-    numbers = {name: types[kind] for name, kind in zip(table.columns, document["kinds"], strict=True) if kind in types}
+    numbers: dict[str, Any] = {
+        name: types[kind] for name, kind in zip(table.columns, document["kinds"], strict=True) if kind in types
+    }
+    numbers |= {name: "Int64" for name, kind in numbers.items() if kind is int and table[name].isna().any()}
     figures = tuple(Figure(**figure | {"svg": figure["svg"].encode()}) for figure in document["figures"])
     notes = tuple(document["notes"])
     failure = notes[0] if table.empty else ""

@@ -155,6 +155,7 @@ CALLS = {
     "plot_ranks": lambda seed: ld.plots.plot_ranks(ld.fit(bits()), seed=seed),
     "propagate_errors": lambda seed: ld.typology.propagate_errors(None, None, seed=seed),
     "rank_probabilities": lambda seed: ld.rank_probabilities(ld.fit(bits()), seed=seed),
+    "reorder": lambda seed: ld.treebanks.reorder("missing.conllu", "forms", seed=seed),
     "replicate": lambda seed: ld.experiments.replicate(None, seed=seed),
     "run_balanced": lambda seed: ld.run_balanced(None, ["deu"], seed=seed),
     "sample": lambda seed: ld.sample(bits(), seed=seed),

@@ -74,7 +74,7 @@ def test_a_log_becomes_a_page(langdiff, tmp_path, monkeypatch):
 def test_refusals(langdiff, corpus, tmp_path):
     assert "no such edition" in langdiff("parity", corpus, "--format", "moses", "--reference", "x").err
     assert (
-        "use .json (the result), .csv, .tsv or .parquet (its table)"
+        "use .json (the result), .csv, .tsv, .parquet (its table)"
         in langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
     )
     for name in ("a.csv", "b.csv"):

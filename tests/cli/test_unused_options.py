@@ -28,9 +28,9 @@ PARITY = "parity texts --format moses --reference eng --n-resamples 0"
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("compare bits.csv --laplace-scale 2", "--laplace-scale is for model 3, which is not among the models"),
+        ("compare-models bits.csv --laplace-scale 2", "--laplace-scale is for model 3, which is not among the models"),
         (
-            "compare bits.csv --model 1 --model 3 --laplace-scale 1 --restricted",
+            "compare-models bits.csv --model 1 --model 3 --laplace-scale 1 --restricted",
             "--restricted: no restricted likelihood of model(s) '1', '3'",
         ),
         ("cross-validate bits.csv --model 1 --model 2 --laplace-scale 2", "--laplace-scale is for model 3"),

@@ -149,6 +149,8 @@ def assert_same(before, after):
         assert_series_equal(before, after, check_exact=True)
     elif isinstance(before, pd.DataFrame):
         assert_frame_equal(before, after, check_exact=True)
+    elif isinstance(before, np.ndarray | pd.Index):
+        np.testing.assert_array_equal(before, after)
     elif is_dataclass(before):
         assert type(before) is type(after)
         for name in (field.name for field in fields(before)):

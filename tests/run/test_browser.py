@@ -46,7 +46,9 @@ def report(tmp_path_factory):
 def renamed_table(table, names):
     fields = ("bits", "eos_bits", "characters", "bytes", "replaced", "units")
     frames = {field: getattr(table, field) for field in fields}
-    return replace(table, **{k: None if f is None else f.rename(columns=names) for k, f in frames.items()})
+    info = None if table.edition_info is None else table.edition_info.rename(index=names)
+    renamed = {k: None if f is None else f.rename(columns=names) for k, f in frames.items()}
+    return replace(table, edition_info=info, **renamed)
 
 
 def seen(page, folder, script, *flags, when="DOMContentLoaded"):
