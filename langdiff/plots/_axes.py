@@ -16,8 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import QuadMesh
 from matplotlib.image import AxesImage
+from matplotlib.text import Text
 from matplotlib.ticker import AutoLocator, FixedFormatter, FixedLocator, Locator, LogLocator, MaxNLocator, NullFormatter
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import Bbox, ScaledTranslation
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
@@ -102,6 +103,7 @@ LOWEST = 2.2  # inches of a figure with rows: room for title, legend and labels
 FEW_ROWS = 40  # with more rows, each is lower
 WIDE = 250.0  # points; in narrower axes, text is smaller
 LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares of the size of text
+POINT_NAME = "name of a point"  # group of texts of which none may overlap
 LEAST_TEXT = 6.0  # points, which can still be read in print
 MARGIN = 30.0  # points, which names beside the axes may take before the axes become narrower
 HANDLE = 6  # letters that take as much room as what stands before a label of a legend
@@ -304,6 +306,9 @@ def finish(
     size = text_size(ax)
     # only what is too long is wrapped: Matplotlib wraps at the edges of axes that its layout has not yet placed
     across, down = size_of(ax) / (LETTER * size)  # letters
+    beside = max((breadth(label.get_text()) for label in ax.get_yticklabels()), default=0)
+    page: Any = ax.get_figure(root=True)
+    across = min(across, 72 * page.get_size_inches()[0] / (LETTER * size) - beside)  # what long names leave
     if len(xlabel) > across:
         xlabel = xlabel.replace(" %", "\N{NO-BREAK SPACE}%")
     ax.set_xlabel(xlabel, fontsize=size, wrap=len(xlabel) > across)
@@ -326,7 +331,24 @@ def finish(
     for text in [*ax.texts, *([] if legend_drawn is None else legend_drawn.get_texts())]:
         text.set_fontsize(max(text.get_fontsize(), LEAST_TEXT))
     show_names(ax)
+    _part_names(ax)
     return ax
+
+
+def _part_names(ax: Axes) -> None:
+    """Remove names of points that overlap more important ones, which were written before, once axes have their size."""
+    names = [text for text in ax.texts if text.get_gid() == POINT_NAME]
+    if len(names) < 2:
+        return
+    page: Any = ax.get_figure(root=True)
+    page.draw_without_rendering()
+    kept: list[Bbox] = []
+    for name in names:
+        box = Text.get_window_extent(name)  # without the line that leads to the point
+        if any(box.overlaps(other) for other in kept):
+            name.remove()
+        else:
+            kept.append(box)
 
 
 def _part_numbers(axis: Axis) -> None:

@@ -9,14 +9,25 @@ from matplotlib.axes import Axes
 from scipy.optimize import isotonic_regression
 
 from langdiff.base.types import Floats, Integers
-from langdiff.plots._axes import BACKING, GREY, INK, LEAST_TEXT, LETTER, LINE, NAME_SHARE, size_of, text_size
-from langdiff.plots._names import breadth, shorten
+from langdiff.plots._axes import (
+    BACKING,
+    GREY,
+    INK,
+    LEAST_TEXT,
+    LETTER,
+    LINE,
+    NAME_SHARE,
+    POINT_NAME,
+    size_of,
+    text_size,
+)
+from langdiff.plots._names import choose_fonts, shorten
 
 LEADER: dict[str, Any] = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
 ALL_NAMED = 30  # of more points, only the most telling are named
 # of a name at its point: right or left, above or below; the last ones are farther away, with a leader
 SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1.6, 0), (-1.6, 0), (4, 5), (-4, 5), (4, -5), (-4, -5))
-MOST_COVERED = 0.15  # of a name, by points and other names
+MOST_COVERED = 0.15  # of a name, by points
 
 
 def name_line_ends(ax: Axes, ends: Mapping[str, float]) -> None:
@@ -118,11 +129,11 @@ def name_points(
     short = shorten([str(name) for name in names], int(NAME_SHARE * area[0] / (LETTER * size)))
     taken = np.hstack([at - 2.5, at + 2.5])  # boxes: left, bottom, right, top
     for i in order:
-        lines = short[i].split("\n")
-        extent = np.array([1.05 * LETTER * size * max(map(breadth, lines)), LINE * size * len(lines)])
+        extent = _extent(ax, short[i], size) + 1.5
         boxes = np.array([box_beside(at[i], side, *extent) for side in SIDES])
         outside = (boxes[:, 0] < 0) | (boxes[:, 2] > area[0])
         costs = np.array([overlaps(box, taken).sum() for box in boxes]) / extent.prod() + outside
+        costs += [overlaps(box, taken[len(at) :]).any() for box in boxes]  # names may cover points, but not each other
         best = int(np.argmin(costs + 0.001 * np.arange(len(SIDES))))  # nearer sides come first
         if costs[best] > MOST_COVERED:
             continue
@@ -140,7 +151,18 @@ def name_points(
             zorder=1.5,  # below the points, which its backing must not hide
             bbox=BACKING,
             arrowprops=LEADER if max(abs(right), abs(up)) > 2 else None,
+            gid=POINT_NAME,
         )
+
+
+def _extent(ax: Axes, name: str, size: float) -> Floats:
+    """Return the width and height of a name as it is drawn, with a font that has its letters, in points, shape (2,)."""
+    page: Any = ax.get_figure(root=True)
+    text = ax.text(0, 0, name, fontsize=size, parse_math=False)
+    choose_fonts([text])
+    extent: Floats = np.array(text.get_window_extent().size) * 72 / page.dpi
+    text.remove()
+    return extent
 
 
 def box_beside(point: Floats, side: tuple[float, float], width: float, height: float) -> Floats:

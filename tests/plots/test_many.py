@@ -92,7 +92,7 @@ def faults(figure):
 @pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning", "ignore:Glyph")  # fonts that are not installed
 @pytest.mark.parametrize(
     ("count", "kind"),
-    [(106, "Arabic"), (106, "Han")],
+    [(6, "long"), (20, "long"), (106, "long"), (106, "Arabic"), (106, "Devanagari"), (106, "Han")],
 )
 def test_what_is_written_can_be_read(count, kind):
     for name, draw in calls(count, kind):
@@ -102,6 +102,19 @@ def test_what_is_written_can_be_read(count, kind):
         width, height = figure.get_size_inches()
         assert (width <= WIDEST, height <= HIGHEST) == (True, True), name
         plt.close(figure)
+
+
+@pytest.mark.parametrize(("count", "columns"), [(40, 1), (80, 2), (106, 3)])
+def test_each_edition_is_in_one_of_the_columns(count, columns):
+    names = [f"e{k}" for k in range(count)]
+    estimate = pd.Series(np.linspace(-0.5, 0.5, count), names)
+    ld.Effects(estimate=estimate, covariance=pd.DataFrame(np.eye(count) * 0.01, names, names)).plot()
+    axes = [ax for ax in plt.gcf().axes if ax.get_yticklabels()]
+    plt.gcf().canvas.draw()
+    shown = [label.get_text().split(" ")[0].strip("\u200e") for ax in axes for label in ax.get_yticklabels()]
+    assert len(axes) == columns
+    assert sorted(name for name in shown if name) == sorted(names)
+    plt.close("all")
 
 
 def test_faults_are_found():
