@@ -129,7 +129,7 @@ def name_points(
     short = shorten([str(name) for name in names], int(NAME_SHARE * area[0] / (LETTER * size)))
     taken = np.hstack([at - 2.5, at + 2.5])  # boxes: left, bottom, right, top
     for i in order:
-        extent = _extent(ax, short[i], size) + 1.5
+        extent = _extent(ax, short[i], size)
         boxes = np.array([box_beside(at[i], side, *extent) for side in SIDES])
         outside = (boxes[:, 0] < 0) | (boxes[:, 2] > area[0])
         costs = np.array([overlaps(box, taken).sum() for box in boxes]) / extent.prod() + outside

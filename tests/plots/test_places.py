@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from langdiff.plots import _places, plot_line_follow, plot_two_models
+from langdiff.plots import _axes, _places, plot_line_follow, plot_two_models
 
 COVERED = 0.3  # of the smaller of two names, at most: twice `MOST_COVERED`, as widths are estimated before drawing
 NAMES = [f"ed-{number:02d}" for number in range(24)]
@@ -66,6 +66,7 @@ def test_names_do_not_cover_each_other(draw, seed):
 
 @pytest.mark.parametrize("draw", [two_models, points, lines])
 def test_without_placement_they_would(monkeypatch, draw):
+    monkeypatch.setattr(_axes, "_part_names", lambda ax: None)
     monkeypatch.setattr(_places, "spread", lambda wanted, *_: wanted)
     monkeypatch.setattr(_places, "SIDES", _places.SIDES[:1])
     monkeypatch.setattr(_places, "MOST_COVERED", np.inf)
