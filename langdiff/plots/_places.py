@@ -128,16 +128,19 @@ def name_points(
         order = np.argsort(-np.abs((at - np.median(at, axis=0)) / area).sum(axis=1)[: len(names)], kind="stable")
     short = shorten([str(name) for name in names], int(NAME_SHARE * area[0] / (LETTER * size)))
     taken = np.hstack([at - 2.5, at + 2.5])  # boxes: left, bottom, right, top
+    few = len(order) < len(names)
     for i in order:
         extent = _extent(ax, short[i], size)
         boxes = np.array([box_beside(at[i], side, *extent) for side in SIDES])
         outside = (boxes[:, 0] < 0) | (boxes[:, 2] > area[0])
         costs = np.array([overlaps(box, taken).sum() for box in boxes]) / extent.prod() + outside
-        costs += [overlaps(box, taken[len(at) :]).any() for box in boxes]  # names may cover points, but not each other
+        # names may cover points, but not each other, nor, where most points have none, the lines that lead to others
+        whole = np.hstack([np.minimum(boxes[:, :2], at[i]), np.maximum(boxes[:, 2:], at[i])]) if few else boxes
+        costs += [overlaps(box, taken[len(at) :]).any() for box in whole]
         best = int(np.argmin(costs + 0.001 * np.arange(len(SIDES))))  # nearer sides come first
         if costs[best] > MOST_COVERED:
             continue
-        taken = np.vstack([taken, boxes[best]])
+        taken = np.vstack([taken, whole[best]])
         right, up = SIDES[best]
         ax.annotate(
             short[i],
