@@ -178,7 +178,7 @@ def test_caution_where_words_are_not_separated():
     assert caution_about_words([]) is None
 
 
-DATA = Path(os.environ.get("LANGDIFF_DATA", Path(__file__).parents[3] / "shared" / "data")) / "bible"
+DATA = Path(os.environ.get("LANGDIFF_DATA", Path(__file__).parents[4] / "shared" / "data")) / "bible"
 
 
 @pytest.mark.real_data
