@@ -2,8 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/datasets.py [--study runs/difficulty-study] [--write]
 
-Takes the tables of benchmarks/difficulty_study.py, made where they are missing (some ten minutes of one core),
-and measures twenty New Testaments. With --write the files of langdiff/datasets are made anew, else what they would
+Takes the tables of benchmarks/difficulty_study.py, made where they are missing (ten minutes of one core for n-grams,
+fifty for the networks), and measures twenty New Testaments (forty minutes more). All is kept under --study, and an
+interrupted run goes on. With --write the files of langdiff/datasets are made anew, else what they would
 hold is only counted. Reads the folder LANGDIFF_DATA (../shared/data by default).
 """
 
@@ -28,30 +29,38 @@ from langdiff.typology import read_glottolog
 HERE = Path(__file__).parent
 FOLDER = Path(ld.__file__).parent / "datasets"
 SPANISH = {"spa-reinavalera1909": "spa-rv1909"}  # its intact copy
-LEARNERS = ("kneser-ney-6", "ppmd")
+NETWORKS = ("char-residual-quick", "bpe-residual-quick")
+LEARNERS = ("kneser-ney-6", "ppmd", *NETWORKS)
 CREATIVE_COMMONS = "CC BY-SA 4.0"
 
 
-def testaments(bibles):
-    """Return the bits of the verses of the example that all its editions have in step."""
+def testaments(bibles, lm="kneser-ney-6", out=None):
+    """Return the bits of the verses of the example that all its editions have in step, kept in a folder if given."""
+    kept = out and out / f"testaments-{lm}.csv"
+    if kept and kept.exists():
+        return ld.read_surprisals(kept)
     example = tomllib.loads((HERE.parent / "examples" / "bible-new-testament.toml").read_text(encoding="utf-8"))
     editions = [SPANISH.get(edition, edition) for edition in example["corpus"]["editions"]]
     verses = [verse for verse in bibles.intents if int(verse[:2]) >= NEW_TESTAMENT]
     texts = bibles.sel(intents=verses, editions=editions).dropna().map_text(ld.tokenize)
-    return ld.compute_surprisals(ld.split(texts), lm="kneser-ney-6", seed=0)
+    made = ld.compute_surprisals(ld.split(texts), lm=lm, seed=0, cache=out and out / "models")
+    if kept:
+        made.save(kept)
+    return made
 
 
 def studied(out):
     """Return the tables of the study for the languages that are in every corpus, and glottocodes by edition."""
-    tables, languages = compute(out)
+    tables, languages = compute(out, NETWORKS)
     codes = pd.Series(languages)
     corpus = codes.index.str.split(":").str[0]
     everywhere = set.intersection(*(set(codes[corpus == name]) for name in CORPORA))
     kept = codes[codes.isin(everywhere)]
     chosen = {}
     for name, table in tables.items():
-        if name.split("/")[1] in LEARNERS:
-            own = [edition for edition in kept.index if edition.startswith(f"{name.split('/')[0]}:")]
+        corpus, lm, *_ = name.split("/")
+        if corpus in CORPORA and lm in LEARNERS:
+            own = [edition for edition in kept.index if edition.startswith(f"{corpus}:")]
             chosen[name] = table[own] if isinstance(table, pd.Series) else table.sel(editions=own)
     return chosen, kept
 
@@ -150,8 +159,9 @@ def main():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # rare characters, spaces
         bibles = in_step()
-        tables, codes = studied(options.study)
-        tables = {f"{TESTAMENTS}/kneser-ney-6/": testaments(bibles), **tables, **outside_study()}
+        tables = {f"{TESTAMENTS}/{lm}/": testaments(bibles, lm, options.study) for lm in LEARNERS if lm != "ppmd"}
+        measured, codes = studied(options.study)
+        tables |= measured | outside_study()
     cells = pd.concat([long_of(name, table) for name, table in tables.items()], ignore_index=True)
     cells = cells.astype({"table": "category", "edition": "category"})
     editions, intents = editions_of(tables, bibles, codes), intents_of(tables)

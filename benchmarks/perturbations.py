@@ -2,8 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/perturbations.py [--lm kneser-ney-6] [--seeds 3]
     OMP_NUM_THREADS=1 python benchmarks/perturbations.py --trade-off [--plot trade-off.svg]
+    OMP_NUM_THREADS=1 python benchmarks/perturbations.py --lm char-residual-quick --languages eng fin hin vie
 
-Bits are kept under --out, and an interrupted run goes on. Reads the folder LANGDIFF_DATA (../shared/data by default).
+Bits and models are kept under --out, and an interrupted run goes on. Reads the folder LANGDIFF_DATA (../shared/data by default).
 """
 
 import argparse
@@ -62,9 +63,10 @@ def perturbed(multitext, seed):
 
 
 def bits_of(parts, path, lm, seed=0):
-    """Return the surprisals of some parts, kept in a file."""
+    """Return the surprisals of some parts, kept in a file; networks that are trained are kept beside it."""
     if not path.exists():
-        ld.compute_surprisals(parts, lm=lm, max_replaced=1.0, seed=seed, progress=False).save(path)
+        cache = None if lm.startswith("kneser-ney") else path.parent / "models"
+        ld.compute_surprisals(parts, lm=lm, max_replaced=1.0, seed=seed, progress=False, cache=cache).save(path)
     return ld.read_surprisals(path)
 
 
@@ -80,7 +82,7 @@ def table_of(multitext, out, lm, seed):
     print(f"\n{contrasts!r}, seed {seed}: {len(parts.train)} + {len(parts.test)} intents, {contrasts.units}")
     print(f"{time.process_time() - start:.0f} s of processor time")
     order = pilot().index
-    shown = found.reindex(index=order, columns=LANGUAGES)
+    shown = found.reindex(index=order)
     print(shown.assign(mean=shown.mean(axis=1)).round(2).to_string())
     print("standard errors (percent), mean over languages:", (100 * errors.mean(axis=1)).round(2).to_dict())
     return shown
@@ -173,6 +175,7 @@ def treebanks(lm):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lm", default="kneser-ney-6")
+    parser.add_argument("--languages", nargs="+", default=LANGUAGES)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--trade-off", action="store_true")
     parser.add_argument("--treebanks", action="store_true", help="orders of words in PUD instead")
@@ -187,14 +190,15 @@ def main():
     if options.trade_off:
         trade_off(options.out, options.lm, options.plot)
         return
-    multitext = ld.read_multitext(DATA / "ntrex", format="moses").sel(editions=LANGUAGES)
+    multitext = ld.read_multitext(DATA / "ntrex", format="moses").sel(editions=options.languages)
     for seed in range(options.seeds):
         found = table_of(multitext, options.out, options.lm, seed)
-        if options.lm == "kneser-ney-6":
+        if options.lm == "kneser-ney-6" and options.languages == LANGUAGES:
             apart = found - pilot()
             print("largest difference from the pilot:", apart.abs().max(axis=1).round(2).to_dict())
             print("difference of means:", (found.mean(axis=1) - pilot().mean(axis=1)).round(2).to_dict())
-    with_orders_of_the_pilot(multitext, options.out, options.lm)
+    if options.languages == LANGUAGES:
+        with_orders_of_the_pilot(multitext, options.out, options.lm)
 
 
 if __name__ == "__main__":

@@ -52,17 +52,32 @@ class Cells(NamedTuple):
 
     def errors(self) -> Floats:
         """Return E, shape (G, G): mean covariances of errors of difficulties, 0 for tables without intents."""
-        count, size = self.difficulty.shape
-        found = np.zeros((size, size))
-        for cells, z in self.corpora:
-            flat = (z - z.mean(axis=1, keepdims=True)).reshape(len(z), -1)
-            found[np.ix_(cells, cells)] = flat @ flat.T / (count - 1)
+        found: Floats = self._of_errors().sum(axis=0) / (len(self.difficulty) - 1)
         return found
 
     def covariances(self) -> Floats:
         """Return S, shape (G, G)."""
+        found: Floats = self._products().sum(axis=0) / (len(self.difficulty) - 1)
+        return found
+
+    def covariances_without_each(self) -> Floats:
+        """Return S without each language in turn, shape (L, G, G)."""
+        products, count = self._products(), len(self.difficulty)
+        found: Floats = (products.sum(axis=0) - products * count / (count - 1)) / (count - 2)
+        return found
+
+    def _products(self) -> Floats:
+        """Return what each language adds to S, times L - 1, shape (L, G, G)."""
         centred = self.difficulty - self.difficulty.mean(axis=0)
-        found: Floats = centred.T @ centred / (len(centred) - 1) - self.errors()
+        found: Floats = centred[:, :, None] * centred[:, None, :] - self._of_errors()
+        return found
+
+    def _of_errors(self) -> Floats:
+        count, size = self.difficulty.shape
+        found = np.zeros((count, size, size))
+        for cells, z in self.corpora:
+            centred = z - z.mean(axis=1, keepdims=True)
+            found[np.ix_(range(count), cells, cells)] = centred.transpose(1, 0, 2) @ centred.transpose(1, 2, 0)
         return found
 
 
@@ -176,10 +191,9 @@ def table_of_shares(
         found: Floats = logit(np.clip(values, CLIPPED, 1 - CLIPPED))
         return found
 
-    count = len(cells.difficulty)
-    everyone = np.ones(count, dtype=bool)
+    everyone = np.ones(len(cells.difficulty), dtype=bool)
     components = components_of(cells.covariances(), classes)
-    without = np.array([logits(shares(np.arange(count) != place)) for place in range(count)])
+    without = np.array([logits(shares_of(components_of(s, classes))) for s in cells.covariances_without_each()])
     low, high = jackknife(logits(shares_of(components)), without)
     frame = pd.DataFrame(
         {"variance": components, "share": shares_of(components), "low": expit(low), "high": expit(high)},

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.regression.components.shares import Cells
 
 LANGUAGES = [f"l{j}" for j in range(12)]
 NAMES = {name: name for name in LANGUAGES}
@@ -122,6 +123,14 @@ def test_intervals_are_a_jackknife_of_logits():
     reach = student.ppf(0.975, count - 1) * np.std(pseudo, ddof=1) / np.sqrt(count)
     expected = expit([np.mean(pseudo) - reach, np.mean(pseudo) + reach])
     assert_allclose(found.frame.loc["language", ["low", "high"]].astype(float), expected, rtol=1e-9)
+
+
+def test_leaving_out_a_language_is_as_if_it_had_not_been_measured():
+    rng = np.random.default_rng(7)
+    cells = Cells(rng.normal(size=(6, 4)), [([0, 2], rng.normal(size=(2, 6, 9))), ([1], rng.normal(size=(1, 6, 5)))])
+    without = cells.covariances_without_each()
+    for place in range(6):
+        assert_allclose(without[place], cells.take(np.arange(6) != place).covariances(), rtol=1e-12)
 
 
 @pytest.mark.slow
