@@ -8,20 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import (
-    BLUE,
-    FAINT,
-    GREY,
-    RUST,
-    axes_of,
-    finish,
-    in_columns,
-    name_rows,
-    plain_log_ticks,
-    row_axes,
-    takes,
-    text_size,
-)
+from langdiff.plots._axes import BLUE, FAINT, GREY, RUST, axes_of, finish, plain_log_ticks, takes, text_size
+from langdiff.plots._rows import in_columns, name_rows, row_axes
 
 if TYPE_CHECKING:
     from langdiff.tables.multitext import Multitext

@@ -24,13 +24,12 @@ from langdiff.plots._axes import (
     SERIES,
     axes_of,
     finish,
-    in_columns,
-    row_axes,
     size_of,
     takes,
     text_size,
 )
 from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
+from langdiff.plots._rows import in_columns, row_axes
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects

@@ -85,7 +85,7 @@ def plot_multitext(
     for i, j in np.ndindex(rows, columns):
         _draw_cell(ax, (j, i), _bits(float(values[i, j])), float(darkness[i, j]), style)
     size = 0.8 * text_size(ax)
-    room = int(size_of(ax)[0] / (columns + margin) / (LETTER * size))  # characters of the name of a column
+    room = int(size_of(ax)[0] / (columns + margin) / (LETTER * size)) - 1  # characters of the name of a column
     if fit is not None:
         _draw_margins(ax, bits, fit, style)
     ax.set_xlim(-0.5, columns - 0.5 + margin)
