@@ -90,7 +90,7 @@ def _is(value: object, kind: Kind) -> bool:
 
 # any two can be told apart with and without each of the three kinds of colour blindness; tests/plots/test_palette.py
 BLUE, RUST, GREEN, VIOLET = "#0062b8", "#ce4b0b", "#009e73", "#4a0070"
-MAUVE, SKY, BROWN, INK = "#b279a0", "#9095ff", "#5e3300", "#333333"  # ink is for text and axes, too
+MAUVE, SKY, BROWN, INK = "#b279a0", "#8388ff", "#5e3300", "#333333"  # ink is for text and axes, too
 GREY, FAINT = "#aaaaaa", "#d5d5d5"  # what stands back; guides
 SERIES = (BLUE, RUST, GREEN, VIOLET, MAUVE, SKY, BROWN, INK)
 # one for each colour of a series
@@ -102,7 +102,7 @@ DASHED = (0, (4, 4))
 BACKING: dict[str, Any] = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.3}
 WIDE = 250.0  # points; in narrower axes, text is smaller
 LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares of the size of text
-POINT_NAME = "name of a point"  # group of texts of which none may overlap
+POINT_NAME = "_name of a point"  # label of texts of which none may overlap; the _ keeps it out of legends
 MOST_LINES = 3  # of a name below the axes
 MOST_ENTRIES = 12  # of a legend; more are counted
 LEAST_TEXT = 6.0  # points, which can still be read in print
@@ -261,10 +261,10 @@ def _write_notes(ax: Axes, xlabel: str) -> None:
             label = f"{xlabel}\n({'; '.join(dict.fromkeys(told))})".lstrip()
             ax.set_xlabel(label, fontsize=text_size(ax), wrap=ax.xaxis.label.get_wrap())
 
-    names = [text for text in ax.texts if text.get_gid() == POINT_NAME]
+    names = [text for text in ax.texts if text.get_label() == POINT_NAME]
     write(len(names))  # the label takes room, too
     if _part_names(ax, names):
-        write(sum(text.get_gid() == POINT_NAME for text in ax.texts))
+        write(sum(text.get_label() == POINT_NAME for text in ax.texts))
 
 
 def _part_names(ax: Axes, names: Sequence[Text]) -> bool:

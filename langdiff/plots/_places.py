@@ -160,7 +160,7 @@ def name_points(
             zorder=1.5,  # below the points, which its backing must not hide
             bbox=BACKING,
             arrowprops=LEADER if max(abs(right), abs(up)) > 2 else None,
-            gid=POINT_NAME,
+            label=POINT_NAME,
         )
 
 

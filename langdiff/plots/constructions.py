@@ -107,5 +107,5 @@ def _name_phenomena(ax: Axes, places: dict[tuple[str, str], float]) -> None:
             ha="center",
             va="bottom",
             fontsize=0.85 * text_size(ax),
-            gid=POINT_NAME,
+            label=POINT_NAME,
         )

@@ -144,6 +144,17 @@ def of_results(names, rng):
     table = SimpleNamespace(
         tests=tests, differences=differences.assign(estimate=rng.normal(0, 0.1, count)), warnings=()
     )
+    estimates = pd.concat([differences.assign(column=lm, estimate=rng.normal(0, 0.1, count)) for lm in "AB"])
+    lines = pd.DataFrame({"row": names, "kind": "edition", "name": names})
+    heads = pd.DataFrame({"row": names[0], "kind": "group", "name": f"family of {names[0]}"}, [0])
+    forest = SimpleNamespace(
+        estimates=estimates,
+        lines=pd.concat([heads, lines]),
+        differences=table.differences,
+        columns=("A", "B"),
+        **{"unit": "percent", "highest": "hardest", "of": "edition", "warnings": ()},
+    )
+    yield "plot_forest", lambda: plots.plot_forest(forest)
     yield "plot_lm_differences", lambda: plots.plot_lm_differences(table)
     info = pd.DataFrame({"kind": "numeric", "unit": "bits"}, ["entropy"])
     predictors = SimpleNamespace(values=pd.DataFrame({"entropy": rng.normal(5, 1, count)}, names), info=info)

@@ -58,7 +58,7 @@ def test_a_figure_is_made_and_bad_names_refused(result):
     ax = plot_correlation(result.pearson, "characters", label="characters of the training text")
     label, _, note = ax.get_xlabel().partition("\n")
     assert label == "characters of the training text"
-    named = sum(text.get_gid() == POINT_NAME for text in ax.texts)
+    named = sum(text.get_label() == POINT_NAME for text in ax.texts)
     assert note == f"({named} of {len(result.pearson.points('characters'))} named)"
     plt.close(ax.figure)
     with pytest.raises(ConfigError, match="unknown predictor 'nothing'"):
