@@ -322,7 +322,7 @@ def _thin_ticks(ax: Axes, letters: float) -> None:
         if not any("\n" in name for name in names):
             names = shorten(names, max(FEWEST_LETTERS, int(room * every)))
     every_name(ax, every)
-    kept: dict[str, Any] = {"rotation": first.get_rotation(), "ha": first.get_ha(), "fontsize": size}
+    kept: dict[str, Any] = {"rotation": first.get_rotation(), "ha": first.get_horizontalalignment(), "fontsize": size}
     kept["rotation_mode"] = first.get_rotation_mode()
     ax.set_xticks(ticks, [name if k % every == 0 else "" for k, name in enumerate(names)], **kept)
 

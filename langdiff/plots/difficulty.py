@@ -28,6 +28,7 @@ from langdiff.plots._axes import (
     takes,
     text_size,
 )
+from langdiff.plots._groups import Color, Order, arrange, colours_of
 from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
 from langdiff.plots._rows import in_columns, row_axes
 from langdiff.tables.contrasts import Scale
@@ -42,7 +43,14 @@ NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, 
 
 
 @in_columns
-def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any) -> Axes:
+def plot_difficulties(
+    source: EffectsLike,
+    ax: Axes | None = None,
+    *,
+    order: Order = "estimate",
+    color: Color | str | None = None,
+    **style: Any,
+) -> Axes:
     """Draw difficulties with 95 % intervals, hardest on top.
 
     Where the joint covariance is known, the rank set follows each name, a thin line shows the interval that holds for
@@ -56,6 +64,11 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
         errors are not known.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    order : {"estimate", "name", "family"}
+        Order of the rows: by what is drawn, by name, or families together.
+    color : {"family", "script", "macroarea"}, optional
+        Column of ``edition_info`` that colours the editions: its seven most frequent groups, the others grey. Or a
+        colour for all.
     **style
         Settings for ``Axes.errorbar``, which override the defaults.
 
@@ -66,6 +79,8 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
 
     Raises
     ------
+    ConfigError
+        If `order` or `color` needs a column that what is drawn does not have.
     DataError
         If there are no effects, or `source` cannot be read as effects.
 
@@ -80,6 +95,7 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     rows = effects.to_frame().iloc[::-1]
     if rows.empty:
         raise DataError("nothing to draw: there are no effects.")
+    rows = rows.loc[arrange(rows[effects.scale.quantity], order, source)]
     sets, known = None, "rank_low" in rows
     if known:
         sets = [f"  {rank_set(*ends)}" for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
@@ -89,25 +105,32 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
     half = _half(rows, effects)
     together = effects.against_mean().loc[rows.index].to_numpy() if known else None
-    for part, colour in _by_colour(x, effects):
+    groups, legend = (None, None) if color is None else colours_of(rows.index, color, source)
+    for part, colour in _by_colour(x, effects) if groups is None else _by_group(groups):
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
         usual["markeredgewidth"] = 0
         if together is not None:
             ax.hlines(y[part], together[part, 0], together[part, 1], colors=colour, linewidths=dot / 8, zorder=1)
         ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
-    if known:
+    if known and order == "estimate":
         _add_bracket(ax, effects, rows.index)
     _add_top_axis(ax, effects)
     interval = "" if half is None else ", with 95 % interval" + (" (thin: of all together)" if known else "")
     state = "" if effects.converged else ", NOT CONVERGED"
     label = f"{effects.scale.label}{interval}"
-    return finish(ax, label, title=effects.title + state, keep=["bottom"])
+    raised = 3 * text_size(ax) if legend else 0.0  # above the second axis
+    return finish(ax, label, title=effects.title + state, keep=["bottom"], legend=legend or False, raised=raised)
 
 
 def _by_colour(estimates: Floats, effects: Effects) -> Iterator[tuple[Booleans, str]]:
     """Yield indicators of effects above and below the average, with their colours in all pictures."""
     harder: Booleans = estimates < 0 if effects.scale.quantity == "ability" else estimates > 0
     yield from ((part, colour) for part, colour in ((harder, HARDER), (~harder, EASIER)) if part.any())
+
+
+def _by_group(colours: list[str]) -> Iterator[tuple[Booleans, str]]:
+    """Yield indicators of the editions of each colour."""
+    yield from ((np.array(colours) == colour, colour) for colour in dict.fromkeys(colours))
 
 
 def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
