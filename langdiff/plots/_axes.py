@@ -154,7 +154,7 @@ def note_on(ax: Axes, note: str) -> None:
 
 
 def count_points(ax: Axes, count: int) -> None:
-    """Have `finish` say how many of so many points are named, if not all are."""
+    """Have `finish` say how many of all points are named, unless all are."""
     _points[ax] = count
 
 
@@ -252,7 +252,7 @@ def finish(
 
 
 def _write_notes(ax: Axes, xlabel: str) -> None:
-    """Write below the axes what is left out; names of points that overlap are removed first, and counted."""
+    """Write notes below the axes; names of points that overlap are removed first, and counted."""
     count, notes = _points.pop(ax, 0), _notes.pop(ax, [])
 
     def write(named: int) -> None:
@@ -328,7 +328,7 @@ def _thin_ticks(ax: Axes, letters: float) -> None:
 
 
 def _in_lines(names: Sequence[str], letters: int) -> list[str]:
-    """Return names of several words in lines of so many letters, if all fit; else as they are."""
+    """Return names of several words broken into lines of at most a number of letters, if all fit; else as they are."""
     lines = [wrap(name, max(letters, 1), break_long_words=False, break_on_hyphens=False) for name in names]
     fit = all(len(parts) <= MOST_LINES and max(map(breadth, parts), default=0) <= letters for parts in lines)
     return ["\n".join(parts) for parts in lines] if fit else list(names)

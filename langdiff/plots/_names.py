@@ -110,7 +110,7 @@ def _warn(lacking: Iterable[str], name: str) -> None:
 
 
 def shorten(names: Sequence[str], most: int) -> list[str]:
-    """Shorten long names at the end, and those that begin alike in the middle, keeping different names different.
+    """Shorten long names at the end, or in the middle where they begin alike, keeping different names different.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Difficulties by several language models in one forest plot, and their differences beside it."""
+"""Difficulties by several language models in one forest plot, and their differences at its right."""
 
 from textwrap import wrap
 from typing import Any
@@ -106,7 +106,7 @@ def _draw(ax: Axes, rows: pd.DataFrame, y: Floats, unit: str, style: dict[str, A
 
 
 def _draw_differences(ax: Axes, rows: pd.DataFrame, places: pd.Series, table: Any, dot: float) -> None:
-    """Draw the differences of two fits beside the estimates, on rows of their own axes."""
+    """Draw the differences of two fits at the right of the estimates, on axes of their own."""
     panel = ax.inset_axes(BESIDE)
     panel.set(ylim=ax.get_ylim(), yticks=[], facecolor="none")
     panel.axvline(0, color=INK, linewidth=0.8, zorder=1)

@@ -60,7 +60,7 @@ class Figure:
 
     @property
     def alternative(self) -> str:
-        """What is said of the picture to who does not see it: what is found, and the kind of picture."""
+        """The picture in words, for readers who do not see it: the finding, and the kind of picture."""
         said = self.title or re.split(r"[.:;](?:\s|$)", self.caption, maxsplit=1)[0]
         return f"{said} ({self.kind})."
 

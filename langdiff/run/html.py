@@ -128,7 +128,7 @@ def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyTyp
 
 
 def _with_scope(cells: Markup) -> Markup:
-    """Make the first cell of a row its head."""
+    """Turn the first cell of a row into its head."""
     first, _, others = cells.partition("</td>")
     return Markup("<th scope='row'{}</th>{}").format(Markup(first.removeprefix("<td")), Markup(others))  # noqa: S704 escaped
 
