@@ -11,7 +11,8 @@ from scipy.stats import t as student
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._axes import INK, LETTER, MARKERS, SERIES, finish, size_of, takes, text_size
+from langdiff.plots._axes import INK, LETTER, MARGIN, MARKERS, SERIES, finish, size_of, takes, text_size
+from langdiff.plots._names import breadth
 from langdiff.plots._rows import row_axes
 
 APART = 0.6  # of the distance of rows, which the intervals of one edition take
@@ -83,7 +84,8 @@ def plot_forest(table: Any, ax: Axes | None = None, **style: Any) -> Axes:
     for label, of_group in zip(ax.get_yticklabels(), head, strict=False):
         label.set_fontweight("bold" if of_group else "normal")
     title = "NOT CONVERGED" if table.warnings else ""
-    finish(ax, _label(table), title=title, keep=["bottom"], legend=len(table.columns) > 1)
+    label = _in_lines(ax, _label(table), LEFT) if two else _label(table)
+    finish(ax, label, title=title, keep=["bottom"], legend=len(table.columns) > 1)
     if two:
         ax.xaxis.label.set_x(LEFT / 2)
     return ax
@@ -94,6 +96,14 @@ def _label(table: Any) -> str:
     if table.unit == "percent":
         return f"more bits than the average {table.of} (%)"
     return f"{'difficulty' if table.highest == 'hardest' else 'ability'} ({table.unit})"
+
+
+def _in_lines(ax: Axes, label: str, share: float) -> str:
+    """Return a label in lines that fit a share of the width that the names of rows leave."""
+    letter = LETTER * text_size(ax)
+    names = max((letter * breadth(name.get_text()) for name in ax.get_yticklabels()), default=0.0)
+    letters = int(share * (size_of(ax)[0] - max(names - MARGIN, 0)) / letter)
+    return "\n".join(wrap(label, max(letters, 8), break_on_hyphens=False))
 
 
 def _draw(ax: Axes, rows: pd.DataFrame, y: Floats, unit: str, style: dict[str, Any]) -> None:
@@ -118,7 +128,6 @@ def _draw_differences(ax: Axes, rows: pd.DataFrame, places: pd.Series, table: An
     more = "harder" if table.highest == "hardest" else "abler"
     unit = "%" if table.unit == "percent" else table.unit
     label = f"{more} under {table.columns[0]} ({unit})"
-    letters = int(BESIDE[2] * size_of(ax)[0] / (LETTER * size))
-    panel.set_xlabel("\n".join(wrap(label, max(letters, 8), break_on_hyphens=False)), fontsize=size)
+    panel.set_xlabel(_in_lines(ax, label, BESIDE[2]), fontsize=size)
     panel.margins(x=0.12)  # room for the last number
     panel.spines[["left", "right", "top"]].set_visible(False)
