@@ -252,7 +252,9 @@ def plot_lm_differences(table: Any, ax: Axes | None = None, **style: Any) -> Axe
     return finish(ax, label, title=title, keep=["bottom"], legend=several, raised=3 * text_size(ax) if several else 0)
 
 
-def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | None = None) -> Axes:
+def plot_two_models(
+    source_x: EffectsLike, source_y: EffectsLike, ax: Axes | None = None, *, color: Color | str | None = None
+) -> Axes:
     """Draw the difficulties under one language model against those under another.
 
     Editions on the dashed line are as hard for both; bars are 95 % intervals, where standard errors are known. Of
@@ -265,6 +267,8 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
         both are drawn, relative to their own average in either.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+    color : {"family", "script", "macroarea"}, optional
+        Column of ``edition_info`` of the first that colours the editions, as in `plot_difficulties`.
 
     Returns
     -------
@@ -276,7 +280,7 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     DataError
         If fewer than two editions are in both sources.
     ConfigError
-        If the two have different units or quantities.
+        If the two have different units or quantities, or `color` is a column that the first does not have.
 
     Examples
     --------
@@ -299,7 +303,8 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
-    for part, colour in _by_colour(values.mean(axis=1), both[0]):
+    groups, legend = (None, None) if color is None else colours_of(points.index, color, source_x)
+    for part, colour in _by_colour(values.mean(axis=1), both[0]) if groups is None else _by_group(groups):
         wide, tall = (None if half is None else half[part] for half in halves)
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "ecolor": f"{colour}66", "elinewidth": 0.8}
         ax.errorbar(x[part], y[part], xerr=wide, yerr=tall, markersize=4, markeredgewidth=0, zorder=2, **usual)
@@ -314,7 +319,7 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     name_points(ax, x, y, names, size=size, order=order, avoid=np.column_stack([line, line]))
     xlabel, ylabel = (f"{scale.quantity}{f' under {e.title}' if e.title else ''} ({scale.unit})" for e in both)
     r = float(pearsonr(x, y).statistic)
-    return finish(ax, xlabel, ylabel, f"{len(names)} editions, Pearson's r = {r:.3f}")
+    return finish(ax, xlabel, ylabel, f"{len(names)} editions, Pearson's r = {r:.3f}", legend=legend or False)
 
 
 def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:

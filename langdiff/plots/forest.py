@@ -81,8 +81,8 @@ def plot_forest(table: Any, ax: Axes | None = None, **style: Any) -> Axes:
         ax.set_xlim(low, low + (high - low) / LEFT)
         ax.spines["bottom"].set_bounds(low, high)
         _draw_differences(ax, differences[differences["row"].isin(rows.index)], rows, table, dot)
-    for label, of_group in zip(ax.get_yticklabels(), head, strict=False):
-        label.set_fontweight("bold" if of_group else "normal")
+    for written in (*ax.get_yticklabels(), *ax.get_yticklabels(minor=True)):  # of names in two columns
+        written.set_fontweight("bold" if head[round(written.get_position()[1])] else "normal")
     title = "NOT CONVERGED" if table.warnings else ""
     label = _in_lines(ax, _label(table), LEFT) if two else _label(table)
     finish(ax, label, title=title, keep=["bottom"], legend=len(table.columns) > 1)

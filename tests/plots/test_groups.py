@@ -65,6 +65,14 @@ def test_points_have_the_colours_of_their_groups_and_the_legend_counts_them(fit)
     assert len(set(drawn.values())) == 4
 
 
+def test_points_of_two_models_have_the_colours_of_the_first(fit):
+    ax = plots.plot_two_models(fit, fit.difficulty, color="family")
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["Germanic (2)", "Romance (1)", "Uralic (1)", "not known (1)"]
+    points = {to_hex(each[0].get_color()): len(each[0].get_xdata()) for each in ax.containers}
+    assert points == {SERIES[0]: 2, SERIES[1]: 1, SERIES[2]: 1, GREY: 1}
+
+
 def test_more_than_seven_groups_are_others():
     names = [f"e{k}" for k in range(10)]
     info = pd.DataFrame({"family": [f"family {k}" for k in range(9)] + ["family 0"]}, names)
