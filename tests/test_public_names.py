@@ -68,7 +68,7 @@ langdiff.plots:
     plot_against_truth plot_alignment plot_average_ranks plot_balanced plot_bpe_sweep plot_by_language
     plot_certificate plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
     plot_difficulty_curves plot_discourse_comparison plot_discourse_relations plot_discourse_tree
-    plot_divergences plot_goodness_of_fit plot_intent_stability plot_intents_per_edition
+    plot_divergences plot_forest plot_goodness_of_fit plot_intent_stability plot_intents_per_edition
     plot_languages_per_intent plot_learning_curves plot_lexical_overlap plot_line_follow plot_lm_differences
     plot_metric_maps
     plot_multitext plot_native_share plot_pareto_front plot_parity plot_perturbation plot_perturbation_contrasts

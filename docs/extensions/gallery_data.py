@@ -98,6 +98,7 @@ def _fits(n_editions: int, rng: np.random.Generator) -> dict[str, Any]:
         "language_models": ld.table(
             {name: ld.fit(table, clusters=None) for name, table in tables.items()}, paired=True
         ),
+        "by_family": ld.table([ld.fit(table) for table in ld.datasets.ntrex10()], by="family"),
         "plan": ld.plan(5, noise=0.17),
         "residuals": standardized_residuals(fit, surprisals),
         "idata": SimpleNamespace(posterior=posterior),

@@ -243,12 +243,13 @@ def select(
 @Command(app, panel="Upkeep")
 def plot(
     what: Annotated[
-        Literal["presence", "sizes", "languages", "intents", "native", "table"],
+        Literal["presence", "sizes", "languages", "intents", "native", "table", "result"],
         typer.Argument(
             help="presence: which edition has which intent; sizes: words and characters per edition; "
             "languages: languages per intent; intents: intents per edition; "
             "native: intents first said in the language of the edition; "
-            "table: the first intents of a table of surprisals, with the fitted model in its margins."
+            "table: the first intents of a table of surprisals, with the fitted model in its margins; "
+            "result: a result that a command has written, such as fit.json."
         ),
     ],
     corpus: Corpus,
@@ -260,21 +261,31 @@ def plot(
             callback=existing,
         ),
     ] = None,
+    kind: Annotated[
+        Literal["forest", "ranks"] | None,
+        typer.Option(
+            help="For result: difficulties with intervals, or the probability of each rank; by default its own."
+        ),
+    ] = None,
     verify: Verify = True,
 ) -> None:
-    """Draw a corpus, or a table of surprisals.
+    """Draw a corpus, a table of surprisals, or a result.
 
     Example: langdiff plot presence 'bible/*.txt.gz' --out presence.png
 
     Example: langdiff plot table surprisals.csv --out table.svg
+
+    Example: langdiff plot result fit.json --kind ranks --out ranks.svg
     """
     from langdiff.experiments import read_origins
 
     check_picture_name(out)
     if origins is not None and what != "native":
         raise ConfigError(f"--origins is for native; {what} does not use original languages.")
-    if what == "table":
-        save_picture(_table(corpus, verify=verify), out)
+    if kind is not None and what != "result":
+        raise ConfigError(f"--kind is for result; {what} has one picture.")
+    if what in ("table", "result"):
+        save_picture(_table(corpus, verify=verify) if what == "table" else _result(corpus, kind), out)
         typer.echo(f"Picture: {out}", err=True)
         return
     original_language = None if origins is None else read_origins(origins)
@@ -295,16 +306,30 @@ def _table(given: Corpus, *, verify: bool) -> "Callable[[], Axes]":
     return lambda: load("langdiff.plots.plot_multitext")(surprisals, fit=fitted)
 
 
+def _result(given: Corpus, kind: str | None) -> "Callable[[], Axes]":
+    import langdiff as ld
+
+    if len(given.corpus) > 1:
+        raise ConfigError(f"result draws one result, got {len(given.corpus)} files.")
+    found: Any = ld.read(given.corpus[0])
+    if kind is not None:
+        function = {"forest": "plot_difficulties", "ranks": "plot_ranks"}[kind]
+        return lambda: load(f"langdiff.plots.{function}")(found)
+    if not hasattr(found, "plot"):
+        raise ConfigError(f"{given.corpus[0]}: a {type(found).__name__} has no picture of its own; give --kind.")
+    return lambda: found.plot()
+
+
 def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | None") -> Any:
-    from langdiff.corpora.origin import languages_per_intent, native_share
+    from langdiff.corpora.origin import native_share
 
     match what:
         case "presence":
             return load("langdiff.plots.plot_presence")(multitext)
         case "sizes":
-            return load("langdiff.plots.plot_corpus_sizes")(multitext.edition_sizes())
+            return load("langdiff.plots.plot_corpus_sizes")(multitext)
         case "languages":
-            return load("langdiff.plots.plot_languages_per_intent")(languages_per_intent(multitext))
+            return load("langdiff.plots.plot_languages_per_intent")(multitext)
         case "intents":
             return load("langdiff.plots.plot_intents_per_edition")(multitext)
         case _:

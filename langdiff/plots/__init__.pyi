@@ -20,6 +20,7 @@ from .difficulty import plot_two_models as plot_two_models
 from .discourse import plot_discourse_comparison as plot_discourse_comparison
 from .discourse import plot_discourse_relations as plot_discourse_relations
 from .discourse import plot_discourse_tree as plot_discourse_tree
+from .forest import plot_forest as plot_forest
 from .multitext_table import plot_multitext as plot_multitext
 from .parallelism import plot_average_ranks as plot_average_ranks
 from .parallelism import plot_lexical_overlap as plot_lexical_overlap

@@ -1,12 +1,12 @@
-"""Elements of all pictures: colours, new axes, rows with names, labels, legend and frame."""
+"""Elements of all pictures: colours, new axes, labels, legend and frame."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, wraps
 from itertools import pairwise
+from textwrap import wrap
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 import matplotlib as mpl
 import numpy as np
@@ -16,13 +16,14 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import QuadMesh
 from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from matplotlib.ticker import AutoLocator, FixedFormatter, FixedLocator, Locator, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import AutoLocator, FixedLocator, Locator, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import Bbox, ScaledTranslation
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
-from langdiff.plots._names import breadth, shorten, show_names, tick_names, with_note
+from langdiff.plots._names import breadth, choose_fonts, shorten, show_names, tick_names
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -89,7 +90,7 @@ def _is(value: object, kind: Kind) -> bool:
 
 # any two can be told apart with and without each of the three kinds of colour blindness; tests/plots/test_palette.py
 BLUE, RUST, GREEN, VIOLET = "#0062b8", "#ce4b0b", "#009e73", "#4a0070"
-MAUVE, SKY, BROWN, INK = "#b279a0", "#9095ff", "#5e3300", "#333333"  # ink is for text and axes, too
+MAUVE, SKY, BROWN, INK = "#b279a0", "#8388ff", "#5e3300", "#333333"  # ink is for text and axes, too
 GREY, FAINT = "#aaaaaa", "#d5d5d5"  # what stands back; guides
 SERIES = (BLUE, RUST, GREEN, VIOLET, MAUVE, SKY, BROWN, INK)
 # one for each colour of a series
@@ -99,29 +100,36 @@ EASIER, HARDER = BLUE, RUST  # than the average
 DASHED = (0, (4, 4))
 # behind text that may stand on lines; an outline of the letters would turn the text of an SVG into paths
 BACKING: dict[str, Any] = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.3}
-LOWEST = 2.2  # inches of a figure with rows: room for title, legend and labels
-FEW_ROWS = 40  # with more rows, each is lower
 WIDE = 250.0  # points; in narrower axes, text is smaller
 LETTER, LINE = 0.55, 1.15  # width of a letter and height of a line, as shares of the size of text
-POINT_NAME = "name of a point"  # group of texts of which none may overlap
+POINT_NAME = "_name of a point"  # label of texts of which none may overlap; the _ keeps it out of legends
+MOST_LINES = 3  # of a name below the axes
+MOST_ENTRIES = 12  # of a legend; more are counted
 LEAST_TEXT = 6.0  # points, which can still be read in print
 MARGIN = 30.0  # points, which names beside the axes may take before the axes become narrower
 HANDLE = 6  # letters that take as much room as what stands before a label of a legend
 FEWEST_LETTERS = 8  # of a name below the axes
 FEWEST_TICKS = 3  # of a logarithmic axis
-ROWS_OF_COLUMNS = (45, 90)  # up to which rows named are in one column, in two; more are in three
-PAGE = (7.1, 9.6)  # inches: the largest figure of several columns
-NAMES_OF_COLUMN = 0.6  # of the width of one of several columns that names may take
-ROW = 0.19  # inches of a row in several columns
+PAGE = (7.1, 9.6)  # inches: the largest figure that is made without being asked for
 NAME_SHARE = 0.5  # of the width of axes that the name of a row may take beside them
 
 
+_own: WeakSet[Axes] = WeakSet()  # of new figures, whose size is ours
+_notes: WeakKeyDictionary[Axes, list[str]] = WeakKeyDictionary()
+_points: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # how many have a name, if there is room for it
+
+
 def axes_of(ax: Axes | None, width: float = 6.4, height: float = 4.8) -> Axes:
-    """Return the axes given, or those of a new figure of some size in inches; small axes have small numbers."""
+    """Return the axes given, or those of a new figure of some size in inches; small axes have small numbers.
+
+    A new figure is no larger than `PAGE`, on which it can be printed.
+    """
     if ax is None:
         import matplotlib.pyplot as plt
 
-        ax = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        size = (min(width, PAGE[0]), min(height, PAGE[1]))
+        ax = plt.subplots(figsize=size, layout="constrained")[1]
+        _own.add(ax)
     ax.tick_params(labelsize=text_size(ax))
     return ax
 
@@ -140,133 +148,40 @@ def text_size(ax: Axes) -> float:
     return float(mpl.rcParams["font.size"] * np.clip(size_of(ax)[0] / WIDE, 0.7, 1))
 
 
-def row_axes(
-    ax: Axes | None, names: Iterable[Any], width: float = 6.4, *, notes: Sequence[str] = (), guides: bool = True
-) -> Axes:
-    """Return axes with one named row per name, the first lowest; new ones are as high as the rows need.
-
-    Parameters
-    ----------
-    ax : Axes or None
-        Axes to draw on; where they are too low for all names, every second, third, … row has its name.
-    names : iterable
-        Names of the rows; long ones are shortened.
-    width : float
-        Width of a new figure in inches.
-    notes : sequence of str
-        What follows each name and is not shortened.
-    guides : bool
-        Whether a faint line leads along each row.
-    """
-    names = list(names)
-    count = len(names)
-    columns = _columns.get()
-    if ax is None and columns is not None and count > ROWS_OF_COLUMNS[0]:
-        import matplotlib.pyplot as plt
-
-        parts = 2 if count <= ROWS_OF_COLUMNS[1] else 3
-        letters = max(map(breadth, map(str, names))) + max(map(len, notes), default=0)
-        while parts > 1 and LETTER * LEAST_TEXT * letters > NAMES_OF_COLUMN * 72 * PAGE[0] / parts:
-            parts -= 1
-        height = min(PAGE[1], 1.4 + ROW * -(-count // parts))
-        columns.axes = list(plt.subplots(1, parts, sharex=True, figsize=(PAGE[0], height), layout="constrained")[1])
-        ax = columns.axes[0]
-    ax = axes_of(ax, width, max(LOWEST, 1.2 + count * (0.26 if count <= FEW_ROWS else 0.15)))
-    shown = columns.shown(count) if columns is not None else range(count)
-    per = columns.per(count) if columns is not None else count
-    name_rows(ax, [names[k] for k in shown], first=shown.start, notes=[notes[k] for k in shown] if notes else ())
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylim(shown.stop - per - 0.7, shown.stop - 0.3)
-    if guides:
-        ax.hlines(range(count), 0, 1, transform=ax.get_yaxis_transform(), colors=FAINT, linewidths=0.5, zorder=0)
-    return ax
+def note_on(ax: Axes, note: str) -> None:
+    """Have `finish` write a note below the axes, such as which names are left out."""
+    _notes.setdefault(ax, []).append(note)
 
 
-@dataclass
-class _Columns:
-    """Columns that the rows of a picture are dealt to, from the top of the first; each draws all and shows its part."""
-
-    axes: list[Axes] = field(default_factory=list)
-    at: int = 0  # which of them is drawn
-
-    def shown(self, count: int) -> range:
-        """Return the places of the rows that are shown in this column."""
-        per = self.per(count)
-        return range(max(0, count - (self.at + 1) * per), count - self.at * per)
-
-    def per(self, count: int) -> int:
-        """Return the number of rows of a column."""
-        return -(-count // max(len(self.axes), 1))
-
-    def finish(self) -> None:
-        """Write title, legend and labels of the axes once for all columns."""
-        figure: Any = self.axes[0].get_figure(root=True)
-        title, legend = self.axes[0].get_title(loc="left"), self.axes[0].get_legend()
-        below, above = self.axes[0].get_xlabel(), [child.get_xlabel() for child in self.axes[0].child_axes]
-        size = text_size(self.axes[0])
-        for ax in self.axes:
-            ax.set_title("", loc="left")
-            ax.set_xlabel("")
-            for child in ax.child_axes:
-                child.set_xlabel("")
-            if (own := ax.get_legend()) is not None:
-                own.remove()
-        figure.supxlabel(below + "".join(f"; above: {label}" for label in above), fontsize=size, wrap=True)
-        if title:
-            figure.suptitle(title, fontsize=1.1 * size, x=0.01, ha="left")
-        if legend is not None:
-            handles, labels = self.axes[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside upper right", ncols=4, frameon=False, fontsize=0.9 * size)
-        figure.draw_without_rendering()  # the width of the axes is known only then
-        for ax in self.axes:
-            for each in (ax, *ax.child_axes):
-                _part_numbers(each.xaxis)
+def count_points(ax: Axes, count: int) -> None:
+    """Have `finish` say how many of all points are named, unless all are."""
+    _points[ax] = count
 
 
-_columns: ContextVar[_Columns | None] = ContextVar("_columns", default=None)
+def every_name(ax: Axes, every: int) -> None:
+    """Have `finish` say that only every second, third, … name is written."""
+    if every > 1:
+        ends = {1: "st", 2: "nd", 3: "rd"} if every not in (11, 12, 13) else {}
+        note_on(ax, f"every {every}{ends.get(every % 10, 'th')} name is written")
 
 
-def in_columns(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function that draws named rows, so that many are in two or three columns of one page.
-
-    Rows are dealt out only if the function makes a new figure: up to 45 rows are in one column, up to 90 in two, more
-    in three, with a common x axis, within 7.1 × 9.6 inches. The function is called once per column, and returns the
-    axes of the first, which holds the uppermost rows.
-    """
-
-    @wraps(function)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        bound = signature.bind(*args, **kwargs)
-        if bound.arguments.get("ax") is not None:
-            return function(*args, **kwargs)
-        columns = _Columns()
-        token = _columns.set(columns)
-        try:
-            first = function(*args, **kwargs)
-            for at, ax in enumerate(columns.axes[1:], 1):
-                columns.at, bound.arguments["ax"] = at, ax
-                function(*bound.args, **bound.kwargs)
-        finally:
-            _columns.reset(token)
-        if columns.axes:
-            columns.finish()
-        return first
-
-    signature = inspect.signature(function)
-    return drawn
+def extent_of(ax: Axes, name: str, size: float) -> Floats:
+    """Return the width and height of a name as it is drawn, with a font that has its letters, in points, shape (2,)."""
+    page: Any = ax.get_figure(root=True)
+    text = ax.text(0, 0, name, fontsize=size, parse_math=False)
+    choose_fonts([text])
+    extent: Floats = np.array(text.get_window_extent().size) * 72 / page.dpi
+    text.remove()
+    return extent
 
 
-def name_rows(ax: Axes, names: Iterable[Any], *, first: int = 0, notes: Sequence[str] = ()) -> float:
-    """Write names next to rows at first, first + 1, …, as `row_axes` does; return the text size in points."""
-    labels = [str(name) for name in names]
-    across, down = size_of(ax)
-    text = float(np.clip(0.75 * down / max(len(labels), 1), LEAST_TEXT, text_size(ax)))
-    labels = shorten(labels, int(NAME_SHARE * across / (LETTER * text)))
-    if notes:
-        labels = [with_note(label, note) for label, note in zip(labels, notes, strict=True)]
-    every = max(1, int(np.ceil(len(labels) * LINE * LEAST_TEXT / down)))
-    ax.set_yticks(range(first, first + len(labels), every), labels[::every], fontsize=text)
-    return text
+def letters_of(ax: Axes, name: str, size: float) -> float:
+    """Return the width of a name in letters, of the font that draws it where letters are not Latin."""
+    if "\n" in name:
+        return max(letters_of(ax, line, size) for line in name.split("\n"))
+    if name.isascii():
+        return len(name)
+    return max(breadth(name), float(extent_of(ax, name, size)[0]) / (LETTER * size))
 
 
 def add_colorbar(ax: Axes, mesh: QuadMesh | AxesImage, label: str, **settings: Any) -> None:
@@ -274,7 +189,8 @@ def add_colorbar(ax: Axes, mesh: QuadMesh | AxesImage, label: str, **settings: A
     figure = ax.get_figure(root=True)
     if figure is not None:
         bar = figure.colorbar(mesh, ax=ax, **({"pad": 0.02} | settings))
-        bar.set_label(label, fontsize=text_size(ax))
+        letters = max(1, int(size_of(ax)[1] / (LETTER * text_size(ax))))
+        bar.set_label("\n".join(wrap(label, letters)), fontsize=text_size(ax))
         bar.ax.tick_params(labelsize=0.9 * text_size(ax))
 
 
@@ -323,23 +239,38 @@ def finish(
         ax.set_title(title, loc="left", fontsize=1.1 * size, pad=pad, wrap=1.1 * len(title) > across)
     locator = ax.xaxis.get_major_locator()
     if isinstance(locator, AutoLocator):  # which takes numbers to be shorter than those below 0.1
-        locator.set_params(nbins=int(np.clip(size_of(ax)[0] / (7 * LETTER * size), 3, 9)))
+        locator.set_params(nbins=int(np.clip(across / 7, 3, 9)))
     for side, spine in ax.spines.items():
         spine.set_visible(side in keep)
-    _thin_ticks(ax)
+    _thin_ticks(ax, across)
     legend_drawn = ax.get_legend()
     for text in [*ax.texts, *([] if legend_drawn is None else legend_drawn.get_texts())]:
         text.set_fontsize(max(text.get_fontsize(), LEAST_TEXT))
     show_names(ax)
-    _part_names(ax)
+    _write_notes(ax, xlabel)
     return ax
 
 
-def _part_names(ax: Axes) -> None:
+def _write_notes(ax: Axes, xlabel: str) -> None:
+    """Write notes below the axes; names of points that overlap are removed first, and counted."""
+    count, notes = _points.pop(ax, 0), _notes.pop(ax, [])
+
+    def write(named: int) -> None:
+        told = [f"{named} of {count} named", *notes] if named < count else notes
+        if told:
+            label = f"{xlabel}\n({'; '.join(dict.fromkeys(told))})".lstrip()
+            ax.set_xlabel(label, fontsize=text_size(ax), wrap=ax.xaxis.label.get_wrap())
+
+    names = [text for text in ax.texts if text.get_label() == POINT_NAME]
+    write(len(names))  # the label takes room, too
+    if _part_names(ax, names):
+        write(sum(text.get_label() == POINT_NAME for text in ax.texts))
+
+
+def _part_names(ax: Axes, names: Sequence[Text]) -> bool:
     """Remove names of points that overlap more important ones, which were written before, once axes have their size."""
-    names = [text for text in ax.texts if text.get_gid() == POINT_NAME]
     if len(names) < 2:
-        return
+        return False
     page: Any = ax.get_figure(root=True)
     page.draw_without_rendering()
     kept: list[Bbox] = []
@@ -349,9 +280,10 @@ def _part_names(ax: Axes) -> None:
             name.remove()
         else:
             kept.append(box)
+    return len(kept) < len(names)
 
 
-def _part_numbers(axis: Axis) -> None:
+def part_numbers(axis: Axis) -> None:
     """Write every second, third, … number of an axis that is laid out, until none touch."""
     low, high = sorted(axis.get_view_interval())
     ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
@@ -363,39 +295,54 @@ def _part_numbers(axis: Axis) -> None:
         axis.set_major_locator(FixedLocator([tick.get_loc() for tick in ticks[::every]]))
 
 
-def _thin_ticks(ax: Axes) -> None:
+def _thin_ticks(ax: Axes, letters: float) -> None:
     """Shorten names below the axes to the room between ticks; where it is too narrow, write every second, third, …."""
-    formatter = ax.xaxis.get_major_formatter()
-    if not isinstance(formatter, FixedFormatter) or len(ticks := ax.get_xticks()) < 2:
+    labels = tick_names(ax.xaxis)
+    if not isinstance(ax.xaxis.get_major_locator(), FixedLocator) or len(ticks := ax.get_xticks()) < 2 or not labels:
         return
-    names = list(formatter.seq)
-    apart = (
-        float(
-            np.diff(
-                np.sort(
-                    ax.transAxes.inverted().transform(
-                        ax.transData.transform(np.column_stack([ticks, np.zeros(len(ticks))]))
-                    )[:, 0]
-                )
-            ).min()
-        )
-        * size_of(ax)[0]
-    )  # points
-    size = float(ax.xaxis.get_majorticklabels()[0].get_fontsize())
-    room = apart / (LETTER * size) - 1  # letters
-    if not any(names) or max(map(breadth, names)) <= room or any("\n" in name for name in names):
+    names = [label.get_text() for label in labels[: len(ticks)]]
+    places = ax.transData.transform(np.column_stack([ticks, np.zeros(len(ticks))]))
+    shares = np.sort(ax.transAxes.inverted().transform(places)[:, 0])
+    first = labels[0]
+    size, angle = float(first.get_fontsize()), np.deg2rad(first.get_rotation())
+    if not any(names):
         return
-    every = max(1, int(np.ceil(FEWEST_LETTERS / max(room, 0.1))))
-    names = shorten(names, max(FEWEST_LETTERS, int(room * every)))
-    ax.set_xticks(ticks, [name if k % every == 0 else "" for k, name in enumerate(names)], fontsize=size)
+    room = float(np.diff(shares).min()) * min(size_of(ax)[0], letters * LETTER * size)  # points
+    if angle:
+        room *= np.sin(angle)
+        size = float(np.clip(room / LINE, LEAST_TEXT, size))
+        every = max(1, int(np.ceil(LINE * size / room)))
+        names = shorten(names, int(NAME_SHARE * size_of(ax)[1] / (np.sin(angle) * LETTER * size)))
+    else:
+        room = room / (LETTER * size) - 1  # letters
+        if max(letters_of(ax, name, size) for name in names) <= room:
+            return
+        names = _in_lines(names, int(room))
+        every = max(1, int(np.ceil(FEWEST_LETTERS / max(room, 0.1))))
+        if not any("\n" in name for name in names):
+            names = shorten(names, max(FEWEST_LETTERS, int(room * every)))
+    every_name(ax, every)
+    kept: dict[str, Any] = {"rotation": first.get_rotation(), "ha": first.get_horizontalalignment(), "fontsize": size}
+    kept["rotation_mode"] = first.get_rotation_mode()
+    ax.set_xticks(ticks, [name if k % every == 0 else "" for k, name in enumerate(names)], **kept)
+
+
+def _in_lines(names: Sequence[str], letters: int) -> list[str]:
+    """Return names of several words broken into lines of at most a number of letters, if all fit; else as they are."""
+    lines = [wrap(name, max(letters, 1), break_long_words=False, break_on_hyphens=False) for name in names]
+    fit = all(len(parts) <= MOST_LINES and max(map(breadth, parts), default=0) <= letters for parts in lines)
+    return ["\n".join(parts) for parts in lines] if fit else list(names)
 
 
 def _legend_above(ax: Axes, entries: Mapping[str, Artist], size: float, raised: float) -> float:
     """Draw a legend above the axes, in as few rows as their width allows; return its height in points."""
+    if len(entries) > MOST_ENTRIES:
+        kept = list(entries.items())[: MOST_ENTRIES - 1]
+        entries = dict(kept) | {f"and {len(entries) - len(kept)} more": Line2D([], [], linestyle="none")}
     beside = max((LETTER * text_size(ax) * breadth(name.get_text()) for name in tick_names(ax.yaxis)), default=0.0)
     letters = (size_of(ax)[0] - max(0.0, beside - MARGIN)) / (LETTER * size)  # in a row
     labels = shorten(list(entries), max(12, int(letters) - HANDLE))
-    columns = max(1, int(letters / (max(map(breadth, labels)) + HANDLE)))
+    columns = max(1, int(letters / (max(letters_of(ax, label, size) for label in labels) + HANDLE)))
     rows = int(np.ceil(len(labels) / columns))
     figure = ax.get_figure(root=True)
     place = ax.transAxes
@@ -417,7 +364,10 @@ def _legend_above(ax: Axes, entries: Mapping[str, Artist], size: float, raised: 
         handletextpad=0.4,
         columnspacing=1.2,
     )
-    return size * (1.5 * rows + 0.6)
+    height = size * (1.5 * rows + 0.6)
+    if ax in _own and rows > 1 and figure is not None:  # axes keep their height
+        figure.set_figheight(min(figure.get_figheight() + height / 72, PAGE[1]))
+    return height
 
 
 def plain_log_ticks(axis: Axis) -> None:

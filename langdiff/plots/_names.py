@@ -1,7 +1,7 @@
-"""Names in pictures: fonts for every script, without formulas, long names shortened at the end."""
+"""Names in pictures: fonts for every script, without formulas, long names shortened."""
 
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -110,7 +110,7 @@ def _warn(lacking: Iterable[str], name: str) -> None:
 
 
 def shorten(names: Sequence[str], most: int) -> list[str]:
-    """Shorten long names at the end, keeping different names different.
+    """Shorten long names at the end, or in the middle where they begin alike, keeping different names different.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def shorten(names: Sequence[str], most: int) -> list[str]:
         Names to shorten.
     most : int
         Number of letters to shorten to, the ellipsis included and wide ones counted as two (`breadth`); names that
-        begin alike keep more.
+        begin and end alike keep more.
 
     Returns
     -------
@@ -128,20 +128,20 @@ def shorten(names: Sequence[str], most: int) -> list[str]:
     Examples
     --------
     >>> shorten(["deu-elberfelder1905", "deu-elberfelder1871", "fra-darby"], 10)
-    ['deu-elberfelder19…', 'deu-elberfelder18…', 'fra-darby']
+    ['deu-e…1905', 'deu-e…1871', 'fra-darby']
     """
     letters = [regex.findall(r"\X", name) for name in names]  # with their accents and vowel signs
     shown = [_cut(parts, most) for parts in letters]
     lengths = [most] * len(names)
     while clashing := _clashing(names, shown):
         for k in clashing:
+            shown[k] = _without_middle(letters[k], lengths[k])
             lengths[k] += 1
-            shown[k] = _cut(letters[k], lengths[k])
     return shown
 
 
 def breadth(name: str) -> int:
-    """Return the width of a name in letters; Chinese, Japanese and Korean ones count as two.
+    """Return the width of a name in letters; Chinese, Japanese and Korean ones, and those with signs, are two.
 
     Examples
     --------
@@ -152,7 +152,9 @@ def breadth(name: str) -> int:
 
 
 def _breadth_of_letter(letter: str) -> int:
-    return 2 if unicodedata.east_asian_width(letter[0]) in "WF" else 1
+    # a letter of the scripts of India with its signs is about as wide as a Chinese one
+    together = len(letter) > 1 and unicodedata.category(letter[0]) == "Lo"
+    return 2 if together or unicodedata.east_asian_width(letter[0]) in "WF" else 1
 
 
 def with_note(name: str, note: str) -> str:
@@ -175,6 +177,15 @@ def _cut(letters: list[str], most: int) -> str:
     if not ends or ends[-1] <= most:
         return "".join(letters)
     return "".join(letters[: bisect_right(ends, most - 1)]).rstrip() + "…"
+
+
+def _without_middle(letters: list[str], most: int) -> str:
+    ends = list(accumulate(map(_breadth_of_letter, letters)))
+    if ends[-1] <= most:
+        return "".join(letters)
+    first = bisect_right(ends, most // 2)
+    last = bisect_left(ends, ends[-1] - (most - 1 - (ends[first - 1] if first else 0)))
+    return f"{''.join(letters[:first]).rstrip()}…{''.join(letters[last + 1 :]).lstrip()}"
 
 
 def _clashing(names: Sequence[str], shown: Sequence[str]) -> list[int]:

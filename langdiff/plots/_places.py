@@ -18,10 +18,13 @@ from langdiff.plots._axes import (
     LINE,
     NAME_SHARE,
     POINT_NAME,
+    count_points,
+    every_name,
+    extent_of,
     size_of,
     text_size,
 )
-from langdiff.plots._names import choose_fonts, shorten
+from langdiff.plots._names import shorten
 
 LEADER: dict[str, Any] = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
 ALL_NAMED = 30  # of more points, only the most telling are named
@@ -43,7 +46,9 @@ def name_line_ends(ax: Axes, ends: Mapping[str, float]) -> None:
     across, height = size_of(ax)
     low, high = ax.get_ylim()
     names = sorted(ends, key=lambda name: ends[name])
-    names = names[:: int(np.ceil(len(names) * LINE * LEAST_TEXT / height)) if names else 1]
+    every = max(1, int(np.ceil(len(names) * LINE * LEAST_TEXT / height)))
+    every_name(ax, every)
+    names = names[::every]
     wanted = (np.array([ends[name] for name in names]) - low) / (high - low)  # axes fractions
     size = float(np.clip(0.85 * height / max(len(names), 1), LEAST_TEXT, 0.85 * text_size(ax)))
     places = spread(wanted, min(LINE * size / height, 1 / max(len(names), 1)), 0, 1)
@@ -120,6 +125,7 @@ def name_points(
     avoid : ndarray, shape (M, 2), optional
         Further points, in data units, that names should not cover, such as those of a line.
     """
+    count_points(ax, len(names))
     area = size_of(ax)
     size = max(size * text_size(ax) / mpl.rcParams["font.size"], LEAST_TEXT)
     data = np.column_stack([x, y]) if avoid is None else np.vstack([np.column_stack([x, y]), avoid])
@@ -130,7 +136,7 @@ def name_points(
     taken = np.hstack([at - 2.5, at + 2.5])  # boxes: left, bottom, right, top
     few = len(order) < len(names)
     for i in order:
-        extent = _extent(ax, short[i], size)
+        extent = extent_of(ax, short[i], size)
         boxes = np.array([box_beside(at[i], side, *extent) for side in SIDES])
         outside = (boxes[:, 0] < 0) | (boxes[:, 2] > area[0])
         costs = np.array([overlaps(box, taken).sum() for box in boxes]) / extent.prod() + outside
@@ -154,18 +160,8 @@ def name_points(
             zorder=1.5,  # below the points, which its backing must not hide
             bbox=BACKING,
             arrowprops=LEADER if max(abs(right), abs(up)) > 2 else None,
-            gid=POINT_NAME,
+            label=POINT_NAME,
         )
-
-
-def _extent(ax: Axes, name: str, size: float) -> Floats:
-    """Return the width and height of a name as it is drawn, with a font that has its letters, in points, shape (2,)."""
-    page: Any = ax.get_figure(root=True)
-    text = ax.text(0, 0, name, fontsize=size, parse_math=False)
-    choose_fonts([text])
-    extent: Floats = np.array(text.get_window_extent().size) * 72 / page.dpi
-    text.remove()
-    return extent
 
 
 def box_beside(point: Floats, side: tuple[float, float], width: float, height: float) -> Floats:

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, GREY, INK, add_colorbar, axes_of, finish, name_rows, takes
+from langdiff.plots._axes import FAINT, GREY, INK, add_colorbar, axes_of, finish, takes
+from langdiff.plots._rows import name_rows
 from langdiff.plots.corpora import mark_books
 
 if TYPE_CHECKING:

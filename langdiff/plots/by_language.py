@@ -30,7 +30,7 @@ def plot_by_language(
     highlight: Sequence[str] = (),
     average: bool = True,
 ) -> Axes:
-    """Draw two sets of difficulties against each other, with chosen languages highlighted.
+    r"""Draw two sets of difficulties against each other, with chosen languages highlighted.
 
     By default a point is a language that both sources have, at the mean over its editions in each, and thin bars reach
     from its easiest to its hardest edition: this compares two corpora. With ``average=False`` a point is an edition
@@ -72,7 +72,7 @@ def plot_by_language(
     >>> info = pd.concat([figures.edition_info("europarl"), figures.edition_info("bibles")])
     >>> axes = plot_by_language(europarl, bibles, edition_info=info, highlight=["deu", "eng"])
     >>> axes.get_title(loc="left"), axes.get_xlabel()
-    ("14 languages, Pearson's r = 0.422", 'difficulty, europarl (nats)')
+    ("14 languages, Pearson's r = 0.422", 'difficulty, europarl (nats)\n(13 of 14 named)')
     """
     if len(highlight) > len(HIGHLIGHTS):
         raise ConfigError(f"at most {len(HIGHLIGHTS)} languages can be highlighted, got {len(highlight)}.")

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import FAINT, MARKERS, SERIES, axes_of, finish, takes, text_size
+from langdiff.plots._axes import FAINT, MARKERS, POINT_NAME, SERIES, axes_of, count_points, finish, takes, text_size
 
 GAP = 0.6  # between phenomena, in columns
 WIDTH = 0.5  # of a column's marks
@@ -97,6 +97,7 @@ def _name_phenomena(ax: Axes, places: dict[tuple[str, str], float]) -> None:
         spans.setdefault(phenomenon, []).append(float(place))
     ends = [max(span) + (1 + GAP) / 2 for span in spans.values()][:-1]
     ax.vlines(ends, 0, 1, transform=ax.get_xaxis_transform(), colors=FAINT, linewidth=0.8, zorder=0)
+    count_points(ax, len(spans))
     for phenomenon, span in spans.items():
         ax.text(
             (span[0] + span[-1]) / 2,
@@ -106,4 +107,5 @@ def _name_phenomena(ax: Axes, places: dict[tuple[str, str], float]) -> None:
             ha="center",
             va="bottom",
             fontsize=0.85 * text_size(ax),
+            label=POINT_NAME,
         )

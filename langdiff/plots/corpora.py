@@ -8,20 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import (
-    BLUE,
-    FAINT,
-    GREY,
-    RUST,
-    axes_of,
-    finish,
-    in_columns,
-    name_rows,
-    plain_log_ticks,
-    row_axes,
-    takes,
-    text_size,
-)
+from langdiff.plots._axes import BLUE, FAINT, GREY, RUST, axes_of, finish, plain_log_ticks, takes, text_size
+from langdiff.plots._groups import Color, Order, arrange, colours_of
+from langdiff.plots._rows import in_columns, name_rows, row_axes
 
 if TYPE_CHECKING:
     from langdiff.tables.multitext import Multitext
@@ -117,14 +106,18 @@ def mark_books(ax: Axes, book: pd.Series | Sequence[str]) -> bool:
     return True
 
 
-@takes("counts", pd.Series, "the counts of langdiff.corpora.origin.languages_per_intent")
-def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style: Any) -> Axes:
+@takes(
+    "counts",
+    (pd.Series, "presence intent_info"),
+    "a Multitext, or the counts of langdiff.corpora.origin.languages_per_intent",
+)
+def plot_languages_per_intent(counts: "pd.Series | Multitext", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the number of intents by the number of languages that have them (Figure 7).
 
     Parameters
     ----------
-    counts : Series, indexed by number of languages
-        Number of intents, as `langdiff.corpora.origin.languages_per_intent` counts them.
+    counts : Multitext, or Series indexed by number of languages
+        Texts, or numbers of intents as `langdiff.corpora.origin.languages_per_intent` counts them.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     **style
@@ -146,6 +139,8 @@ def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style
     >>> axes.get_title(loc="left")
     '75.0 % of 40 intents in all languages'
     """
+    if not isinstance(counts, pd.Series):
+        counts = _languages_per_intent(counts)
     total = int(counts.sum())
     if not total:
         raise DataError("nothing to draw: there is no intent.")
@@ -161,9 +156,24 @@ def plot_languages_per_intent(counts: pd.Series, ax: Axes | None = None, **style
     return finish(ax, "languages that have an intent", "intents", title)
 
 
+def _languages_per_intent(multitext: "Multitext") -> pd.Series:
+    """Count intents by the number of languages that have them, from 0 to all; editions without one stand alone."""
+    language = multitext.edition_info["language"]
+    language = language.where(language.notna(), language.index.to_series())
+    have = multitext.presence.T.groupby(language.to_numpy()).any()
+    return have.sum().value_counts().reindex(range(len(have) + 1), fill_value=0)
+
+
 @takes("multitext", "presence intent_info", "a Multitext")
 @in_columns
-def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **style: Any) -> Axes:
+def plot_intents_per_edition(
+    multitext: "Multitext",
+    ax: Axes | None = None,
+    *,
+    order: Order = "estimate",
+    color: Color | str | None = None,
+    **style: Any,
+) -> Axes:
     """Draw the number of intents of each edition, most on top (Figure 8).
 
     Parameters
@@ -172,6 +182,11 @@ def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **s
         Multitext to count; no text is read.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    order : {"estimate", "name", "family"}
+        Order of the rows: by what is drawn, by name, or families together.
+    color : {"family", "script", "macroarea"}, optional
+        Column of ``edition_info`` that colours the editions: its seven most frequent groups, the others grey. Or a
+        colour for all.
     **style
         Settings for ``Axes.barh``, which override the defaults.
 
@@ -182,6 +197,8 @@ def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **s
 
     Raises
     ------
+    ConfigError
+        If `order` or `color` needs a column that what is drawn does not have.
     DataError
         If there is no edition.
 
@@ -193,9 +210,12 @@ def plot_intents_per_edition(multitext: "Multitext", ax: Axes | None = None, **s
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['deu', 'eng']
     """
-    ax = _bars(multitext.presence.sum(), ax, style)
+    counts = multitext.presence.sum()
+    counts = counts[arrange(counts, order, multitext)]
+    colours, legend = (None, {}) if color is None else colours_of(counts.index, color, multitext)
+    ax = _bars(counts, ax, ({} if colours is None else {"color": colours}) | style)
     ax.xaxis.set_major_formatter("{x:,.0f}")
-    return finish(ax, f"intents, of {len(multitext.presence):,}", keep=["bottom"])
+    return finish(ax, f"intents, of {len(multitext.presence):,}", keep=["bottom"], legend=legend)
 
 
 @takes(
@@ -244,27 +264,30 @@ def plot_native_share(share: pd.DataFrame, ax: Axes | None = None, **style: Any)
 def _bars(values: pd.Series, ax: Axes | None, style: dict[str, Any]) -> Axes:
     if values.empty:
         raise DataError("nothing to draw: there is no edition with an intent.")
-    rows = values.sort_values(kind="stable")
-    ax = row_axes(ax, rows.index, guides=False)
+    ax = row_axes(ax, values.index, guides=False)
     usual: dict[str, Any] = {"color": BLUE, "height": 0.75}
-    ax.barh(range(len(rows)), rows, **(usual | style))
+    ax.barh(range(len(values)), values, **(usual | style))
     ax.grid(axis="x", color=FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
     return ax
 
 
-@takes("sizes", pd.DataFrame, "the table of multitext.edition_sizes()")
+@takes("sizes", (pd.DataFrame, "edition_sizes()"), "a Multitext, or the table of multitext.edition_sizes()")
 @in_columns
-def plot_corpus_sizes(sizes: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
+def plot_corpus_sizes(
+    sizes: "pd.DataFrame | Multitext", ax: Axes | None = None, *, order: Order = "estimate", **style: Any
+) -> Axes:
     """Draw words and characters of each edition on a logarithmic scale, most characters on top.
 
     Parameters
     ----------
-    sizes : DataFrame, one row per edition
-        Table of ``multitext.edition_sizes()``: ``intents``, ``words`` (between white space, so that they are not
-        meaningful where a script has none) and ``characters``.
+    sizes : Multitext, or DataFrame with one row per edition
+        Texts, which are read; or the table of ``multitext.edition_sizes()``: ``intents``, ``words`` (between white
+        space, so that they are not meaningful where a script has none) and ``characters``.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    order : {"estimate", "name", "family"}
+        Order of the rows: by characters, by name, or families together.
     **style
         Settings for ``Axes.plot``, for words and characters alike, which override the defaults.
 
@@ -276,6 +299,8 @@ def plot_corpus_sizes(sizes: pd.DataFrame, ax: Axes | None = None, **style: Any)
 
     Raises
     ------
+    ConfigError
+        If families are not known, by which rows are to stand.
     DataError
         If no edition has any text, or a column is missing.
 
@@ -286,12 +311,15 @@ def plot_corpus_sizes(sizes: pd.DataFrame, ax: Axes | None = None, **style: Any)
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['eng', 'deu']
     """
+    if not isinstance(sizes, pd.DataFrame):
+        sizes = sizes.edition_sizes()
     missing = [name for name in ("intents", "words", "characters") if name not in sizes]
     if missing:
         raise DataError(f"sizes has no column {missing[0]!r}; multitext.edition_sizes() gives such a table.")
-    rows = sizes[sizes["characters"] > 0].sort_values("characters", kind="stable")
+    rows = sizes[sizes["characters"] > 0]
     if rows.empty:
         raise DataError("nothing to draw: no edition has any text.")
+    rows = rows.loc[arrange(rows["characters"], order, sizes)]
     ax = row_axes(ax, rows.index, guides=False)
     y = np.arange(len(rows))
     ax.hlines(y, rows["words"], rows["characters"], colors=FAINT, linewidths=0.8, zorder=0)

@@ -24,13 +24,13 @@ from langdiff.plots._axes import (
     SERIES,
     axes_of,
     finish,
-    in_columns,
-    row_axes,
     size_of,
     takes,
     text_size,
 )
+from langdiff.plots._groups import Color, Order, arrange, colours_of
 from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
+from langdiff.plots._rows import in_columns, row_axes
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
@@ -43,7 +43,14 @@ NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, 
 
 
 @in_columns
-def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any) -> Axes:
+def plot_difficulties(
+    source: EffectsLike,
+    ax: Axes | None = None,
+    *,
+    order: Order = "estimate",
+    color: Color | str | None = None,
+    **style: Any,
+) -> Axes:
     """Draw difficulties with 95 % intervals, hardest on top.
 
     Where the joint covariance is known, the rank set follows each name, a thin line shows the interval that holds for
@@ -57,6 +64,11 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
         errors are not known.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    order : {"estimate", "name", "family"}
+        Order of the rows: by what is drawn, by name, or families together.
+    color : {"family", "script", "macroarea"}, optional
+        Column of ``edition_info`` that colours the editions: its seven most frequent groups, the others grey. Or a
+        colour for all.
     **style
         Settings for ``Axes.errorbar``, which override the defaults.
 
@@ -67,6 +79,8 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
 
     Raises
     ------
+    ConfigError
+        If `order` or `color` needs a column that what is drawn does not have.
     DataError
         If there are no effects, or `source` cannot be read as effects.
 
@@ -81,6 +95,7 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     rows = effects.to_frame().iloc[::-1]
     if rows.empty:
         raise DataError("nothing to draw: there are no effects.")
+    rows = rows.loc[arrange(rows[effects.scale.quantity], order, source)]
     sets, known = None, "rank_low" in rows
     if known:
         sets = [f"  {rank_set(*ends)}" for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
@@ -90,25 +105,32 @@ def plot_difficulties(source: EffectsLike, ax: Axes | None = None, **style: Any)
     x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
     half = _half(rows, effects)
     together = effects.against_mean().loc[rows.index].to_numpy() if known else None
-    for part, colour in _by_colour(x, effects):
+    groups, legend = (None, None) if color is None else colours_of(rows.index, color, source)
+    for part, colour in _by_colour(x, effects) if groups is None else _by_group(groups):
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": dot, "elinewidth": dot / 3}
         usual["markeredgewidth"] = 0
         if together is not None:
             ax.hlines(y[part], together[part, 0], together[part, 1], colors=colour, linewidths=dot / 8, zorder=1)
         ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
-    if known:
+    if known and order == "estimate":
         _add_bracket(ax, effects, rows.index)
     _add_top_axis(ax, effects)
     interval = "" if half is None else ", with 95 % interval" + (" (thin: of all together)" if known else "")
     state = "" if effects.converged else ", NOT CONVERGED"
     label = f"{effects.scale.label}{interval}"
-    return finish(ax, label, title=effects.title + state, keep=["bottom"])
+    raised = 3 * text_size(ax) if legend else 0.0  # above the second axis
+    return finish(ax, label, title=effects.title + state, keep=["bottom"], legend=legend or False, raised=raised)
 
 
 def _by_colour(estimates: Floats, effects: Effects) -> Iterator[tuple[Booleans, str]]:
     """Yield indicators of effects above and below the average, with their colours in all pictures."""
     harder: Booleans = estimates < 0 if effects.scale.quantity == "ability" else estimates > 0
     yield from ((part, colour) for part, colour in ((harder, HARDER), (~harder, EASIER)) if part.any())
+
+
+def _by_group(colours: list[str]) -> Iterator[tuple[Booleans, str]]:
+    """Yield indicators of the editions of each colour."""
+    yield from ((np.array(colours) == colour, colour) for colour in dict.fromkeys(colours))
 
 
 def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
@@ -230,7 +252,9 @@ def plot_lm_differences(table: Any, ax: Axes | None = None, **style: Any) -> Axe
     return finish(ax, label, title=title, keep=["bottom"], legend=several, raised=3 * text_size(ax) if several else 0)
 
 
-def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | None = None) -> Axes:
+def plot_two_models(
+    source_x: EffectsLike, source_y: EffectsLike, ax: Axes | None = None, *, color: Color | str | None = None
+) -> Axes:
     """Draw the difficulties under one language model against those under another.
 
     Editions on the dashed line are as hard for both; bars are 95 % intervals, where standard errors are known. Of
@@ -243,6 +267,8 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
         both are drawn, relative to their own average in either.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+    color : {"family", "script", "macroarea"}, optional
+        Column of ``edition_info`` of the first that colours the editions, as in `plot_difficulties`.
 
     Returns
     -------
@@ -254,7 +280,7 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     DataError
         If fewer than two editions are in both sources.
     ConfigError
-        If the two have different units or quantities.
+        If the two have different units or quantities, or `color` is a column that the first does not have.
 
     Examples
     --------
@@ -277,7 +303,8 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
-    for part, colour in _by_colour(values.mean(axis=1), both[0]):
+    groups, legend = (None, None) if color is None else colours_of(points.index, color, source_x)
+    for part, colour in _by_colour(values.mean(axis=1), both[0]) if groups is None else _by_group(groups):
         wide, tall = (None if half is None else half[part] for half in halves)
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "ecolor": f"{colour}66", "elinewidth": 0.8}
         ax.errorbar(x[part], y[part], xerr=wide, yerr=tall, markersize=4, markeredgewidth=0, zorder=2, **usual)
@@ -292,7 +319,7 @@ def plot_two_models(source_x: EffectsLike, source_y: EffectsLike, ax: Axes | Non
     name_points(ax, x, y, names, size=size, order=order, avoid=np.column_stack([line, line]))
     xlabel, ylabel = (f"{scale.quantity}{f' under {e.title}' if e.title else ''} ({scale.unit})" for e in both)
     r = float(pearsonr(x, y).statistic)
-    return finish(ax, xlabel, ylabel, f"{len(names)} editions, Pearson's r = {r:.3f}")
+    return finish(ax, xlabel, ylabel, f"{len(names)} editions, Pearson's r = {r:.3f}", legend=legend or False)
 
 
 def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:

@@ -16,17 +16,20 @@ from langdiff.plots._axes import (
     GREEN,
     GREY,
     INK,
+    LEAST_TEXT,
+    LINE,
     MARKERS,
     RUST,
     SERIES,
     finish,
-    row_axes,
+    size_of,
     takes,
     text_size,
 )
+from langdiff.plots._rows import in_columns, row_axes
 
 EXCERPT = 48  # characters of a text beside its row
-INCHES_PER_LEVEL, WIDEST = 1.15, 60.0
+INCHES_BESIDE, INCHES_PER_LEVEL, WIDEST = 2.4, 1.15, 60.0
 AGREEMENT = {
     "same": (BLUE, "same span and labels"),
     "span": (GREEN, "same span"),
@@ -75,7 +78,7 @@ def plot_discourse_tree(
     ['evidence']
     """
     heights = _heights(nodes)
-    ax = _rows(nodes, ax, texts, 3.2 + INCHES_PER_LEVEL * (heights[0] + 1))
+    ax = _rows(nodes, ax, texts, INCHES_BESIDE + INCHES_PER_LEVEL * (heights[0] + 1))
     colours = np.where(nodes["nuclearity"] == "Satellite", RUST, BLUE)
     _draw(ax, nodes, heights, colours, style)
     ax.set_xlim(0, heights[0] + 1)
@@ -135,11 +138,12 @@ def plot_discourse_comparison(
     ['cause', 'result', '1', '2']
     """
     left, right = _heights(reference), _heights(predicted)
-    ax = _rows(reference, ax, texts, 3.2 + INCHES_PER_LEVEL * (left[0] + right[0] + 2))
+    ax = _rows(reference, ax, texts, INCHES_BESIDE + INCHES_PER_LEVEL * (left[0] + right[0] + 2))
     for nodes, heights, side in ((reference, left, -1), (predicted, right, 1)):
         colours = nodes["agreement"].map({name: colour for name, (colour, _) in AGREEMENT.items()}).to_numpy()
         _draw(ax, nodes, heights, colours, style, side=side)
-    for edu, y in _places(reference).items():
+    every = int(np.ceil(len(_places(reference)) * LINE * LEAST_TEXT / size_of(ax)[1]))
+    for edu, y in list(_places(reference).items())[::every]:
         ax.text(0, y, str(edu), ha="center", va="center", fontsize=7, color=INK)
     ax.set_xlim(-left[0] - 1.3, right[0] + 1.3)
     ax.set_xticks([-left[0] / 2 - 0.5, right[0] / 2 + 0.5], names)
@@ -152,6 +156,7 @@ def plot_discourse_comparison(
 @takes(
     "relations", pd.DataFrame, "a table of relations and their recall", columns=("system", "relation", "recall", "gold")
 )
+@in_columns
 def plot_discourse_relations(relations: pd.DataFrame, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the recall of every relation by every system, the most frequent relation on top.
 
@@ -220,7 +225,10 @@ def _rows(nodes: pd.DataFrame, ax: Axes | None, texts: Mapping[int, str] | None,
     edus = list(reversed(_places(nodes)))
     names = [(texts or {}).get(edu, "")[:EXCERPT] for edu in edus]
     notes = [f"  {edu}" if name else str(edu) for edu, name in zip(edus, names, strict=True)]
-    return row_axes(ax, names, min(width, WIDEST), notes=notes, guides=False)
+    made = row_axes(ax, names, notes=notes, guides=False)
+    if ax is None and (figure := made.get_figure(root=True)) is not None:
+        figure.set_figwidth(min(width, WIDEST))  # deep trees are wider than a page, or their labels would overlap
+    return made
 
 
 def _draw(

@@ -22,10 +22,10 @@ DARKEST = 0.75  # of the colour map, so that numbers can be read
 NAME = 12  # characters of the name of a row
 
 
-@takes("surprisals", "bits", "Surprisals")
+@takes("surprisals", (pd.DataFrame, "bits"), "Surprisals, or a frame of bits")
 @takes("fit", "difficulty intent_size dispersion", "Surprisals and the result of langdiff.fit")
 def plot_multitext(
-    surprisals: "Surprisals",
+    surprisals: "Surprisals | pd.DataFrame",
     ax: Axes | None = None,
     *,
     fit: "DifficultyFit | None" = None,
@@ -41,8 +41,8 @@ def plot_multitext(
 
     Parameters
     ----------
-    surprisals : Surprisals
-        Table of bits.
+    surprisals : Surprisals or DataFrame
+        Table of bits, intents × editions; NaN where a translation is missing.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure, as large as the table needs.
     fit : DifficultyFit, optional
@@ -74,7 +74,10 @@ def plot_multitext(
     """
     if min(n_intents, n_editions) < 1:
         raise ConfigError(f"n_intents and n_editions must be at least 1, got {n_intents!r} and {n_editions!r}.")
-    bits = surprisals.bits.iloc[:n_intents, :n_editions]
+    table = surprisals if isinstance(surprisals, pd.DataFrame) else surprisals.bits
+    if words := [str(name) for name, kind in table.dtypes.items() if kind.kind not in "fiu"]:
+        raise DataError(f"a frame of bits has numbers only; {listing(words)} has none.")
+    bits = table.iloc[:n_intents, :n_editions]
     if not bits.size:
         raise DataError("nothing to draw: the table has no intents or no editions.")
     rows, columns = bits.shape
@@ -85,7 +88,7 @@ def plot_multitext(
     for i, j in np.ndindex(rows, columns):
         _draw_cell(ax, (j, i), _bits(float(values[i, j])), float(darkness[i, j]), style)
     size = 0.8 * text_size(ax)
-    room = int(size_of(ax)[0] / (columns + margin) / (LETTER * size))  # characters of the name of a column
+    room = int(size_of(ax)[0] / (columns + margin) / (LETTER * size)) - 1  # characters of the name of a column
     if fit is not None:
         _draw_margins(ax, bits, fit, style)
     ax.set_xlim(-0.5, columns - 0.5 + margin)
@@ -98,7 +101,7 @@ def plot_multitext(
     ax.set_xticks(at[0], across, fontsize=size, parse_math=False)
     ax.set_yticks(at[1], down, fontsize=size, parse_math=False)
     ax.tick_params(length=0, labeltop=True, labelbottom=False)
-    parts = [(rows, len(surprisals.bits), "intents"), (columns, surprisals.bits.shape[1], "editions")]
+    parts = [(rows, len(table), "intents"), (columns, table.shape[1], "editions")]
     cut = " and ".join(f"the first {shown:,} of {of:,} {what}" for shown, of, what in parts if shown < of)
     return finish(ax, title=f"bits of {cut or 'all intents'}", keep=[])
 

@@ -18,14 +18,15 @@ from langdiff.plots._axes import (
     GREY,
     INK,
     MARKERS,
+    PAGE,
     RUST,
     SERIES,
     axes_of,
     finish,
-    row_axes,
     takes,
     text_size,
 )
+from langdiff.plots._rows import in_columns, row_axes
 
 BINS = 10
 
@@ -218,7 +219,7 @@ def plot_scheme_scores(scores: pd.DataFrame, ax: Axes | None = None, **style: An
     tagsets, links = list(dict.fromkeys(scores["tagset"])), list(dict.fromkeys(scores["link"]))
     ax = row_axes(ax, models, 7.2, guides=False)
     if (figure := ax.get_figure(root=True)) is not None and len(figure.axes) == 1:
-        figure.set_figheight(max(figure.get_figheight(), 1.2 + 0.7 * len(models)))  # room for the points
+        figure.set_figheight(min(max(figure.get_figheight(), 1.2 + 0.7 * len(models)), PAGE[1]))  # room for the points
     boxes = [boxplot_stats(scores.loc[scores["model"] == model, "f1"])[0] for model in models]
     thin: dict[str, Any] = {"color": GREY, "linewidth": 1}
     usual: dict[str, Any] = {
@@ -250,6 +251,7 @@ def plot_scheme_scores(scores: pd.DataFrame, ax: Axes | None = None, **style: An
 
 
 @takes("ranks", pd.DataFrame, "a table of average ranks", columns=("treatment", "rank"))
+@in_columns
 def plot_average_ranks(
     ranks: pd.DataFrame,
     groups: Sequence[Sequence[str]] = (),
@@ -301,7 +303,7 @@ def plot_average_ranks(
     for place, group in enumerate(groups, 1):
         heights = [rows[name] for name in group]
         ax.plot([worst + gap * (place + 0.5)] * 2, [min(heights), max(heights)], color=RUST, linewidth=3)
-    if critical_difference is not None:
+    if critical_difference is not None and ax.get_ylim()[1] > len(ranks) - 1:  # of columns, the first
         top = len(ranks) - 0.1
         ax.plot([best, best + critical_difference], [top, top], color=INK, marker="|")
         label = f"critical difference {critical_difference:.2f}"

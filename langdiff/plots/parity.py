@@ -6,7 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from langdiff.errors import ConfigError, listing
-from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, in_columns, plain_log_ticks, row_axes, takes
+from langdiff.plots._axes import BLUE, DASHED, GREY, INK, finish, plain_log_ticks, takes
+from langdiff.plots._rows import in_columns, row_axes
 
 if TYPE_CHECKING:
     from langdiff.parity.result import Parity

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from langdiff.plots._axes import GREY, INK, MARKERS, SERIES, finish, row_axes, takes
+from langdiff.plots._axes import GREY, INK, MARKERS, SERIES, finish, takes
+from langdiff.plots._rows import row_axes
 
 if TYPE_CHECKING:
     from langdiff.experiments.perturbations import PerturbationContrasts

@@ -9,19 +9,8 @@ from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import (
-    EASIER,
-    FAINT,
-    HARDER,
-    INK,
-    PAGE,
-    add_colorbar,
-    axes_of,
-    finish,
-    in_columns,
-    name_rows,
-    row_axes,
-)
+from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, PAGE, add_colorbar, axes_of, finish
+from langdiff.plots._rows import in_columns, name_rows, row_axes
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, as_effects, rank_probabilities
 

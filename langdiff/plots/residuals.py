@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError, listing
-from langdiff.plots._axes import BLUE, DASHED, FAINT, INK, RUST, axes_of, finish, plain_log_ticks, takes
+from langdiff.plots._axes import BLUE, DASHED, FAINT, INK, PAGE, RUST, axes_of, finish, plain_log_ticks, takes
 
 if TYPE_CHECKING:
     from langdiff.regression.check.cross_validate import CrossValidation
@@ -67,7 +67,7 @@ def plot_residuals(
     if axes is None:
         import matplotlib.pyplot as plt
 
-        axes = tuple(plt.subplots(1, 2, figsize=(8.4, 3.8), layout="constrained")[1])
+        axes = tuple(plt.subplots(1, 2, figsize=(PAGE[0], 3.4), layout="constrained")[1])
     axes = (axes_of(axes[0]), axes_of(axes[1]))
     _draw_quantiles(axes[0], fit, residuals)
     _draw_spread(axes[1], fit, residuals)

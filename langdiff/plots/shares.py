@@ -13,17 +13,19 @@ from langdiff.plots._axes import (
     GREEN,
     GREY,
     INK,
+    LINE,
     MARKERS,
     RUST,
     SERIES,
     VIOLET,
     axes_of,
     finish,
-    row_axes,
+    size_of,
     takes,
     text_size,
 )
 from langdiff.plots._places import name_line_ends
+from langdiff.plots._rows import row_axes
 from langdiff.plots.difficulty import plot_difficulties
 
 if TYPE_CHECKING:
@@ -120,6 +122,7 @@ def _draw_stacked(shares: Any, ax: Axes | None, style: dict[str, Any]) -> Axes:
     ax = row_axes(ax, parts.columns, guides=False)
     rows, left = np.arange(len(parts.columns)), np.zeros(len(parts.columns))
     size = 0.9 * text_size(ax)
+    roomy = size_of(ax)[1] > LINE * size * len(rows)
     drawn: dict[str, Any] = {}
     for component, values in parts.iterrows():
         usual: dict[str, Any] = {"color": COLOURS.get(str(component), GREY), "edgecolor": "white", "height": 0.6}
@@ -127,7 +130,7 @@ def _draw_stacked(shares: Any, ax: Axes | None, style: dict[str, Any]) -> Axes:
         name = REST if component == REST else _named(str(component))
         drawn[name] = ax.barh(rows, widths, left=left, **(usual | style))
         for row, width, start in zip(rows, widths, left, strict=True):
-            if width >= 100 * WRITTEN:
+            if roomy and width >= 100 * WRITTEN:
                 place = (start + width / 2, row)
                 ax.annotate(f"{width:.0f}", place, ha="center", va="center", color="white", fontsize=size)
         left += widths

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from langdiff.errors import DataError
-from langdiff.plots._axes import BLUE, FAINT, GREY, INK, MARKERS, RUST, SERIES, axes_of, finish, row_axes, takes
+from langdiff.plots._axes import BLUE, FAINT, GREY, INK, MARKERS, RUST, SERIES, axes_of, finish, takes
 from langdiff.plots._places import name_line_ends
+from langdiff.plots._rows import in_columns, row_axes
 
 if TYPE_CHECKING:
     from langdiff.experiments.within_languages import LanguageSpread
@@ -150,6 +151,7 @@ def plot_deletion_bias(bias: pd.DataFrame, ax: Axes | None = None, **style: Any)
 
 
 @takes("spread", "editions title", "the result of langdiff.experiments.spread_within_languages")
+@in_columns
 def plot_within_languages(spread: "LanguageSpread", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the editions of each language that has several, the hardest language on top, and means of the others.
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from langdiff.plots._axes import BLUE, DASHED, INK, MARKERS, RUST, SERIES, axes_of, finish, row_axes, takes
+from langdiff.plots._axes import BLUE, DASHED, INK, MARKERS, RUST, SERIES, axes_of, finish, takes
+from langdiff.plots._rows import in_columns, row_axes
 from langdiff.tables.effect_sources import HasEffects
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 
 @takes("result", "fit to_frame()", "the result of langdiff.translationese")
+@in_columns
 def plot_translationese(result: "TranslationeseResult", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by edition, with 95 % intervals and the mean.
 
@@ -52,6 +54,7 @@ def plot_translationese(result: "TranslationeseResult", ax: Axes | None = None, 
 
 
 @takes("result", "results to_frame()", "the result of langdiff.run_balanced")
+@in_columns
 def plot_balanced(result: "BalancedResult", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw native less translated difficulty by language, each under models trained on equal amounts of both.
 

@@ -18,16 +18,18 @@ from langdiff.plots._axes import (
     LEAST_TEXT,
     LETTER,
     MARKERS,
+    PAGE,
     SERIES,
     add_colorbar,
     axes_of,
     finish,
     plain_log_ticks,
-    row_axes,
     size_of,
     takes,
     text_size,
 )
+from langdiff.plots._names import shorten
+from langdiff.plots._rows import in_columns, name_rows, row_axes
 
 if TYPE_CHECKING:
     from langdiff.treebanks.measures import TreebankMeasures
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
     from langdiff.treebanks.profile import TreebankProfile
 
 COLOURS = dict(zip(("size", "depth", "width", "length", "matrix", "mean"), (*SERIES[:5], INK), strict=True))
+SHARE_OF_MAP = 0.6  # of the height of axes, which names below leave
 METRICS = ("size", "depth", "width", "length")
+MAP_NAME = 16  # letters of a name beside and below a map
 AXIS = {
     "dependency_length": "mean dependency length (words)",
     "head_final": "share of dependents before their heads",
@@ -111,14 +115,15 @@ def plot_divergences(
     ax.imshow(np.where(np.isfinite(cells), cells, np.nan), **usual)
     ax.set_facecolor("#eeeeee")  # of infinite cells
     _write_cells(ax, cells, usual["vmax"])
-    ax.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
-    ax.set_yticks(range(len(names)), names)
+    names = shorten(names, MAP_NAME)
+    ax.set_xticks(range(len(names)), names, rotation=90)
+    name_rows(ax, names, share=SHARE_OF_MAP)
     ax.tick_params(length=0)
     return finish(ax, "compared", "reference", metric + (" (diagonal: random halves)" if noise else ""), keep=[])
 
 
 def _write_cells(ax: Axes, cells: Floats, highest: float) -> None:
-    room = size_of(ax).min() / len(cells)  # points; ax keeps its aspect
+    room = 0.7 * size_of(ax).min() / len(cells)  # points; ax keeps its aspect
     size = float(min(room / (6 * LETTER), 0.9 * text_size(ax)))
     if size < LEAST_TEXT:  # colours have to do
         return
@@ -172,7 +177,8 @@ def plot_metric_maps(
         import matplotlib.pyplot as plt
 
         side = 2 * (1.6 + 0.55 * len(comparison.divergence["size"]))
-        axes = plt.subplots(2, 2, figsize=(side + 1, side), layout="constrained")[1]
+        size = (min(side + 1, PAGE[0]), min(side, PAGE[0]))
+        axes = plt.subplots(2, 2, figsize=size, layout="constrained")[1]
     for metric, ax in zip(METRICS, axes.flat, strict=True):
         plot_divergences(comparison, metric, ax, **options)
     return axes
@@ -325,6 +331,7 @@ def plot_perturbation(
 
 
 @takes("measures", "table over", "the result of langdiff.measure_treebanks")
+@in_columns
 def plot_treebank_measures(
     measures: "TreebankMeasures", measure: str = "dependency_length", ax: Axes | None = None, **style: Any
 ) -> Axes:

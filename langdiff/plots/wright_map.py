@@ -8,7 +8,6 @@ from langdiff.base.types import Floats
 from langdiff.errors import DataError
 from langdiff.plots._axes import (
     BLUE,
-    FEW_ROWS,
     GREY,
     INK,
     LEAST_TEXT,
@@ -23,6 +22,7 @@ from langdiff.plots._axes import (
 )
 from langdiff.plots._names import shorten
 from langdiff.plots._places import spread
+from langdiff.plots._rows import FEW_ROWS
 from langdiff.tables.effects import Effects
 
 BINS = 30

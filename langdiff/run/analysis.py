@@ -1,6 +1,5 @@
 """Results of sections of the experiment: tables, notes and pictures, stored until their inputs change."""
 
-import base64
 import io
 import json
 import logging
@@ -26,7 +25,7 @@ ANALYSES = "analyses"
 KEPT = f"{JOBS}/{ANALYSES}"  # as soon as they are made; a run that is interrupted finds them here
 FORMAT, FORMAT_VERSION = "langdiff analysis", 1
 FONTS = "'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'Liberation Sans', Arial, sans-serif"  # of report.css, too
-WIDTH, WIDE = 7.0, 9.0  # inches of pictures as wide as the text of the page, and wider
+WIDTH, WIDE = 6.0, 9.0  # inches of pictures as wide as the text of the page, and wider
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +46,8 @@ class Figure:
         What is found, as computed from the data; may be empty.
     wide : bool
         Whether it is wider than the text of the page.
+    kind : str
+        Kind of picture, such as ``"heat map"``.
     """
 
     name: str
@@ -55,11 +56,13 @@ class Figure:
     part: str
     title: str = ""
     wide: bool = False
+    kind: str = "plot"
 
     @property
-    def uri(self) -> str:
-        """The picture as a ``data:`` address; as an image it cannot run scripts."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
+    def alternative(self) -> str:
+        """The picture in words, for readers who do not see it: the finding, and the kind of picture."""
+        said = self.title or re.split(r"[.:;](?:\s|$)", self.caption, maxsplit=1)[0]
+        return f"{said} ({self.kind})."
 
 
 def draw(
@@ -72,6 +75,7 @@ def draw(
     *,
     title: str = "",
     wide: bool = False,
+    kind: str = "plot",
 ) -> Figure:
     """Draw a picture on axes of its own.
 
@@ -83,7 +87,7 @@ def draw(
         Function that draws on the axes.
     rows, columns : int
         Number of rows that the picture must have room for, and of axes side by side.
-    title, wide : str, bool
+    title, wide, kind : str, bool, str
         As for `Figure`.
     """
     import matplotlib as mpl
@@ -99,11 +103,17 @@ def draw(
         FigureCanvasSVG(figure)
         plot(figure.subplots(ncols=columns))
         stream = io.BytesIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    svg = drop_controls(stream.getvalue().decode())  # of which XML has none
+        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+    svg = with_fonts(stream.getvalue().decode())
+    return Figure(name, caption, svg.encode(), part, title, wide, kind)
+
+
+def with_fonts(svg: str) -> str:
+    """Return a picture whose text is written in the fonts of the page, without control characters."""
+    svg = drop_controls(svg)  # of which XML has none
     # all fonts of the page are narrower than Matplotlib's, by which room was made
-    svg = re.sub(r"font-family: [^;\"]*", f"font-family: {FONTS}", svg)
-    return Figure(name, caption, svg.encode(), part, title, wide)
+    svg = re.sub(r"(font: (?:bold )?[\d.]+px) [^;\"]*", rf"\1 {FONTS}", svg)
+    return re.sub(r"font-family: [^;\"]*", f"font-family: {FONTS}", svg)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

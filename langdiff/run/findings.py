@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import MINUS
 from langdiff.regression import DifficultyFit
 
 AGREEING, ALIKE = 0.9, 0.5  # correlations from which models agree, or agree in part
@@ -44,7 +45,7 @@ def agreement(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
     r = float(both.corr().to_numpy()[0, 1])
     how = "agree" if r >= AGREEING else "agree in part" if r >= ALIKE else "disagree"
     apart = (centred.iloc[:, 0] - centred.iloc[:, 1]).abs().idxmax()
-    return f"{names[0]} and {names[1]} {how}, r = {r:.2f}; least on {apart}"
+    return f"{names[0]} and {names[1]} {how}, r = {r:.2f}; least on {apart}".replace("r = -", f"r = {MINUS}")
 
 
 def truth(fits: Mapping[str, DifficultyFit], known: pd.Series) -> str:

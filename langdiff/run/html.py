@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,9 +15,14 @@ from markupsafe import Markup
 from pandas.api.types import is_numeric_dtype
 
 from langdiff.base.cells import drop_controls
+from langdiff.base.grids import MINUS
 from langdiff.base.numbers import in_format
 
 HERE = Path(__file__).parent
+DATA = ("#0062b8", "#ce4b0b", "#009e73", "#4a0070", "#b279a0", "#8388ff", "#5e3300")  # of series in pictures
+COLOURS = {colour: f"var(--{colour[1:]}, {colour})" for colour in DATA}  # in the page, by those in a picture
+COLOURS |= {"#333333": "currentColor", "#000000": "currentColor", "#ffffff": "var(--page, #ffffff)"}
+COLOURS |= {"#aaaaaa": "var(--grey, #7c7c7c)", "#d5d5d5": "var(--guide, #d5d5d5)"}
 NAMES = {"lm": "language model", "r_hat": "R-hat"}
 # others are the name of the column and _std_error
 ERRORS = {"held_out_log_density": "held_out_std_error", "difference": "std_error", "difficulty": "std_error"}
@@ -39,6 +45,7 @@ def render_page(template: str, **shown: Any) -> str:
         policy=policy_for(script),
         style=Markup(style),  # noqa: S704 our own file
         script=Markup(script),  # noqa: S704 our own file
+        inline_svg=inline_svg,
         **shown,
     )
     return drop_controls(page)
@@ -51,6 +58,38 @@ def policy_for(script: str) -> str:
         f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; "
         "form-action 'none'"
     )
+
+
+def inline_svg(name: str, svg: str, label: str) -> Markup:
+    """Return a picture by Matplotlib as an element of a page, with the page's letters and colours.
+
+    Text and axes have the colour of the page's text, data the colours that report.css gives to `DATA` in light and dark
+    pages.
+
+    Parameters
+    ----------
+    name : str
+        Name of the picture, by which its identifiers differ from those of others.
+    svg : str
+        The picture, whose text is text.
+    label : str
+        What is said of it to who does not see it.
+
+    Examples
+    --------
+    >>> inline_svg("a", '<?xml version="1.0"?><svg viewBox="0 0 1 1"><path style="fill: #0062b8"/></svg>', "A path.")
+    Markup('<svg role="img" aria-label="A path." viewBox="0 0 1 1"><path style="fill: var(--0062b8, #0062b8)"/></svg>')
+    """
+    shown = re.sub(
+        r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL
+    )
+    shown = re.sub(r'^(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'^(<svg[^>]*?) height="[^"]*"', r"\1", shown))
+    own = f"p{hashlib.sha256(name.encode()).hexdigest()[:8]}-"
+    for before in (' id="', 'href="#', "url(#"):
+        shown = shown.replace(before, before + own)
+    for colour, value in COLOURS.items():
+        shown = shown.replace(f": {colour}", f": {value}")
+    return Markup('<svg role="img" aria-label="{}"{}').format(label, Markup(shown.removeprefix("<svg")))  # noqa: S704 made here
 
 
 class Measured(NamedTuple):
@@ -82,10 +121,16 @@ def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyTyp
         for name, kind in zip(frame.columns, kinds, strict=True)
     )
     rows = Markup().join(
-        Markup("<tr>{}</tr>").format(Markup().join(map(_cell, row, looks, kinds)))
+        Markup("<tr>{}</tr>").format(_with_scope(Markup().join(map(_cell, row, looks, kinds))))
         for row in frame.itertuples(index=False, name=None)
     )
     return Markup("<table class='sortable'><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, rows)
+
+
+def _with_scope(cells: Markup) -> Markup:
+    """Turn the first cell of a row into its head."""
+    first, _, others = cells.partition("</td>")
+    return Markup("<th scope='row'{}</th>{}").format(Markup(first.removeprefix("<td")), Markup(others))  # noqa: S704 escaped
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -94,15 +139,18 @@ def _is_number(column: pd.Series) -> bool:
 
 def _cell(value: Any, look: str, kind: str) -> Markup:
     if isinstance(value, Measured):
-        below = Markup("<br><small>{}</small>").format(value.below) if value.below else ""
+        below = Markup("<br><small>{}</small>").format(value.below.replace("-", MINUS)) if value.below else ""
         kind = f"number {value.meaning}".rstrip()
-        return Markup("<td class='{}' data-value='{:.9g}'>{}{}</td>").format(kind, value.value, value.text, below)
+        text = value.text.replace("-", MINUS)
+        return Markup("<td class='{}' data-value='{:.9g}'>{}{}</td>").format(kind, value.value, text, below)
     if isinstance(value, str):  # a name is not broken, a sentence is
         return Markup("<td class='{}'>{}</td>").format("" if " " in value or len(value) > 40 else "name", value)
     if pd.isna(value):
         return Markup("<td class='{}'>–</td>").format(kind)
     # nine digits are enough to sort by, and do not depend on the order of summation
-    return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(value, in_format(value, look))
+    return Markup("<td class='number' data-value='{:.9g}'>{}</td>").format(
+        value, in_format(value, look).replace("-", MINUS)
+    )
 
 
 def tables_of(table: pd.DataFrame, caption: str = "") -> list[dict[str, str]]:
@@ -163,8 +211,11 @@ def percent(rows: pd.DataFrame) -> pd.Series:
 
 def _in_words(value: Any, look: str) -> str:
     if isinstance(value, Measured):
-        return f"{value.text} ({value.below})" if value.below else value.text
-    return "–" if pd.isna(value) else in_format(value, look)
+        return (f"{value.text} ({value.below})" if value.below else value.text).replace("-", MINUS)
+    if pd.isna(value):
+        return "–"
+    text = in_format(value, look)
+    return text if isinstance(value, str) else text.replace("-", MINUS)
 
 
 def _with_errors(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,5 +1,5 @@
 // Click a column's head to sort by it; again to turn the order round.
-document.querySelectorAll("table.sortable th").forEach((head) => {
+document.querySelectorAll("table.sortable thead th").forEach((head) => {
   head.tabIndex = 0;
   const sort = () => {
     const body = head.closest("table").tBodies[0];

@@ -1,6 +1,5 @@
 """HTML reports, of a run and of parity alone: one file that works offline, with all text escaped."""
 
-import base64
 import io
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -10,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 import langdiff
-from langdiff.base.cells import drop_controls
 from langdiff.base.checksums import read_checksums, write_checksums
 from langdiff.base.io import atomic_path, write_text
 from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import DifficultyFit, standardized_residuals
 from langdiff.run import findings
-from langdiff.run.analysis import Figure, draw
+from langdiff.run.analysis import Figure, draw, with_fonts
 from langdiff.run.directory import JOBS
-from langdiff.run.html import html_table, percent, render_page, tables_of
+from langdiff.run.html import html_table, inline_svg, percent, render_page, tables_of
 from langdiff.run.result import RunResult
 from langdiff.run.section import SECTIONS
 from langdiff.tables.pairs import rank_set
@@ -77,17 +76,25 @@ def write_report(run: RunResult) -> Path:
 
 def write_pages(run: RunResult, folder: Path) -> list[str]:
     """Write the report and the figures of a run into a folder; return their names."""
-    figures = draw_all(run)
+    compared = _compared(run)
+    figures = draw_all(run, compared)
     for figure in figures:
         with atomic_path(folder / "figures" / f"{figure.name}.svg") as temporary:
             temporary.write_bytes(figure.svg)
-    write_text(folder / run.report.name, render_report(run, figures))
+    write_text(folder / run.report.name, render_report(run, figures, compared))
     return [run.report.name, *(f"figures/{figure.name}.svg" for figure in figures)]
 
 
-def render_report(run: RunResult, figures: list[Figure]) -> str:
+def _compared(run: RunResult) -> "Table":
+    """Return the difficulties by all language models, by family where families are known."""
+    infos = [fit.edition_info for fit in run.fits.values()]
+    known = any(info is not None and "family" in info for info in infos)
+    return langdiff.table(run.fits, by="family" if known else None)
+
+
+def render_report(run: RunResult, figures: list[Figure], compared: "Table | None" = None) -> str:
     """Return the page as text."""
-    compared = langdiff.table(run.fits)
+    compared = _compared(run) if compared is None else compared
     first, *further = compared.sentences()
     return render_page(
         "report.html",
@@ -148,23 +155,35 @@ def _presence(presence: pd.DataFrame) -> pd.DataFrame:
 def _difficulties(run: RunResult, compared: "Table") -> pd.DataFrame:
     """Return percent above average, standard error and rank for every model, and differences of two, by edition."""
     columns: dict[str, pd.Series] = {}
+    own = compared.lines[compared.lines["kind"] == "edition"].set_index("row")
+    if (compared.lines["kind"] == "group").any():
+        columns["family"] = own["group"].map(str)
     for lm, fit in run.fits.items():
         rows = fit.to_frame()
         columns |= {f"{lm}: %": percent(rows), f"{lm}: rank": rows["rank"]}
         if "rank_low" in rows:
             sets = [rank_set(*ends) for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
             columns[f"{lm}: rank set"] = pd.Series(sets, rows.index)
-    for pair, rows in compared.differences.groupby("column"):
+    differences = compared.differences[compared.differences["kind"] == "edition"]
+    for pair, rows in differences.groupby("column"):
         columns[f"{pair}: %"] = percent(rows.set_index("row"))
     if run.truth is not None:
         columns["truth: %"] = 100 * np.expm1(run.truth)
     table = pd.DataFrame(columns)
-    return table.sort_values(table.columns[0], ascending=False).rename_axis("edition").reset_index()
+    first = next(name for name in table.columns if name != "family")
+    return table.sort_values(first, ascending=False).rename_axis("edition").reset_index()
 
 
-def draw_all(run: RunResult) -> list[Figure]:
+def draw_all(run: RunResult, compared: "Table") -> list[Figure]:
     """Draw all pictures of a run."""
-    of_part = (_draw_difficulties, _draw_ranks, _draw_agreement, _draw_residuals, _draw_training, _draw_sections)
+    of_part = (
+        partial(_draw_difficulties, compared),
+        _draw_ranks,
+        _draw_agreement,
+        _draw_residuals,
+        _draw_training,
+        _draw_sections,
+    )
     return [figure for figures in of_part for figure in figures(run)]
 
 
@@ -173,37 +192,22 @@ def _draw_sections(run: RunResult) -> Iterable[Figure]:
         yield from SECTIONS[name].pictures(run)
 
 
-def _draw_difficulties(run: RunResult) -> Iterable[Figure]:
-    from langdiff.plots import plot_difficulties
-
-    limits = _limits([fit.to_frame() for fit in run.fits.values()])
-    for lm, fit in run.fits.items():
-        yield draw(
-            f"difficulties-{lm}",
-            f"Difficulty of each edition for {lm}, in percent of the average, with 95 % intervals; thin lines hold for "
-            "all editions together. After each name is its rank set; a bracket joins those not shown to differ from "
-            "the first.",
-            "difficulties",
-            lambda ax, fit=fit: _within(plot_difficulties(fit, ax), limits),
-            rows=len(fit.difficulty),
-            title=findings.spread(fit, lm),
-            wide=lm == next(iter(run.fits)),
-        )
-
-
-def _limits(tables: list[pd.DataFrame]) -> tuple[float, float] | None:
-    """Return ends of an axis on which the difficulties by all language models are drawn; None for no limits."""
-    ends = pd.concat([table[["difficulty", "low", "high"]] for table in tables]) if tables else pd.DataFrame()
-    low, high = float(np.nanmin(ends, initial=0.0)), float(np.nanmax(ends, initial=0.0))
-    margin = 0.04 * (high - low)
-    return (low - margin, high + margin) if margin > 0 else None
-
-
-def _within(ax: "Axes", limits: tuple[float, float] | None) -> "Axes":
-    """Set the limits of the x axis."""
-    if limits is not None:
-        ax.set_xlim(limits)
-    return ax
+def _draw_difficulties(compared: "Table", run: RunResult) -> Iterable[Figure]:
+    if not run.fits:
+        return
+    lm, fit = next(iter(run.fits.items()))
+    groups = " Rows are grouped by family." if "group" in set(compared.lines["kind"]) else ""
+    right = " Right: the difference between the two language models." if len(run.fits) == 2 else ""
+    yield draw(
+        "difficulties",
+        f"Difficulties by each language model, in percent of the average edition, with 95 % intervals.{groups}{right}",
+        "difficulties",
+        lambda ax: compared.plot(ax),
+        rows=int((compared.lines["kind"] != "mean").sum() * (1 + 0.2 * (len(run.fits) - 1))),
+        title=findings.spread(fit, lm),
+        wide=True,
+        kind="forest plot",
+    )
 
 
 def _draw_ranks(run: RunResult) -> Iterable[Figure]:
@@ -220,6 +224,7 @@ def _draw_ranks(run: RunResult) -> Iterable[Figure]:
             lambda ax, fit=fit: plot_ranks(fit, ax, n_draws=RANK_DRAWS, seed=run.experiment.seed),
             rows=len(fit.difficulty),
             title=findings.order(fit, lm),
+            kind="heat map",
         )
 
 
@@ -235,6 +240,7 @@ def _draw_agreement(run: RunResult) -> Iterable[Figure]:
             "agreement",
             lambda ax, x=x, y=y: plot_two_models(run.fits[x], run.fits[y], ax),
             title=findings.agreement(run.fits[x].difficulty, run.fits[y].difficulty, (x, y)),
+            kind="scatter plot",
         )
     if run.truth is None:
         return
@@ -243,7 +249,8 @@ def _draw_agreement(run: RunResult) -> Iterable[Figure]:
         known = run.truth[everywhere]
         caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
         title = findings.truth(run.fits, known)
-        yield draw("truth", caption, "agreement", lambda ax: plot_against_truth(run.fits, known, ax), title=title)
+        shown = partial(plot_against_truth, run.fits, known)
+        yield draw("truth", caption, "agreement", shown, title=title, kind="scatter plot")
 
 
 def _draw_residuals(run: RunResult) -> Iterable[Figure]:
@@ -264,6 +271,7 @@ def _draw_residuals(run: RunResult) -> Iterable[Figure]:
             columns=2,
             title=findings.residuals(residuals, lm),
             wide=True,
+            kind="quantile plot and spread by size",
         )
 
 
@@ -285,6 +293,7 @@ def _draw_training(run: RunResult) -> Iterable[Figure]:
                 lambda ax, curves=curves: plot_learning_curves(curves, ax),
                 rows=max(12, curves["edition"].nunique()),
                 title=findings.training(curves, lm),
+                kind="learning curves",
             )
 
 
@@ -311,9 +320,9 @@ def write_parity_report(parity: "Parity", path: Path, *, fit: DifficultyFit | No
         If the file cannot be written.
     """
     shown = [name for name in parity.estimates if name in parity.low or parity.low.empty]
-    pictures = {} if fit is None else {"difficulties": _picture(fit.plot)}
+    pictures = {} if fit is None else {"difficulties": _picture("difficulties", fit.plot)}
     pictures |= {
-        str(name).replace("_", " "): _picture(partial(parity.plot, str(name)))
+        (words := str(name).replace("_", " ")): _picture(words, partial(parity.plot, str(name)))
         for name in shown
         if parity.estimates[name].notna().any()
     }
@@ -331,15 +340,17 @@ def write_parity_report(parity: "Parity", path: Path, *, fit: DifficultyFit | No
     return path
 
 
-def _picture(draw: Callable[[], "Axes"]) -> str:
+def _picture(name: str, draw: Callable[[], "Axes"]) -> Markup:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    with mpl.rc_context({"svg.hashsalt": "langdiff"}):
+    with mpl.rc_context({"svg.hashsalt": "langdiff", "svg.fonttype": "none"}):
         figure: Any = draw().get_figure(root=True)
         stream = io.BytesIO()
         try:
-            figure.savefig(stream, format="svg", metadata={"Date": None})
+            figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
         finally:
             plt.close(figure)
-    return "data:image/svg+xml;base64," + base64.b64encode(drop_controls(stream.getvalue().decode()).encode()).decode()
+    return inline_svg(
+        name, with_fonts(stream.getvalue().decode()), f"{name} of each edition, with intervals (dot plot)."
+    )

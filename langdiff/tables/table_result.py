@@ -91,7 +91,7 @@ class Table(Result):
     label: str
     signature: str
 
-    plot = Drawn("plot_difficulties", of=lambda table: table._plotted())
+    plot = Drawn("plot_forest")
 
     def to_frame(self) -> pd.DataFrame:
         """Return all numbers in one tidy table: ``column``, ``row``, ``statistic``, ``value``, none rounded."""
@@ -104,11 +104,6 @@ class Table(Result):
             parts.append(long.assign(row=kind + long["row"].astype(str)).dropna(subset="value"))
         found: pd.DataFrame = pd.concat(parts, ignore_index=True)
         return found.astype({"value": float})
-
-    def _plotted(self) -> Any:
-        own = self.estimates[self.estimates["column"] == self.columns[0]]
-        own = own[own["kind"] == "edition"] if (own["kind"] == "edition").any() else own
-        return own.set_index("row").rename(columns={"estimate": "difficulty"})[["difficulty", "std_error"]]
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -54,3 +54,19 @@ def test_commands_refuse_altered_bits(langdiff, tmp_path, command):
     assert f"{path}: these are not the bits that were saved" in refused.err
     assert "--no-verify" in refused.err
     assert "these are not the bits" not in langdiff(*arguments, "--no-verify").err
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [((), "difficulty"), (("--kind", "forest"), "difficulty"), (("--kind", "ranks"), "rank (1 is")]
+)
+def test_a_saved_result_is_drawn_by_its_kind(langdiff, tmp_path, kind, said):
+    ld.fit(ld.simulate(30, 3, seed=0).surprisals).save(tmp_path / "fit.json")
+    done = langdiff("plot", "result", tmp_path / "fit.json", *kind, "--out", tmp_path / "picture.svg")
+    assert done.code == 0, done.err
+    assert said in (tmp_path / "picture.svg").read_text(encoding="utf-8")
+
+
+def test_kinds_are_of_results_and_of_one(langdiff, tmp_path):
+    (tmp_path / "x.csv").touch()
+    refused = langdiff("plot", "table", tmp_path / "x.csv", "--kind", "ranks", "--out", tmp_path / "p.svg")
+    assert (refused.code, "--kind is for result; table has one picture" in refused.err) == (1, True)

@@ -15,10 +15,10 @@ from langdiff.errors import LangdiffError
 
 EFFECTS = {"plot_by_language", "plot_difficulties", "plot_two_models"}
 DRAWN = {  # what is wrong for most pictures is right for these
-    "a Multitext": {"plot_intents_per_edition", "plot_presence"},
+    "a Multitext": {"plot_corpus_sizes", "plot_intents_per_edition", "plot_languages_per_intent", "plot_presence"},
     "Surprisals": {"plot_multitext"},
     "a fit": {*EFFECTS, "plot_ranks"},
-    "a frame": {*EFFECTS, "plot_goodness_of_fit", "plot_ranks"},
+    "a frame": {*EFFECTS, "plot_goodness_of_fit", "plot_multitext", "plot_ranks"},
     "a series": {*EFFECTS, "plot_against_truth", "plot_languages_per_intent"},
 }
 WRONG = ["a Multitext", "Surprisals", "a fit", "a frame", "a series"]
@@ -62,9 +62,9 @@ def test_wrong_objects_are_refused_in_words(name, what):
 
 def test_the_error_says_what_to_give_and_what_was_given():
     with pytest.raises(
-        LangdiffError, match=r"plot_corpus_sizes draws .* multitext\.edition_sizes\(\); sizes is a Multitext"
+        LangdiffError, match=r"plot_corpus_sizes draws .* multitext\.edition_sizes\(\); sizes is a Surprisals"
     ):
-        plots.plot_corpus_sizes(wrong()["a Multitext"])
+        plots.plot_corpus_sizes(wrong()["Surprisals"])
     with pytest.raises(LangdiffError, match=r"langdiff\.parallelism\.Tagger; history has no column 'epoch'"):
         plots.plot_tagger_training(wrong()["a frame"])
     effects = wrong()["a fit"].effects

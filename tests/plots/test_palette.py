@@ -30,7 +30,7 @@ VISIONS = {
 TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])  # sRGB
 WHITE = TO_XYZ.sum(axis=1)
 LEAST_DIFFERENCE = 18  # Euclidean in CIELAB (Delta E 1976); 2.3 is just noticeable in a direct comparison
-LEAST_CONTRAST = 2.6  # with white; 3 is what WCAG asks for, and all but the sixth colour have it
+LEAST_CONTRAST = 3  # with white; what WCAG 2.2 asks for (success criterion 1.4.11)
 
 
 def linear(colour):
@@ -64,5 +64,4 @@ def test_the_measure_finds_colours_that_look_alike():
 def test_colours_are_seen_on_white_and_each_has_a_marker_and_a_line():
     contrasts = np.array([1.05 / (TO_XYZ[1] @ linear(colour) + 0.05) for colour in SERIES])
     assert contrasts.min() > LEAST_CONTRAST
-    assert (contrasts >= 3).sum() >= len(SERIES) - 1
     assert len(set(SERIES)) == len(set(MARKERS)) == len(set(LINES)) == len(SERIES)

@@ -66,7 +66,7 @@ def test_names_do_not_cover_each_other(draw, seed):
 
 @pytest.mark.parametrize("draw", [two_models, points, lines])
 def test_without_placement_they_would(monkeypatch, draw):
-    monkeypatch.setattr(_axes, "_part_names", lambda ax: None)
+    monkeypatch.setattr(_axes, "_part_names", lambda ax, names: False)
     monkeypatch.setattr(_places, "spread", lambda wanted, *_: wanted)
     monkeypatch.setattr(_places, "SIDES", _places.SIDES[:1])
     monkeypatch.setattr(_places, "MOST_COVERED", np.inf)

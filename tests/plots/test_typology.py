@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments import reproduce
 from langdiff.plots import plot_correlation
+from langdiff.plots._axes import POINT_NAME
 from langdiff.typology import correlate
 
 
@@ -47,7 +48,7 @@ def test_both_corpora_share_the_axes(result, axes):
 
 def test_categories_stand_in_columns_with_their_means(result, axes):
     result.wals.plot("81A", axes)
-    ticks = [tick.get_text() for tick in axes.get_xticklabels()]
+    ticks = [tick.get_text().replace("\n", " ") for tick in axes.get_xticklabels()]
     assert ticks == ["SOV (7)", "SVO (18)", "VSO (5)", "VOS (2)", "No dominant order (4)"]
     means = np.sort([segment[0][1] for lines in axes.collections for segment in lines.get_segments()])
     assert_allclose(means, np.sort(result.table(2).query("predictor == '81A'")["mean"]))
@@ -55,7 +56,10 @@ def test_categories_stand_in_columns_with_their_means(result, axes):
 
 def test_a_figure_is_made_and_bad_names_refused(result):
     ax = plot_correlation(result.pearson, "characters", label="characters of the training text")
-    assert ax.get_xlabel() == "characters of the training text"
+    label, _, note = ax.get_xlabel().partition("\n")
+    assert label == "characters of the training text"
+    named = sum(text.get_label() == POINT_NAME for text in ax.texts)
+    assert note == f"({named} of {len(result.pearson.points('characters'))} named)"
     plt.close(ax.figure)
     with pytest.raises(ConfigError, match="unknown predictor 'nothing'"):
         plot_correlation(result.pearson, "nothing")

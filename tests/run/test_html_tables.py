@@ -53,7 +53,7 @@ def test_errors_stand_beside_what_they_are_of_with_two_digits_of_them():
     assert head == names
     assert rows == [
         ["a", "eng", "0.123 ± 0.032", "1.000 | 1.000 to 1.000", "0.100", "0.010 to 0.190", "0.00012", "1.001"],
-        ["b", "deu", "-0.500 ± 0.046", "1.235 | 1.210 to 1.250", "0.200", "0.110 to 0.290", "0.25", "1.000"],
+        ["b", "deu", "−0.500 ± 0.046", "1.235 | 1.210 to 1.250", "0.200", "0.110 to 0.290", "0.25", "1.000"],
         ["c", "fin", "–", "2.500 | 2.410 to 2.590", "0.300", "–", "1", "1.017"],
     ]
     assert "data-value='-0.5'" in found["table"]  # sorted by the number, whatever is shown
@@ -101,14 +101,14 @@ def test_folds_have_difficulties_with_their_errors():
     table = table.assign(p_value=[0.898, 0.0271], model_sd=[0.002209, 0.002209])
     (found,) = tables_of(table)
     assert found["same"] == "In all rows: language model a; model sd 0.00221."
-    rows = [["difficulty", "p value"], ["0.0899 ± 0.0057", "0.9"], ["-0.0127 ± 0.0044", "0.027"]]
+    rows = [["difficulty", "p value"], ["0.0899 ± 0.0057", "0.9"], ["−0.0127 ± 0.0044", "0.027"]]
     assert plain(found["table"]) == rows
 
 
 def test_what_is_rounded_to_zero_has_no_minus():
     table = pd.DataFrame({"edition": ["eng", "deu"], "percent": [-0.04, -0.06], "cost": [-0.0001, 2.5]})
     shown = plain(html_table(table, {"percent": "{:+.1f}", "cost": "{:.3f}"}))[1:]
-    assert shown == [["eng", "+0.0", "0.000"], ["deu", "-0.1", "2.500"]]
+    assert shown == [["eng", "+0.0", "0.000"], ["deu", "−0.1", "2.500"]]
     pairs = pd.DataFrame({"edition": ["a", "b"], "difference": [-0.00001, 1.0], "difference_std_error": [0.1, 0.1]})
     assert plain(tables_of(pairs)[0]["table"])[1] == ["a", "0.00 ± 0.10"]
 
@@ -119,7 +119,7 @@ def test_numbers_without_errors_keep_their_digits(error):
     table = table.assign(premium=[1.0549, 1.0], premium_low=[1.0549 - error, 1.0], premium_high=[1.0549, 1.0 + error])
     shown = plain(tables_of(table)[0]["table"])[1:]
     found = [[re.split(" ± | \\| ", cell)[0] for cell in row] for row in shown]
-    assert found == [["a", "0.123", "1.05"], ["b", "-0.200", "1.00"]]
+    assert found == [["a", "0.123", "1.05"], ["b", "−0.200", "1.00"]]
     assert all(("±" in row[1]) == (error == 0) for row in shown)
 
 

@@ -84,4 +84,4 @@ def test_the_report_begins_with_the_sentences_of_the_table_and_has_the_differenc
     for sentence in compared.sentences():
         assert sentence in shown
     worst = compared.differences.loc[compared.differences["percent"].abs().idxmax()]
-    assert f"{worst['percent']:+.1f} ± {worst['percent_std_error']:.1f}" in shown
+    assert f"{worst['percent']:+.1f} ± {worst['percent_std_error']:.1f}".replace("-", "−") in shown

@@ -49,7 +49,9 @@ class AlignmentChecked(Section):
         title = found.headline().removeprefix("Alignment: ")
         caption = "Fit of the texts of each document to those of other editions; passages out of step are outlined."
         rows = min(len(found.fit), _DRAWN)
-        figure = draw(name, caption, name, lambda ax: found.plot(ax), rows=rows, title=title, wide=True)
+        figure = draw(
+            name, caption, name, lambda ax: found.plot(ax), rows=rows, title=title, wide=True, kind="heat map"
+        )
         notes = [found.headline(), *(f"{edition}: {line}" for edition, line in found.warnings())]
         return Analysis(name=name, table=found.passages, notes=tuple(notes), figures=(figure,))
 

@@ -84,6 +84,8 @@ class CorrelateSettings(Section):
             caption = f"Difficulty against {strongest}, the number with the smallest p."
             title = f"{strongest} has the smallest p, {table['p_adjusted'].min():.2g} when adjusted for all tests"
             part = self.about.name
-            figures = (draw(part, caption, part, lambda ax: result.plot(strongest, ax), title=title),)
+            figures = (
+                draw(part, caption, part, lambda ax: result.plot(strongest, ax), title=title, kind="scatter plot"),
+            )
         notes = (head, f"[{result.signature}]")
         return Analysis(name=self.about.name, table=table.reset_index(drop=True), notes=notes, figures=figures)

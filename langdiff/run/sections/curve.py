@@ -152,21 +152,30 @@ class CurveSettings(Section):
         changed = int(curve.changes()["significant"].sum())
         title = f"{changed} pair(s) of editions change places between {small:,} and {large:,} intents"
         drawn = {
-            "curve": (plot_difficulty_curves, title, "Difficulty by size of the training data, with bands of 95 %."),
+            "curve": (
+                plot_difficulty_curves,
+                title,
+                "Difficulty by size of the training data, with bands of 95 %.",
+                "line plot",
+            ),
             "curve-ranks": (
                 plot_rank_changes,
                 "",
                 "Ranks by size of the training data; lines that cross change places.",
+                "line plot",
             ),
             "curve-correlations": (
                 plot_size_correlations,
                 "",
                 "Spearman's correlation between sizes, with 95 % intervals.",
+                "heat map",
             ),
         }
-        for name, (plot, found, caption) in drawn.items():
+        for name, (plot, found, caption, kind) in drawn.items():
             part = cls.about.name
-            yield draw(name, caption, part, lambda ax, plot=plot: plot(curve, ax), title=found, wide=bool(found))
+            yield draw(
+                name, caption, part, lambda ax, plot=plot: plot(curve, ax), title=found, wide=bool(found), kind=kind
+            )
 
 
 def _analysis(curve: DifficultyCurve, failed: Mapping[str, Mapping[str, str]] | None = None) -> Analysis:

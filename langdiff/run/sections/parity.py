@@ -74,7 +74,15 @@ class ParitySettings(Section):
                 premium = result.estimates["byte_premium"]
                 title = f"{premium.idxmax()} takes {premium.max():.2f} times the bytes of {unit}"
                 figures.append(
-                    draw(name, caption, name, lambda ax, r=result: r.plot("byte_premium", ax), rows=rows, title=title)
+                    draw(
+                        name,
+                        caption,
+                        name,
+                        lambda ax, r=result: r.plot("byte_premium", ax),
+                        rows=rows,
+                        title=title,
+                        kind="dot plot",
+                    )
                 )
         return Analysis(name=self.about.name, table=by_model(tables), notes=tuple(notes), figures=tuple(figures))
 

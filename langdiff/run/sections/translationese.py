@@ -69,5 +69,7 @@ class TranslationeseSettings(Section):
             notes.append(f"{lm}: {result!r} [{result.fit.signature}]")
             caption = f"Native minus translated texts for {lm}, in nats, with 95 % intervals."
             name, rows = f"{self.about.name}-{lm}", 4 + len(result.cells)
-            figures.append(draw(name, caption, self.about.name, lambda ax, r=result: r.plot(ax), rows=rows))
+            figures.append(
+                draw(name, caption, self.about.name, lambda ax, r=result: r.plot(ax), rows=rows, kind="dot plot")
+            )
         return Analysis(name=self.about.name, table=by_model(tables), notes=tuple(notes), figures=tuple(figures))

@@ -1,0 +1,185 @@
+"""Rows with names, one per edition, in one or several columns of a page."""
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from langdiff.plots._axes import (
+    FAINT,
+    LEAST_TEXT,
+    LETTER,
+    LINE,
+    NAME_SHARE,
+    PAGE,
+    axes_of,
+    every_name,
+    extent_of,
+    part_numbers,
+    size_of,
+    text_size,
+)
+from langdiff.plots._names import breadth, shorten, with_note
+
+P = ParamSpec("P")
+R = TypeVar("R")
+LOWEST = 2.2  # inches of a figure with rows: room for title, legend and labels
+FEW_ROWS = 40  # with more rows, each is lower
+ROWS_OF_COLUMNS = (45, 90)  # up to which rows named are in one column, in two; more are in three
+NAMES_OF_COLUMN = 0.6  # of the width of one of several columns that names may take
+ROW = 0.19  # inches of a row in several columns
+
+
+def row_axes(
+    ax: Axes | None, names: Iterable[Any], width: float = 6.4, *, notes: Sequence[str] = (), guides: bool = True
+) -> Axes:
+    """Return axes with one named row per name, the first lowest; new ones are as high as the rows need.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Axes to draw on; where they are too low for all names, every second, third, … row has its name.
+    names : iterable
+        Names of the rows; long ones are shortened.
+    width : float
+        Width of a new figure in inches.
+    notes : sequence of str
+        What follows each name and is not shortened.
+    guides : bool
+        Whether a faint line leads along each row.
+    """
+    names = list(names)
+    count = len(names)
+    columns = _columns.get()
+    if ax is None and columns is not None and count > ROWS_OF_COLUMNS[0]:
+        import matplotlib.pyplot as plt
+
+        parts = 2 if count <= ROWS_OF_COLUMNS[1] else 3
+        letters = max(map(breadth, map(str, names))) + max(map(len, notes), default=0)
+        while parts > 1 and LETTER * LEAST_TEXT * letters > NAMES_OF_COLUMN * 72 * PAGE[0] / parts:
+            parts -= 1
+        height = min(PAGE[1], 1.4 + ROW * -(-count // parts))
+        shape: dict[str, Any] = {"sharex": True, "squeeze": False, "layout": "constrained"}
+        columns.axes = list(plt.subplots(1, parts, figsize=(PAGE[0], height), **shape)[1][0])
+        ax = columns.axes[0]
+    ax = axes_of(ax, width, max(LOWEST, 1.2 + count * (0.26 if count <= FEW_ROWS else 0.15)))
+    shown = columns.shown(count) if columns is not None else range(count)
+    per = columns.per(count) if columns is not None else count
+    name_rows(ax, [names[k] for k in shown], first=shown.start, notes=[notes[k] for k in shown] if notes else ())
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(shown.stop - per - 0.7, shown.stop - 0.3)
+    if guides:
+        ax.hlines(range(count), 0, 1, transform=ax.get_yaxis_transform(), colors=FAINT, linewidths=0.5, zorder=0)
+    return ax
+
+
+@dataclass
+class _Columns:
+    """Columns that the rows of a picture are dealt to, from the top of the first; each draws all and shows its part."""
+
+    axes: list[Axes] = field(default_factory=list)
+    at: int = 0  # which of them is drawn
+
+    def shown(self, count: int) -> range:
+        """Return the places of the rows that are shown in this column."""
+        per = self.per(count)
+        return range(max(0, count - (self.at + 1) * per), count - self.at * per)
+
+    def per(self, count: int) -> int:
+        """Return the number of rows of a column."""
+        return -(-count // max(len(self.axes), 1))
+
+    def finish(self) -> None:
+        """Write title, legend and labels of the axes once for all columns."""
+        figure: Any = self.axes[0].get_figure(root=True)
+        title, legend = self.axes[0].get_title(loc="left"), self.axes[0].get_legend()
+        for ax in self.axes[1:]:
+            ax.set_ylabel("")
+        below, above = self.axes[0].get_xlabel(), [child.get_xlabel() for child in self.axes[0].child_axes]
+        size = text_size(self.axes[0])
+        for ax in self.axes:
+            ax.set_title("", loc="left")
+            ax.set_xlabel("")
+            for child in ax.child_axes:
+                child.set_xlabel("")
+            if (own := ax.get_legend()) is not None:
+                own.remove()
+        figure.supxlabel(below + "".join(f"; above: {label}" for label in above), fontsize=size, wrap=True)
+        if title:
+            figure.suptitle(title, fontsize=1.1 * size, x=0.01, ha="left")
+        if legend is not None:
+            handles, labels = self.axes[0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside upper right", ncols=4, frameon=False, fontsize=0.9 * size)
+        figure.draw_without_rendering()  # the width of the axes is known only then
+        for ax in self.axes:
+            for each in (ax, *ax.child_axes):
+                part_numbers(each.xaxis)
+
+
+_columns: ContextVar[_Columns | None] = ContextVar("_columns", default=None)
+
+
+def in_columns(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function that draws named rows, so that many are in two or three columns of one page.
+
+    Rows are dealt out only if the function makes a new figure: up to 45 rows are in one column, up to 90 in two, more
+    in three, with a common x axis, within 7.1 × 9.6 inches. The function is called once per column, and returns the
+    axes of the first, which holds the uppermost rows.
+    """
+
+    @wraps(function)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = signature.bind(*args, **kwargs)
+        if bound.arguments.get("ax") is not None:
+            return function(*args, **kwargs)
+        columns = _Columns()
+        token = _columns.set(columns)
+        try:
+            first = function(*args, **kwargs)
+            for at, ax in enumerate(columns.axes[1:], 1):
+                columns.at, bound.arguments["ax"] = at, ax
+                function(*bound.args, **bound.kwargs)
+        finally:
+            _columns.reset(token)
+        if columns.axes:
+            columns.finish()
+        return first
+
+    signature = inspect.signature(function)
+    return drawn
+
+
+def name_rows(
+    ax: Axes, names: Iterable[Any], *, first: int = 0, notes: Sequence[str] = (), share: float = 1.0
+) -> float:
+    """Write names next to rows at first, first + 1, …, as `row_axes` does; return the text size in points.
+
+    Rows take a share of the height of the axes before the layout is made, if long names below will take the rest.
+    """
+    labels = [str(name) for name in names]
+    across, down = size_of(ax) * (1.0, share)
+    text = float(np.clip(0.75 * down / max(len(labels), 1), LEAST_TEXT, text_size(ax)))
+    labels = shorten(labels, int(NAME_SHARE * across / (LETTER * text)))
+    if notes:
+        labels = [with_note(label, note) for label, note in zip(labels, notes, strict=True)]
+    every = max(1, int(np.ceil(len(labels) * LINE * LEAST_TEXT / down)))
+    if every == 2 and not notes:
+        _stagger(ax, labels, first, text)
+        return text
+    every_name(ax, every)
+    ax.set_yticks(range(first, first + len(labels), every), labels[::every], fontsize=text)
+    return text
+
+
+def _stagger(ax: Axes, labels: Sequence[str], first: int, text: float) -> None:
+    """Write names in two columns, every second one farther from the axes, with a line that leads to its row."""
+    short = shorten(labels, int(NAME_SHARE * size_of(ax)[0] / (2 * LETTER * text)))
+    ax.set_yticks(range(first, first + len(short), 2), short[::2], fontsize=text)
+    ax.set_yticks(range(first + 1, first + len(short), 2), short[1::2], fontsize=text, minor=True)
+    widest = max(float(extent_of(ax, name, text)[0]) for name in short[::2])
+    ax.tick_params(axis="y", which="minor", length=widest + 6, pad=2, color=FAINT, width=0.5)

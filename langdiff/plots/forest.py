@@ -1,0 +1,133 @@
+"""Difficulties by several language models in one forest plot, and their differences at its right."""
+
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from scipy.stats import t as student
+
+from langdiff.base.types import Floats
+from langdiff.errors import DataError
+from langdiff.plots._axes import INK, LETTER, MARGIN, MARKERS, SERIES, finish, size_of, takes, text_size
+from langdiff.plots._names import breadth
+from langdiff.plots._rows import row_axes
+
+APART = 0.6  # of the distance of rows, which the intervals of one edition take
+BESIDE = (0.7, 0.0, 0.3, 1.0)  # where differences are drawn, in parts of the axes
+LEFT = 0.67  # what they leave to the estimates
+INDENT = "\N{NO-BREAK SPACE}" * 2  # of editions below the name of their group
+
+
+@takes("table", "estimates lines differences", "a Table, as langdiff.table returns it")
+def plot_forest(table: Any, ax: Axes | None = None, **style: Any) -> Axes:
+    r"""Draw difficulties by one or several language models with 95 % intervals on one axis, in the order of a table.
+
+    Parameters
+    ----------
+    table : Table
+        Result of `langdiff.table`. Each fit has a colour and a marker; rows stand below the names of their groups, if
+        the table has groups. The differences of two fits, if there are any, are drawn beside.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure, as high as the number of rows needs.
+    **style
+        Settings for ``Axes.errorbar``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on; those of the differences are its child.
+
+    Raises
+    ------
+    DataError
+        If `table` is something else, or has no rows.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> fits = [ld.fit(table) for table in ld.datasets.ntrex10()]
+    >>> axes = plot_forest(ld.table(fits, by="family"))
+    >>> axes.get_xlabel(), axes.child_axes[0].get_xlabel()
+    ('more bits than the average edition (%)', 'harder under\nkneser-ney-3 (%)')
+    """
+    lines = table.lines[table.lines["kind"] != "mean"].iloc[::-1]
+    if lines.empty:
+        raise DataError("nothing to draw: the table has no rows.")
+    own = table.estimates[table.estimates["kind"] != "mean"]
+    grouped = (lines["kind"] == "edition").any() and (lines["kind"] == "group").any()
+    head = grouped & (lines["kind"] == "group").to_numpy()
+    shown = zip(lines["name"], head, strict=True)
+    names = [str(name) if of_group or not grouped else f"{INDENT}{name}" for name, of_group in shown]
+    differences = table.differences[table.differences["kind"] != "mean"]
+    two = differences["column"].nunique() == 1 and len(table.columns) == 2
+    ax = row_axes(ax, names, 7.1 if two else 6.4)
+    rows = pd.Series(np.arange(len(lines))[~head], lines["row"].to_numpy()[~head])
+    step = APART / len(table.columns)
+    dot = float(np.clip(0.4 * size_of(ax)[1] / len(lines) / len(table.columns) ** 0.5, 2.2, 6))
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
+    for place, column in enumerate(table.columns):
+        part = own[(own["column"] == column) & own["row"].isin(rows.index)]
+        y = rows[part["row"]].to_numpy() + step * ((len(table.columns) - 1) / 2 - place)
+        usual: dict[str, Any] = {"fmt": MARKERS[place % len(MARKERS)], "color": SERIES[place % len(SERIES)]}
+        usual |= {"markersize": dot, "elinewidth": dot / 3, "markeredgewidth": 0, "label": column or None}
+        _draw(ax, part, y, table.unit, usual | style)
+    if two:
+        low, high = ax.get_xlim()
+        ticks = [tick for tick in MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= tick <= high]
+        ax.set_xticks(ticks)
+        ax.set_xlim(low, low + (high - low) / LEFT)
+        ax.spines["bottom"].set_bounds(low, high)
+        _draw_differences(ax, differences[differences["row"].isin(rows.index)], rows, table, dot)
+    for written in (*ax.get_yticklabels(), *ax.get_yticklabels(minor=True)):  # of names in two columns
+        written.set_fontweight("bold" if head[round(written.get_position()[1])] else "normal")
+    title = "NOT CONVERGED" if table.warnings else ""
+    label = _in_lines(ax, _label(table), LEFT) if two else _label(table)
+    finish(ax, label, title=title, keep=["bottom"], legend=len(table.columns) > 1)
+    if two:
+        ax.xaxis.label.set_x(LEFT / 2)
+    return ax
+
+
+def _label(table: Any) -> str:
+    """Return what the axis of estimates shows."""
+    if table.unit == "percent":
+        return f"more bits than the average {table.of} (%)"
+    return f"{'difficulty' if table.highest == 'hardest' else 'ability'} ({table.unit})"
+
+
+def _in_lines(ax: Axes, label: str, share: float) -> str:
+    """Return a label in lines that fit a share of the width that the names of rows leave."""
+    letter = LETTER * text_size(ax)
+    names = max((letter * breadth(name.get_text()) for name in ax.get_yticklabels()), default=0.0)
+    letters = int(share * (size_of(ax)[0] - max(names - MARGIN, 0)) / letter)
+    return "\n".join(wrap(label, max(letters, 8), break_on_hyphens=False))
+
+
+def _draw(ax: Axes, rows: pd.DataFrame, y: Floats, unit: str, style: dict[str, Any]) -> None:
+    """Draw estimates with their intervals, in percent where the table is."""
+    estimate = rows["estimate"].to_numpy(dtype=float)
+    half = student.ppf(0.975, rows["df"].to_numpy(dtype=float)) * rows["std_error"].to_numpy(dtype=float)
+    ends = np.array([estimate, estimate - half, estimate + half])
+    x, low, high = 100 * np.expm1(ends) if unit == "percent" else ends
+    ax.errorbar(x, y, xerr=None if np.isnan(half).all() else np.array([x - low, high - x]), **style)
+
+
+def _draw_differences(ax: Axes, rows: pd.DataFrame, places: pd.Series, table: Any, dot: float) -> None:
+    """Draw the differences of two fits at the right of the estimates, on axes of their own."""
+    panel = ax.inset_axes(BESIDE)
+    panel.set(ylim=ax.get_ylim(), yticks=[], facecolor="none")
+    panel.axvline(0, color=INK, linewidth=0.8, zorder=1)
+    usual: dict[str, Any] = {"fmt": "o", "color": INK, "markersize": dot, "elinewidth": dot / 3, "markeredgewidth": 0}
+    _draw(panel, rows, places[rows["row"]].to_numpy(), table.unit, usual)
+    size = text_size(ax)
+    panel.tick_params(labelsize=size)
+    panel.locator_params(axis="x", nbins=4)
+    more = "harder" if table.highest == "hardest" else "abler"
+    unit = "%" if table.unit == "percent" else table.unit
+    label = f"{more} under {table.columns[0]} ({unit})"
+    panel.set_xlabel(_in_lines(ax, label, BESIDE[2]), fontsize=size)
+    panel.margins(x=0.12)  # room for the last number
+    panel.spines[["left", "right", "top"]].set_visible(False)
