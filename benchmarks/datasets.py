@@ -34,7 +34,7 @@ LEARNERS = ("kneser-ney-6", "ppmd", *NETWORKS)
 CREATIVE_COMMONS = "CC BY-SA 4.0"
 
 
-def testaments(bibles, lm="kneser-ney-6", out=None):
+def testaments(bibles, lm="kneser-ney-6", out=None):  # noqa: PT028 - not a test
     """Return the bits of the verses of the example that all its editions have in step, kept in a folder if given."""
     kept = out and out / f"testaments-{lm}.csv"
     if kept and kept.exists():

@@ -168,7 +168,7 @@ ROWS = (
 
 
 def report(tables, languages, networks=()):
-    """Print the shares of each row, of some correlations of corpora, and of the first the number of pairs that differ."""
+    """Print the shares of each row, and of some the correlations of corpora and how many pairs of languages differ."""
     rows = [*ROWS, ((*MAIN, "pud"), ("kneser-ney-6",), (325,))]
     if networks:
         rows.append((MAIN, (*NGRAMS, "ppmd", *networks), (325, 1300)))
@@ -200,7 +200,7 @@ def agreement(found):
 
 
 def kinship(tables, languages):
-    """Print what the stable part of two corpora has to do with predictors and with kinship, and what a corpus changes."""
+    """Print what the stable part of two corpora, and what a corpus changes, has to do with predictors and kinship."""
     glottolog = read_glottolog(DATA / "glottolog", same_as=SAME_AS)
     corpora_, learners, sizes = ROWS[1]
     wanted = [f"{corpus}/{lm}/{size}" for corpus in corpora_ for lm in learners for size in sizes]

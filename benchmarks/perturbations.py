@@ -4,7 +4,8 @@
     OMP_NUM_THREADS=1 python benchmarks/perturbations.py --trade-off [--plot trade-off.svg]
     OMP_NUM_THREADS=1 python benchmarks/perturbations.py --lm char-residual-quick --languages eng fin hin vie
 
-Bits and models are kept under --out, and an interrupted run goes on. Reads the folder LANGDIFF_DATA (../shared/data by default).
+Bits and models are kept under --out, and an interrupted run goes on. Reads the folder LANGDIFF_DATA
+(../shared/data by default).
 """
 
 import argparse

@@ -41,7 +41,7 @@ def run(directory, **changes):
 def undrawn():
     """Draw no figures, which take most of the time of such small runs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("langdiff.run.report.draw_all", lambda _: [])
+        patch.setattr("langdiff.run.report.draw_all", lambda _, compared: [])
         yield
 
 
