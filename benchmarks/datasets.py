@@ -67,7 +67,7 @@ def studied(out):
 
 def outside_study():
     """Return what `ntrex10` has beside the study: 3-grams of its ten languages, and 6-grams of two of them."""
-    parts = {name: parts for name, parts in corpora() if name == "ntrex"}["ntrex"].sel(list(TEN))
+    parts = corpora()["ntrex"].sel(list(TEN))
     some = nested_parts(parts, SIZES["ntrex"], "intents", np.random.default_rng(0))[0][1300]
     made = {}
     for lm, editions in (("kneser-ney-3", TEN), ("kneser-ney-6", ("ita", "vie"))):

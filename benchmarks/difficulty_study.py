@@ -14,6 +14,7 @@ import gzip
 import os
 import re
 import warnings
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -48,14 +49,15 @@ SAME_LANGUAGE = {
 NGRAMS = ("kneser-ney-6", "kneser-ney-10")
 
 
+@cache
 def corpora():
-    """Yield the name and the division of each corpus, without what is out of step with the other editions."""
+    """Return the division of each corpus by name, without what is out of step with the other editions."""
     chosen, _ = shared_verses(in_step())
-    yield "nt", ld.split(chosen.map_text(ld.tokenize), dev=1, test=2)
-    for name in ("ntrex", "flores200"):
+    found = {"nt": ld.split(chosen.map_text(ld.tokenize), dev=1, test=2)}
+    for name in MAIN[1:]:
         texts = ld.read_multitext(DATA / name, format="moses")
-        yield name, ld.split(ld.corpora.check_alignment(texts).applied(texts).dropna().map_text(ld.tokenize))
-    yield "pud", ld.split(sentences_of_pud().dropna().map_text(ld.tokenize))
+        found[name] = ld.split(ld.corpora.check_alignment(texts).applied(texts).dropna().map_text(ld.tokenize))
+    return found | {"pud": ld.split(sentences_of_pud().dropna().map_text(ld.tokenize))}
 
 
 def sentences_of_pud():
@@ -84,7 +86,7 @@ def compute(out, networks=(), seeds=1):
     """Return the table of each corpus, learner and size, and the glottocode of its editions."""
     glottolog = read_glottolog(DATA / "glottolog", same_as=SAME_AS)
     tables, languages, cuts = {}, {}, {}
-    parts_of = dict(corpora())
+    parts_of = corpora()
     codes = {name: glottocodes(parts, glottolog) for name, parts in parts_of.items()}
     counts = pd.concat(list(codes.values())).value_counts()
     for name, parts in parts_of.items():
@@ -109,7 +111,7 @@ def compute(out, networks=(), seeds=1):
 def contrasts(out):
     """Return what another edition of a language costs in the same corpus, in nats, one row per pair."""
     rows = []
-    for corpus, parts in corpora():
+    for corpus, parts in corpora().items():
         pairs = SAME_LANGUAGE.get(corpus, [])
         editions = sorted({edition for pair in pairs for edition in pair})
         if not editions:
@@ -223,7 +225,7 @@ def kinship(tables, languages):
 
 def predictors_of(languages):
     """Return predictors of the training sentences of NTREX, and scripts as FLORES-200 names them, by glottocode."""
-    parts = dict(corpora())["ntrex"].train
+    parts = corpora()["ntrex"].train
     codes = pd.Series({name.split(":")[1]: code for name, code in languages.items() if name.startswith("ntrex:")})
     found = ld.predictors(parts.sel(editions=list(codes.index)), tokenized=True).to_frame()
     scripts = {code: name.split("_")[-1] for name, code in languages.items() if name.startswith("flores200:")}

@@ -86,10 +86,10 @@ def write_pages(run: RunResult, folder: Path) -> list[str]:
 
 
 def _compared(run: RunResult) -> "Table":
-    """Return the difficulties by all language models, by family where families are known."""
+    """Return the difficulties by all language models, by family where there are two families or more."""
     infos = [fit.edition_info for fit in run.fits.values()]
-    known = any(info is not None and "family" in info for info in infos)
-    return langdiff.table(run.fits, by="family" if known else None)
+    families = {family for info in infos if info is not None and "family" in info for family in info["family"].dropna()}
+    return langdiff.table(run.fits, by="family" if len(families) > 1 else None)
 
 
 def render_report(run: RunResult, figures: list[Figure], compared: "Table | None" = None) -> str:

@@ -136,6 +136,15 @@ def test_errors_that_a_fit_does_not_know_are_left_out_of_the_report(run):
         assert f">{percent:+.1f}</td>".replace("-", "−") in page
 
 
+def test_a_single_family_is_no_group_of_the_report(run):
+    assert {"Synthetic"} == {family for fit in run.fits.values() for family in fit.edition_info["family"]}
+    assert "Means of groups" not in render_report(run, [])
+    names = list(run.editions.index)
+    info = pd.DataFrame({"family": ["Uralic", *["Romance"] * (len(names) - 1)]}, index=names)
+    two = {lm: replace(fit, edition_info=info) for lm, fit in run.fits.items()}
+    assert "Means of groups" in render_report(replace(run, fits=two), [])
+
+
 def test_one_model_that_scores_in_two_ways_is_trained_once_and_the_report_tells_what_was_replaced(tmp_path):
     made = ld.synthesize(240, 3, seed=2).multitext
     edition = made.editions[0]
