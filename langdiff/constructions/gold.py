@@ -12,7 +12,8 @@ from langdiff.base.io import as_path, read_lines, write_text
 from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
 from langdiff.constructions.target import PHENOMENA, Target, is_type, read_nodes, write_nodes
-from langdiff.errors import DataError, Fault, FaultsError, warn, words
+from langdiff.errors import DataError, Fault, FaultsError, warn
+from langdiff.errors import words as words_for
 
 CELLS = 6
 TREEBANK = "# treebank ="  # before the sentences of a treebank
@@ -230,14 +231,14 @@ def refuse_treebank(path: str | Path) -> None:
         If the file is CoNLL-U by its name; the message says which functions or commands take treebanks.
     """
     if {".conllu", ".conll"} & set(as_path(path).suffixes):
-        mined = words(python=f"mined_gold({str(path)!r}) has", command=f"give mined --sentences {path} for")
-        own = words(python="mine_candidates finds", command=f"find with langdiff constructions mine {path}")
-        scores = words(
+        mined = words_for(python=f"mined_gold({str(path)!r}) has", command=f"give mined --sentences {path} for")
+        own = words_for(python="mine_candidates finds", command=f"find with langdiff constructions mine {path}")
+        scores = words_for(
             python="evaluate_attachment scores", command=f"score with langdiff constructions attachment {path}"
         )
         raise DataError(
-            f"{path} is a treebank, and targets or their sentences are asked for: {mined} the mined set, {own} candidates of your own, or "
-            f"{scores} heads and relations."
+            f"{path} is a treebank, and targets or their sentences are asked for: {mined} the mined set, {own} "
+            f"candidates of your own, or {scores} heads and relations."
         )
 
 
