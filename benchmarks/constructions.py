@@ -27,11 +27,11 @@ import langdiff as ld
 from langdiff.constructions import (
     default_rules,
     evaluate,
-    evaluate_attachment,
     mine_candidates,
     mined_counts,
     mined_gold,
     read_parses,
+    study_outputs,
 )
 
 TEST = ("ud/en_ewt", "ud/en_gum", "pud/en_pud")
@@ -122,34 +122,13 @@ def parse_with_spacy(package, gold, out):
 def compare_outputs(folder, treebank):
     """Compare parsers' outputs for a treebank; targets are all candidates, as found by the queries and not read."""
     before = time.process_time()
-    files = {file.stem: file for file in sorted(folder.glob("*.conllu"))}
     gold = mine_candidates([treebank]).gold()
     print(gold.summary())
-    parses = [read_parses(file, "conllu", name=name, items=gold.sentences) for name, file in files.items()]
-    scores = evaluate(gold, parses, {name: default_rules() for name in files})
-    outcomes = scores.outcomes()
-    abilities = ld.fit_outcomes(outcomes, clusters="sentence").abilities.to_frame()
-    attachment = evaluate_attachment(treebank, files)
-    las = attachment.to_frame().query("metric == 'las'").set_index("parser")
-    banks = [ld.read_treebank(treebank, name="gold"), *(ld.read_treebank(file, name=n) for n, file in files.items())]
-    divergence = ld.compare_treebanks(banks, noise=False).divergence
-    coverage = scores.coverage.set_index("parser")
-    table = pd.DataFrame(
-        {
-            "items": 1 - coverage["no_parse"] / coverage["items"],
-            "recall": outcomes.successes.mean(),
-            "ability": abilities["ability"],
-            "std_error": abilities["std_error"],
-            "LAS": 100 * las["f1"],
-            **{metric: divergence[metric].loc["gold"] for metric in ("width", "length", "matrix", "mean")},
-        }
-    ).drop(index="gold")
-    print(table.sort_values("LAS", ascending=False).round(3).to_string())
+    table = study_outputs(treebank, folder, targets=gold, fit=ld.fit_outcomes).set_index("parser")
+    print(table.round(3).to_string())
     print("Correlation with ability\n", table.corr()["ability"].round(3).to_string())
     print("Rank correlation with ability\n", table.corr("spearman")["ability"].round(3).to_string())
-    by = outcomes.successes.groupby(outcomes.items["construction"])
-    print(by.mean().assign(targets=by.size()).T.round(2).to_string())
-    print(f"{len(files)} systems, {time.process_time() - before:.1f} s of processor time")
+    print(f"{len(table)} systems, {time.process_time() - before:.1f} s of processor time")
 
 
 def main():

@@ -28,7 +28,7 @@ langdiff:
 langdiff.constructions:
     Agreement AttachmentScores CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
     constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold order_columns
-    read_gold read_parses read_queries read_rules read_vetted
+    read_gold read_parses read_queries read_rules read_vetted study_outputs
 langdiff.corpora:
     Alignment Automaton CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
     corpus_sizes costep_statistics detokenize fetch native_share perturb read_frame read_multitext synthesize tokenize

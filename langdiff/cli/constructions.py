@@ -10,7 +10,9 @@ from langdiff.cli.commands import Command
 from langdiff.cli.options import existing, existing_after_name, named_files, split_name
 from langdiff.cli.output import (
     RESULT,
+    TABLE,
     Json,
+    Out,
     Plot,
     Saved,
     check_ending,
@@ -107,6 +109,8 @@ Tokens = Annotated[
 RATES = dict.fromkeys(["precision", "recall", "f1", "accuracy", "uas", "las"], "{:.4f}")
 RATES |= dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}"}
 RATES |= dict.fromkeys(["p_value", "p_holm"], "{:.3g}")
+STUDY = dict.fromkeys(["matched", "las", "parsed", "recall", "width", "length", "matrix", "mean"], "{:.3f}")
+STUDY |= dict.fromkeys(["ability", "std_error"], "{:.2f}")
 PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
 
 
@@ -233,6 +237,50 @@ def attachment(
 
 
 @Command(constructions)
+def study(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Folder of outputs NAME.conllu (.gz) for one text.", metavar="FOLDER", callback=existing),
+    ],
+    gold: Annotated[Path, typer.Option(help="Treebank of the same text (.conllu, .gz).", callback=existing)],
+    targets: Annotated[
+        Literal["candidates", "mined", "none"],
+        typer.Option(
+            help="Targets of recall and ability: all candidates of the queries, which nobody has read; the mined set "
+            "of the package; or none, for other languages."
+        ),
+    ] = "candidates",
+    queries: Annotated[
+        Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
+    ] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Parsers of a folder: matched text, LAS, recall by construction, ability, distance of their trees from gold.
+
+    Example: langdiff constructions study outputs/ --gold en_pud.conllu.gz --out study.csv
+    """
+    from langdiff.constructions import mine_candidates, mined_gold, study_outputs
+    from langdiff.regression.outcomes.fitting import fit_outcomes
+
+    check_ending(out, TABLE)
+    if queries is not None and targets != "candidates":
+        raise ConfigError(f"--queries finds candidates, which --targets {targets} does not use. Leave it out.")
+    asked = None
+    if targets != "none":
+        asked = mine_candidates(gold, queries=queries).gold() if targets == "candidates" else mined_gold(gold)
+    table = study_outputs(gold, folder, targets=asked, fit=None if asked is None else fit_outcomes)
+    if out is not None:
+        write_frame(table, out)
+    if as_json:
+        print_json(table)
+    else:
+        shown = table[[name for name in table.columns if not name.startswith("recall_")]]
+        of = "" if asked is None else f"; recall of {len(asked.targets):,} targets ({asked.origin})"
+        print_table(shown, f"Study of {len(table)} parsers, {gold.name}{of}", STUDY)
+
+
+@Command(constructions)
 def mine(
     files: Annotated[
         list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz).", metavar="FILE…", callback=existing)
@@ -328,23 +376,15 @@ def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = Fals
         print_table(frame, text, {})
 
 
-def _is_treebank(file: str) -> bool:
-    return bool({".conllu", ".conll"} & set(Path(file).suffixes))
-
-
 def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
     from langdiff.constructions import constructed_gold, mined_gold, read_gold
+    from langdiff.constructions.gold import refuse_treebank
 
     if gold == "constructed":
         if sentences:
             raise ConfigError("the constructed set has its own sentences; leave --sentences out.")
         return constructed_gold()
-    if _is_treebank(gold):
-        raise ConfigError(
-            f"{gold} is a treebank, and targets are asked for: give mined --sentences {gold} for the mined set, find "
-            f"candidates of your own with langdiff constructions mine {gold}, or score heads and relations with "
-            f"langdiff constructions attachment {gold}."
-        )
+    refuse_treebank(gold)
     if not sentences:
         what = "the CoNLL-U files of the treebanks" if gold == "mined" else "the file of sentences"
         raise ConfigError(f"targets of {gold} need {what}: --sentences FILE.")

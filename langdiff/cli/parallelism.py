@@ -286,6 +286,10 @@ def score(
     outcomes: Annotated[
         Path | None, typer.Option(help="Table (.csv, .tsv, .parquet) to write: credits of each system, for models.")
     ] = None,
+    published: Annotated[
+        Literal["ASP", "PSE-I"] | None,
+        typer.Option(help="Corpus whose published scores follow in the totals: of each model, the best scheme."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare predicted parallelisms with annotated ones: EPM, MPBM, MBAWO and MWO, or kinds of errors.
@@ -303,6 +307,8 @@ def score(
         )
         if table in ("errors", "cases"):
             refuse_given(context, ["beta"], f"weights F, which is not in the table {table}: leave it out.")
+    if published is not None and (table != "totals" or call.given["beta"] != 1):
+        raise ConfigError("--published adds F1 to the totals: leave --table and --beta out, or --published.")
     gold = parallelism.read_parallelisms(reference)
     systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in named_paths(predictions)}
     if table in ("errors", "cases"):
@@ -315,12 +321,28 @@ def score(
             result.outcomes(metric, side=side).save(outcomes)
             typer.echo(f"Outcomes: {outcomes}", err=True)
         if table == "totals":
-            print_frame(result.to_frame(), f"Scores, F with β = {call.given['beta']:g}", FORMATS, as_json)
+            totals = result.to_frame()
+            frame = totals if published is None else _with_published(totals, published)
+            print_frame(frame, f"Scores, F with β = {call.given['beta']:g}", FORMATS, as_json)
         elif table in ("documents", "parallelisms"):
             frame = result.documents if table == "documents" else result.parallelisms
             print_frame(frame, f"Scores, F with β = {call.given['beta']:g}", FORMATS, as_json)
         signature = result.signature
     typer.echo(f"[{signature}]", err=True)
+
+
+def _with_published(totals: "pd.DataFrame", corpus: str) -> "pd.DataFrame":
+    """Return totals and, below them, the published scores of the best scheme of each model, metric by metric."""
+    import pandas as pd
+
+    figures = load("langdiff.datasets.bothwell2023")()
+    best = pd.concat([figures.best(metric).assign(metric=metric) for metric in totals["metric"].unique()])
+    best = best[best["corpus"] == corpus].rename(columns={"f1": "f"})
+    best["system"] = "published " + best["model"] + "/" + best["scheme"]
+    counts = totals.select_dtypes("integer").columns  # published scores have none
+    rows: pd.DataFrame = best[["system", "metric", "precision", "recall", "f"]]
+    both: pd.DataFrame = pd.concat([totals.astype(dict.fromkeys(counts, "Int64")), rows], ignore_index=True)
+    return both[totals.columns.tolist()]
 
 
 @Command(

@@ -17,6 +17,7 @@ from langdiff.cli.options import (
     named_files,
     named_paths,
     refuse_given,
+    split_name,
 )
 from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
 from langdiff.errors import ConfigError
@@ -65,11 +66,15 @@ def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
 @Command(
     treebanks,
     "langdiff.compare_treebanks",
-    kinds={"treebanks": FILES},
     settings={"langdiff.read_treebank": ("strict", "strip_subtypes")},
+    without=("treebanks",),
 )
 def compare(
     call: Call,
+    treebanks: Annotated[
+        list[str],
+        typer.Argument(help="CoNLL-U files, as FILE or NAME=FILE.", metavar="[NAME=]FILE…", callback=existing_named),
+    ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for all tables and pictures.")] = None,
     cluster: Annotated[bool, typer.Option("--cluster", help="Draw similar treebanks side by side.")] = False,
     as_tsv: Tsv = False,
@@ -77,15 +82,15 @@ def compare(
 ) -> None:
     """Compare the syntax of treebanks in five metrics and their mean.
 
-    Example: langdiff treebanks compare ud/en_*.conllu.gz --equalize tokens --out maps
+    Example: langdiff treebanks compare web=en_ewt.conllu.gz news=en_pud.conllu.gz --equalize tokens --out maps
     """
     import langdiff as ld
 
     if cluster and out is None:
         raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
     reading = {name: call.given[name] for name in ("strict", "punctuation", "strip_subtypes")}
-    banks = [ld.read_treebank(file, **reading) for file in call.given["treebanks"]]
-    result = ld.compare_treebanks(banks, **call.arguments("treebanks", "strict", "strip_subtypes"))
+    banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
+    result = ld.compare_treebanks(banks, **call.arguments("strict", "strip_subtypes"))
     if out is not None:
         _write(result, out, cluster, call.given["noise"])
         typer.echo(f"Tables and pictures: {out}", err=True)

@@ -21,3 +21,4 @@ from .scores import order_columns as order_columns
 from .shipped import constructed_gold as constructed_gold
 from .shipped import mined_counts as mined_counts
 from .shipped import mined_gold as mined_gold
+from .study import study_outputs as study_outputs

@@ -233,10 +233,10 @@ def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str
                 f"line {target.line} has a negative target; it would be correct by default. Add a rule that says how "
                 "the parser would express it."
             )
-        if target.item not in positions:
-            outcome = "no parse"
-        elif system.are_trees and rules.needs_graph(target):
+        if system.are_trees and rules.needs_graph(target):
             outcome = "not expressible"
+        elif target.item not in positions:
+            outcome = "no parse"
         elif not serving:
             outcome = "not mapped"
         else:

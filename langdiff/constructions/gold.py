@@ -13,6 +13,7 @@ from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
 from langdiff.constructions.target import PHENOMENA, Target, is_type, read_nodes, write_nodes
 from langdiff.errors import DataError, Fault, FaultsError, warn
+from langdiff.errors import words as words_for
 
 CELLS = 6
 TREEBANK = "# treebank ="  # before the sentences of a treebank
@@ -191,7 +192,7 @@ def read_gold(
         disagree, a target comes twice, an item has no sentence, or a sentence of the file has no target. All faults are
         found before it is raised; each has its line.
     DataError
-        If there are no targets.
+        If there are no targets, or a file is a treebank.
 
     Warns
     -----
@@ -207,6 +208,7 @@ def read_gold(
     ...     read_gold(gold, {"v1": ("He", "carried", "out", "the", "plan")})
     GoldTargets 'gold': 1 items, 1 targets (0 negative), 1 phenomena
     """
+    refuse_treebank(targets)
     faults: list[Fault] = []
     source = None if isinstance(sentences, Mapping) else str(sentences)
     texts = dict(sentences) if isinstance(sentences, Mapping) else read_sentences(sentences, faults)
@@ -218,6 +220,26 @@ def read_gold(
     if source and (idle := [item for item in texts if item not in gold.sentences]):
         raise FaultsError([Fault(source, None, f"item {item!r} has no target.") for item in idle])
     return gold
+
+
+def refuse_treebank(path: str | Path) -> None:
+    """Refuse a treebank where a file of targets or of their sentences is asked for.
+
+    Raises
+    ------
+    DataError
+        If the file is CoNLL-U by its name; the message says which functions or commands take treebanks.
+    """
+    if {".conllu", ".conll"} & set(as_path(path).suffixes):
+        mined = words_for(python=f"mined_gold({str(path)!r}) has", command=f"give mined --sentences {path} for")
+        own = words_for(python="mine_candidates finds", command=f"find with langdiff constructions mine {path}")
+        scores = words_for(
+            python="evaluate_attachment scores", command=f"score with langdiff constructions attachment {path}"
+        )
+        raise DataError(
+            f"{path} is a treebank, and targets or their sentences are asked for: {mined} the mined set, {own} "
+            f"candidates of your own, or {scores} heads and relations."
+        )
 
 
 def collect_targets(
@@ -280,7 +302,10 @@ def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[
     ------
     FaultsError
         If a line is malformed or an item comes twice.
+    DataError
+        If the file is a treebank.
     """
+    refuse_treebank(path)
     sentences: dict[str, tuple[str, ...]] = {}
     own: list[Fault] = []
     for number, line in read_lines(as_path(path)):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path, read_lines, write_text
 from langdiff.base.seeds import generator
-from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_target, warn_of_words
+from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_target, refuse_treebank, warn_of_words
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import PHENOMENA, Target, write_nodes
@@ -328,7 +328,7 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     FaultsError
         If a decision is none of yes, no and edit, or a target does not fit its sentence.
     DataError
-        If nothing was accepted.
+        If nothing was accepted, or the file is a treebank.
 
     Warns
     -----
@@ -346,6 +346,7 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     Vetted: 1 of 1 candidates accepted
     """
     path = as_path(path)
+    refuse_treebank(path)
     sentences, treebanks = _read_candidates(path)
     targets: dict[object, Target] = {}
     decisions: dict[tuple[str, str], list[str]] = {}

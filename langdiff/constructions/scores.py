@@ -263,7 +263,7 @@ class ConstructionScores(Result):
         """Return one row per phenomenon, type and parser, easy columns first.
 
         Columns are ``correct``, ``targets``, ``recall``, ``low`` and ``high`` (its 95 % Wilson interval), ``mapped``
-        (whether the parser has a rule for the type) and ``no_parse`` (targets whose sentences it has not parsed).
+        (whether the parser has a rule for the type) and ``no_parse`` (scored targets in sentences it has not parsed).
         Recall is NaN, of 0 targets, where basic trees cannot express the type.
         """
         return recall_by_column(self.judgements)

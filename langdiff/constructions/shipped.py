@@ -105,7 +105,8 @@ def mined_counts() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``sentences`` with candidates among 4,982, their ``percent``, and how many were ``vetted`` and ``accepted``.
+        ``sentences`` with candidates of the present queries among 4,982, their ``percent``, and how many were
+        ``vetted`` and ``accepted`` for the set; those of barerel and tough were drawn when the queries found fewer.
 
     Raises
     ------

@@ -203,4 +203,31 @@ def test_attachment(langdiff, files):
 def test_a_treebank_is_not_a_gold_set(langdiff, files):
     done = langdiff("constructions", "evaluate", files / "bank.conllu", "--parser", f"cc={files}/cc.gr")
     assert (done.code, done.out) == (1, "")
-    assert "is a treebank, and targets are asked for: give mined --sentences" in done.err
+    assert "is a treebank, and targets or their sentences are asked for: give mined --sentences" in done.err
+
+
+@pytest.mark.filterwarnings("ignore:no ability is estimated")
+def test_study(langdiff, files):
+    folder = files / "outputs"
+    folder.mkdir()
+    bank = "".join(trees.ALL.replace("# sent_id = ", f"# sent_id = {copy}-") for copy in range(4))
+    for path, text in {
+        "gold": bank,
+        "outputs/right": bank,
+        "outputs/wrong": bank.replace("\tobj\t", "\tobl\t"),
+        "outputs/other": bank.replace("\txcomp\t", "\tdep\t"),
+    }.items():
+        (files / f"{path}.conllu").write_text(text)
+    asked = ["constructions", "study", folder, "--gold", files / "gold.conllu"]
+    done = langdiff(*asked, "--out", files / "study.csv")
+    assert done.code == 0, done.err
+    assert "Study of 3 parsers" in done.out
+    table = pd.read_csv(files / "study.csv").set_index("parser")
+    assert table.loc["right", ["las", "recall", "recall_vpart"]].tolist() == [1, 1, 1]
+    assert table.loc["wrong", "recall_vpart"] == 0.5
+    assert table["ability"].notna().to_dict() == {"right": False, "wrong": True, "other": True}
+    bare = langdiff(*asked, "--targets", "none", "--json")
+    assert [row["parser"] for row in json.loads(bare.out)] == table.index.tolist()
+    assert "recall" not in json.loads(bare.out)[0]
+    refused = langdiff(*asked, "--targets", "none", "--queries", files / "gold.tsv")
+    assert "--targets none does not use" in refused.err

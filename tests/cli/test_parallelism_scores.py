@@ -54,6 +54,32 @@ def test_tables_are_those_of_the_functions(langdiff, folders, table):
     assert "mine" in plain.out
 
 
+def test_published_scores_are_beside_ones_own(langdiff, folders):
+    asked = ["parallelism", "score", folders / "gold", f"mine={folders / 'guess'}"]
+    done = langdiff(*asked, "--published", "ASP", "--json")
+    assert done.code == 0, done.err
+    frame = pd.DataFrame(json.loads(done.out)).set_index(["system", "metric"])
+    own = score_parallelisms({"mine": GUESS}, GOLD).to_frame().set_index("metric")
+    assert frame.loc["mine", "f"].round(9).to_dict() == own["f"].round(9).to_dict()
+    assert frame.loc["mine", "matched"].to_dict() == own["matched"].to_dict()
+    # six models and four metrics; from the published table of ASP, not by the code that chooses
+    assert len(frame) == len(own) + 24
+    best = frame.loc[("published latin-bert-transformer/BIOME-BD", "MBAWO")]
+    assert best[["precision", "recall", "f"]].round(4).tolist() == [0.5943, 0.4522, 0.5136]
+    assert pd.isna(best["matched"])
+    assert "published" not in langdiff(*asked).out
+    shown = langdiff(*asked, "--published", "PSE-I").out
+    assert "chinese-bert" in shown
+    assert "latin-bert" not in shown
+
+
+@pytest.mark.parametrize("other", [("--table", "errors"), ("--beta", 2)])
+def test_published_scores_are_f1_of_totals(langdiff, folders, other):
+    done = langdiff("parallelism", "score", folders / "gold", folders / "guess", "--published", "ASP", *other)
+    assert done.code != 0
+    assert "--published adds F1 to the totals" in done.err
+
+
 def test_outcomes_are_written(langdiff, folders):
     path = folders / "outcomes.csv"
     sides = [folders / "gold", f"a={folders / 'guess'}", f"b={folders / 'gold'}"]

@@ -47,6 +47,20 @@ def test_measures_over_types(langdiff, tmp_path):
     assert "Head-POS entropy in bits over types" in langdiff("treebanks", "measures", path, "--over", "types").out
 
 
+def test_compare_under_names_of_ones_own(langdiff, files):
+    short, long = files
+    done = langdiff("treebanks", "compare", f"few={short}", long, f"again={short}", "--no-noise", "--json")
+    assert done.code == 0, done.err
+    frame = pd.DataFrame(json.loads(done.out))
+    assert frame["reference"].unique().tolist() == ["few", "long", "again"]
+    pairs = frame.query("metric == 'mean'").set_index(["reference", "compared"])["divergence"]
+    assert pairs["few", "again"] == 0
+    assert pairs["few", "long"] == pairs["again", "long"] > 0
+    twice = langdiff("treebanks", "compare", f"few={short}", f"few={long}")
+    assert twice.code != 0
+    assert "'few'" in twice.err
+
+
 def test_compare(langdiff, files, tmp_path):
     out = tmp_path / "maps"
     done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2, "--cluster")

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.constructions import constructed_gold, read_gold
+from langdiff.constructions import constructed_gold, read_gold, read_vetted
 from langdiff.constructions.target import read_nodes, write_nodes
 from langdiff.errors import DataError, FaultsError, LangdiffWarning
 
-from . import worked
+from . import trees, worked
 
 GOOD = "v1\tvpart\t1\tcarried-1+out-2\tARG2\tplan-4\n"
 
@@ -110,3 +110,13 @@ def test_cells_are_read_as_they_are_written(nodes, words):
 
 def test_positions_and_words_may_be_mixed():
     assert read_nodes("1|been-3") == (((1,), (3,)), [(3, "been")])
+
+
+@pytest.mark.parametrize("name", ["gold.conllu", "gold.conllu.gz"])
+def test_a_treebank_is_not_a_file_of_targets(write, name):
+    bank = write(name, trees.VPART)
+    targets = write("t.tsv", "v1\tvpart\t1\t1\tARG2\t4\n")
+    said = r"gold\.conllu.* is a treebank, .*mined_gold\('.*'\) has the mined set, mine_candidates finds"
+    for read in (lambda: read_gold(bank, {}), lambda: read_gold(targets, bank), lambda: read_vetted(bank)):
+        with pytest.raises(DataError, match=said):
+            read()

@@ -164,6 +164,18 @@ def test_types_that_a_tree_cannot_express_have_no_recall(write):
     assert default_rules().graph_only == default_rules("clearnlp").graph_only
 
 
+def test_types_that_a_tree_cannot_express_have_none_in_sentences_that_were_not_parsed(write):
+    rows = "a\tcontrol\t1\t1\tARG1\t0\na\tcontrol\t1\t1\tARG2/ARG3\t2\n"
+    gold = read_gold(write("g.tsv", rows + rows.replace("a", "b").replace("bRG", "ARG")), {"a": A, "b": A})
+    tree = sentence("Dogs 2 nsubj", "bark 0 root", "! 2 xcomp", name="a")
+    with pytest.warns(LangdiffWarning, match="no parse of 1 of 2 sentences"):
+        scores = evaluate(gold, read(write, tree))
+    cells = scores.to_frame().set_index("type")
+    assert cells.loc["ARG1", "targets"] == 0
+    assert cells.loc["ARG2/ARG3", ["correct", "targets"]].tolist() == [1, 2]
+    assert scores.by_parser()["macro"].tolist() == [0.5]  # with ARG1 as wrong, it would be .25
+
+
 def test_faults_of_lines_that_name_such_types(write):
     for line, message in (("@graph control", "two cells"), ("@graph x ARG1", "unknown phenomenon 'x'")):
         with pytest.raises(FaultsError, match=re.escape(message)):

@@ -68,6 +68,89 @@ def test_object_control_is_found_whatever_the_object_is_called(write):
     assert set(frame["targets"]) == {"persuaded-1 ARG2/ARG3 to-3|leave-4; leave-4 ARG1 him-2"}
 
 
+@pytest.mark.parametrize(("upos", "found"), [("DET", True), ("ADJ", True), ("NUM", True), ("VERB", False)])
+def test_heads_of_bare_relatives_that_are_no_nouns(write, upos, found):
+    """All you need is rest: in the graph, nothing says that it is the object of need."""
+    words = (f"All all {upos} 4 nsubj", "you you PRON 3 nsubj PronType=Prs", "need need VERB 1 acl:relcl")
+    bank = write("all.conllu", trees.conllu("all", *words, "is be VERB 0 root"))
+    frame = mine_candidates(bank, phenomena=["barerel"]).to_frame()
+    assert frame["targets"].tolist() == ["need-2 ARG2/MOD All-0; All-0 MOD need-2"] * found
+
+
+@pytest.mark.parametrize(
+    ("words", "targets"),
+    [
+        (  # texts that are hard to read
+            (
+                "Texts text NOUN 0 root",
+                "that that PRON 4 nsubj PronType=Rel",
+                "are be AUX 4 cop",
+                "hard hard ADJ 1 acl:relcl",
+                "to to PART 6 mark",
+                "read read VERB 4 advcl",
+            ),
+            "are-2|hard-3 ARG2:complement to-4|read-5; read-5 ARG2:gap Texts-0|that-1",
+        ),
+        (  # dogs are easy to take care of
+            (
+                "Dogs dog NOUN 3 nsubj",
+                "are be AUX 3 cop",
+                "easy easy ADJ 0 root",
+                "to to PART 5 mark",
+                "take take VERB 3 ccomp",
+                "care care NOUN 5 obj",
+                "of of ADP 5 obl",
+            ),
+            "are-1|easy-2 ARG2:complement to-3|take-4; take-4|care-5|of-6 ARG2:gap Dogs-0",
+        ),
+        (  # they made cars simple to repair
+            (
+                "They they PRON 2 nsubj",
+                "made make VERB 0 root",
+                "cars car NOUN 2 obj",
+                "simple simple ADJ 2 xcomp",
+                "to to PART 6 mark",
+                "repair repair VERB 4 advcl",
+            ),
+            "simple-3 ARG2:complement to-4|repair-5; repair-5 ARG2:gap cars-2",
+        ),
+        (  # dogs are easy to take home for men: the preposition has its noun
+            (
+                "Dogs dog NOUN 3 nsubj",
+                "are be AUX 3 cop",
+                "easy easy ADJ 0 root",
+                "to to PART 5 mark",
+                "take take VERB 3 ccomp",
+                "care care NOUN 5 obj",
+                "of of ADP 8 case",
+                "men man NOUN 5 obl",
+            ),
+            None,
+        ),
+        (  # they made it hard to read: what is hard is reading
+            (
+                "They they PRON 2 nsubj",
+                "made make VERB 0 root",
+                "it it PRON 2 obj",
+                "hard hard ADJ 2 xcomp",
+                "to to PART 6 mark",
+                "read read VERB 4 advcl",
+            ),
+            None,
+        ),
+        (  # hard to read: neither a subject nor a noun
+            ("Hard hard ADJ 0 root", "to to PART 3 mark", "read read VERB 1 ccomp"),
+            None,
+        ),
+    ],
+    ids=["relative pronoun", "preposition", "predicate of an object", "no gap", "object it", "fragment"],
+)
+def test_gaps_of_tough_adjectives_that_the_tree_decides(write, words, targets):
+    bank = write("tough.conllu", trees.conllu("tough", *words))
+    found = mine_candidates(bank, phenomena=["tough"]).to_frame()["targets"].tolist()
+    assert found == ([] if targets is None else [targets])
+
+
 def test_particles_are_not_adjuncts(write):
     """They put quickly the show on is interleaved, they put together a show is a verb with its particle."""
 

@@ -1,3 +1,4 @@
+import pandas as pd
 import pytest
 
 from langdiff.constructions import constructed_gold, evaluate, mine_candidates, mined_counts, mined_gold, read_parses
@@ -50,7 +51,7 @@ def test_the_mined_set_on_the_treebanks(real_data):
     assert set(gold.treebanks.values()) == {"en_ewt", "en_gum", "en_pud"}
     local, deep = ("control", "ARG2/ARG3"), ("control", "ARG1")
     assert scores[(*local, "basic")] == scores[(*local, "enhanced")] == scores[(*deep, "enhanced")] == 1
-    assert scores[(*deep, "basic")] == 0
+    assert pd.isna(scores[(*deep, "basic")])  # a tree cannot express it
     # UD English GUM and PUD have no edge of the gap of a bare relative; EWT, from which 8 of 23 are, has
     assert scores[("barerel", "ARG2/MOD", "enhanced")] == 8 / 23
     # objects on the right of both conjuncts are not always propagated
@@ -71,7 +72,8 @@ def test_bare_relatives_agree_with_the_edges_of_the_gap(real_data):
     for candidate in found:
         [(verb,)], [(noun,)] = candidate.targets[0].heads, candidate.targets[0].dependents
         right += str(verb) in [head for head, _ in graphs[candidate.item].words[noun].enhanced]
-    assert (right, len(found)) == (59, 61)  # of two one is a fault of the treebank, the other lacks its edge there
+    # one edge is a fault of the treebank, one is that of another verb (all you have to do), one is not there
+    assert (right, len(found)) == (68, 71)
 
 
 @pytest.mark.slow

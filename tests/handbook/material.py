@@ -231,6 +231,8 @@ def constructions() -> None:
     write("mine.conllu", trees.conllu("v1", *carried) + trees.conllu("i1", *clear))
     for name, relation in (("en_pud", "obj"), ("C2L2", "obj"), ("LATTICE", "iobj"), ("UDPipe", "obl")):
         write(f"{name}.conllu", trees.ALL.replace("\tobj\t", f"\t{relation}\t"))
+    for name, relation in (("one", "obj"), ("other", "xcomp")):  # with different faults
+        write(f"outputs/{name}.conllu", trees.ALL.replace(f"\t{relation}\t", "\tdep\t"))
 
 
 def discourse() -> None:

@@ -1,0 +1,103 @@
+"""A study from a folder of outputs: each column against the call that computes it, and what is refused."""
+
+import math
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.constructions import (
+    evaluate,
+    evaluate_attachment,
+    mine_candidates,
+    read_parses,
+    study_outputs,
+)
+from langdiff.errors import ConfigError, DataError
+
+from . import trees
+
+# statistics of fewer than 50 sentences are warned of
+BANK = "".join(trees.ALL.replace("# sent_id = ", f"# sent_id = {copy}-") for copy in range(4))
+
+
+@pytest.fixture
+def outputs(tmp_path):
+    """Outputs of three parsers: one without faults, and two with different faults."""
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    faults = {"v1.2": [("obj", "obl")], "worst": [("xcomp", "dep"), ("4\tnsubj", "1\tdep"), ("root", "dep")]}
+    texts = {"right": BANK}
+    for name, pairs in faults.items():
+        texts[name] = BANK
+        for one, other in pairs:
+            texts[name] = texts[name].replace(f"\t{one}\t", f"\t{other}\t")
+    for name, text in texts.items():
+        (folder / f"{name}.conllu").write_text(text)
+    (folder / "notes.txt").write_text("not an output")
+    return folder
+
+
+def test_each_column_is_that_of_the_call_that_computes_it(write, outputs):
+    gold = write("gold.conllu", BANK)
+    targets = mine_candidates(gold).gold()
+    files = {name: outputs / f"{name}.conllu" for name in ("right", "v1.2", "worst")}
+    scores = evaluate(
+        targets, [read_parses(file, "conllu", name=name, items=targets.sentences) for name, file in files.items()]
+    )
+    with pytest.warns(ld.errors.LangdiffWarning, match="all targets right or none: 'right'"):
+        found = study_outputs(gold, outputs, targets=targets, fit=ld.fit_outcomes)
+    assert found["parser"].tolist() == ["right", "v1.2", "worst"]
+    table = found.set_index("parser")
+    las = evaluate_attachment(gold, files).to_frame().query("metric == 'las'").set_index("parser")["f1"]
+    assert table["las"].to_dict() == las.to_dict()
+    assert table["las"].is_monotonic_decreasing
+    assert table.loc["right", ["matched", "las", "parsed", "recall", "mean"]].tolist() == [1, 1, 1, 1, 0]
+    assert table["recall"].to_dict() == scores.outcomes().successes.mean().to_dict()
+    judged = scores.judgements.query("phenomenon == 'vpart' and parser == 'v1.2'")
+    assert table.loc["v1.2", "recall_vpart"] == judged["correct"].mean() == 0.5  # its particle has no object
+    others = scores.outcomes().sel(systems=["v1.2", "worst"])
+    fitted = ld.fit_outcomes(others, clusters="sentence").abilities.to_frame()
+    pd.testing.assert_series_equal(table["ability"].drop("right"), fitted["ability"], check_names=False)
+    assert math.isnan(table.loc["right", "ability"])
+    banks = [ld.read_treebank(file, name=name) for name, file in (("gold", gold), *files.items())]
+    width = ld.compare_treebanks(banks, noise=False).divergence["width"].loc["gold"]
+    assert table.loc["worst", "width"] == width["worst"]
+
+
+def test_a_construction_that_trees_cannot_express_has_no_recall(write, outputs):
+    gold = write("gold.conllu", BANK)
+    text = """[rnr]
+pattern = ["V -[obj]-> O", "V -[conj]-> W", "V < W", "W < O"]
+targets = ["W ARG2:second O"]
+[vpart]
+pattern = ["V -[compound:prt]-> P", "V -[obj]-> O"]
+targets = ["V+P ARG2 O"]
+"""
+    targets = mine_candidates(gold, queries=write("own.toml", text)).gold()
+    table = study_outputs(gold, {"right": outputs / "right.conllu"}, targets=targets).set_index("parser")
+    assert math.isnan(table.loc["right", "recall_rnr"])
+    assert table.loc["right", ["recall", "recall_vpart"]].tolist() == [1, 1]
+    assert "ability" not in table
+
+
+def test_without_targets_there_is_no_recall(write, outputs):
+    table = study_outputs(write("gold.conllu", BANK), {"one": outputs / "worst.conllu"})
+    assert table.columns.tolist() == ["parser", "matched", "las", "width", "length", "matrix", "mean"]
+
+
+def test_sentences_that_an_output_lacks(write, outputs):
+    gold = write("gold.conllu", BANK)
+    (outputs / "part.conllu").write_text(BANK.replace("persuaded\tpersuade", "urged\turge", 1))
+    with pytest.warns(ld.errors.LangdiffWarning, match="characters differ"):
+        table = study_outputs(gold, outputs).set_index("parser")
+    assert table.loc["part", "matched"] == 63 / 64
+    assert table.loc["right", "matched"] == 1
+
+
+def test_what_is_refused(write, tmp_path):
+    gold = write("gold.conllu", BANK)
+    with pytest.raises(DataError, match=r"there are no files NAME\.conllu; give a folder"):
+        study_outputs(gold, tmp_path / "nothing")
+    with pytest.raises(ConfigError, match="abilities are estimated from targets"):
+        study_outputs(gold, {"one": gold}, fit=ld.fit_outcomes)
