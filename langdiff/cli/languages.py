@@ -1,4 +1,4 @@
-"""Of languages and their texts: predictors, correlations, spread, parity, translationese, published figures."""
+"""Of languages and their texts: correlations, spread, parity, translationese, published figures."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -9,10 +9,8 @@ import typer
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import (
     Corpus,
-    Texts,
     existing,
     existing_after_name,
-    is_given,
     named_files,
     read_frame,
     refuse_given,
@@ -44,48 +42,6 @@ TABLES = (".csv", ".tsv", ".parquet")
 LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 RESAMPLES = "n_resamples"
 FAMILIES = ("language", "family")  # columns whose numbers are names
-
-
-@Command(
-    app,
-    "langdiff.predictors",
-    reads={"multitext": Texts},
-    without=("tokenized",),
-    brief="Print predictors of difficulty of editions.",
-)
-def predictors(
-    context: typer.Context,
-    call: Call,
-    all_intents: Annotated[
-        bool, typer.Option("--all-intents", help="Count each edition's own intents, not those shared by all.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Print predictors of difficulty, editions × predictors, as tab-separated values, and missing ones on stderr.
-
-    Example: langdiff predictors bible/ --wals wals/ --feature 26A > predictors.tsv
-    """
-    if is_given(context, "features") and call.given["wals"] is None:
-        raise ConfigError("--feature names features of WALS: give its folder, --wals DIR, too.")
-    multitext = call.read("multitext")
-    result = call(multitext=multitext if all_intents else _shared(multitext), tokenized=not call.given["tokenize"])
-    table = result.to_frame().reset_index()
-    if as_json:
-        print_json(table)
-    else:
-        typer.echo(table.to_csv(sep="\t", index=False, float_format="%.15g"), nl=False)
-    typer.echo(result.summary(), err=True)
-
-
-def _shared(multitext: "Multitext") -> "Multitext":
-    shared = multitext.dropna()
-    if not len(shared):
-        raise DataError(
-            "no intent is in all editions. Choose editions with `langdiff select` or --edition, or count what each "
-            "has with --all-intents, where their sizes cannot be compared."
-        )
-    typer.echo(f"{multitext!r}; shared by all: {len(shared):,} intents", err=True)
-    return shared
 
 
 def _editions(path: Path, _: Call) -> "pd.DataFrame":

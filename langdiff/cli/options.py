@@ -24,8 +24,8 @@ Given = TypeVar("Given", bound=str | Path | list[str] | list[Path] | None)
 
 
 NO_VALUE = {"", "NA", "NaN", "nan"}
-CODES = {"language"}  # nan is Min Nan Chinese there
-NOT_TESTED = ("language", "family", "genus")
+CODES = {"language", "iso639_3"}  # nan is Min Nan Chinese there
+NOT_TESTED = ("language", "family", "genus", "glottocode", "iso639_3", "name", "macroarea", "matched_by")
 
 
 def existing(given: Given) -> Given:
