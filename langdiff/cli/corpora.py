@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.base.types import AnyFormat, Change, WhenOutOfStep
-from langdiff.cli.commands import Call, Command, load
-from langdiff.cli.options import Corpus, Verify, existing
+from langdiff.cli.commands import LONG, READER, Call, Command, load
+from langdiff.cli.options import Corpus, existing, refuse_given
 from langdiff.cli.output import (
     Json,
     check_picture_name,
@@ -240,8 +240,9 @@ def select(
         typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
 
 
-@Command(app, panel="Upkeep")
+@Command(app, READER, without=("path",), renamed=LONG, panel="Upkeep")
 def plot(
+    context: typer.Context,
     what: Annotated[
         Literal["presence", "sizes", "languages", "intents", "native", "table"],
         typer.Argument(
@@ -260,7 +261,8 @@ def plot(
             callback=existing,
         ),
     ] = None,
-    verify: Verify = True,
+    *,
+    call: Call,
 ) -> None:
     """Draw a corpus, or a table of surprisals.
 
@@ -274,23 +276,24 @@ def plot(
     if origins is not None and what != "native":
         raise ConfigError(f"--origins is for native; {what} does not use original languages.")
     if what == "table":
-        save_picture(_table(corpus, verify=verify), out)
+        save_picture(_table(corpus, call), out)
         typer.echo(f"Picture: {out}", err=True)
         return
+    refuse_given(context, call.reading(), f"is of tables of surprisals; {what} draws a corpus. Leave it out.")
     original_language = None if origins is None else read_origins(origins)
     multitext = corpus.open()
     save_picture(lambda: _draw(what, multitext, original_language), out)
     typer.echo(f"Picture: {out}", err=True)
 
 
-def _table(given: Corpus, *, verify: bool) -> "Callable[[], Axes]":
+def _table(given: Corpus, call: Call) -> "Callable[[], Axes]":
     import langdiff as ld
 
     if len(given.corpus) > 1:
         raise ConfigError(f"table draws one table of surprisals, got {len(given.corpus)} files.")
     if options := given.options():
         raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table of surprisals is drawn as it is.")
-    surprisals = ld.read_surprisals(given.corpus[0], verify=verify)
+    surprisals = ld.read_surprisals(given.corpus[0], **call.reading())
     fitted = ld.fit(surprisals)
     return lambda: load("langdiff.plots.plot_multitext")(surprisals, fit=fitted)
 
