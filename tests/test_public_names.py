@@ -95,6 +95,7 @@ langdiff.treebanks:
     compare_treebanks dependency_length head_pos_entropy measure_treebanks parse_multitext perturbation_curve
     profile_treebank read_treebank reorder score_trees
 langdiff.typology:
+    LanguageTable language_table
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
     benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress

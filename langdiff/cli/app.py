@@ -24,6 +24,7 @@ from langdiff.cli.languages import app as languages
 from langdiff.cli.logs import app as logs
 from langdiff.cli.outcomes import outcomes
 from langdiff.cli.parallelism import parallelism
+from langdiff.cli.predictors import app as predictors
 from langdiff.cli.runs import app as runs
 from langdiff.cli.tables import app as tables
 from langdiff.cli.taggers import app as taggers
@@ -97,7 +98,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (runs, texts, training, logs, difficulties, tables, languages):
+for part in (runs, texts, training, logs, difficulties, tables, predictors, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
 parallelism.add_typer(taggers)
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):

@@ -26,6 +26,8 @@ from langdiff.errors import ConfigError, in_command, listing, option
 
 Body = Callable[..., None]
 Reader = str | type | Callable[[Any, "Call"], Any]
+READER = "langdiff.read_surprisals"
+LONG = {name: f"{name}_column" for name in ("intent", "edition", "bits", "lm")}  # options of READER
 WRITTEN = {"cache", "resume"}  # paths that a function does not only read
 GROUPS = {  # headings of options by their parameters; others of the reader of a file are Input
     "Input": ("edition_info",),
@@ -268,6 +270,11 @@ class Call:
             return _clusters(value)
         return read_frame(value) if parameter is not None and parameter.is_table and value is not None else value
 
+    def reading(self, *without: str) -> dict[str, Any]:
+        """Return the options of `langdiff.read_surprisals` but those named, as that takes them."""
+        names = list(signature_of(READER).parameters)[1:]
+        return {name: self.given[name] for name in names if name in self.given and name not in without}
+
     def _refuse_tables(self) -> None:
         """Refuse tables of which no column is named."""
         told = {one.name: one.default for one in signature_of(self.command.function).parameters.values()}
@@ -330,6 +337,7 @@ RENAMED = {  # options as they were called before, and their names now
     "--bootstrap": ("--n-resamples",),
     "--cluster": ("--clusters",),
     "--draws": ("--n-draws",),
+    "--edition-column": ("--rename",),
     "--editions": ("--n-editions",),
     "--errors": ("--decode-errors",),
     "--intents": ("--n-intents", "--n-items"),

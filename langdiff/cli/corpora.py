@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.base.types import AnyFormat, Change, WhenOutOfStep
-from langdiff.cli.commands import Call, Command, load
-from langdiff.cli.options import Corpus, Verify, existing
+from langdiff.cli.commands import LONG, READER, Call, Command, load
+from langdiff.cli.options import Corpus, existing, refuse_given
 from langdiff.cli.output import (
     Json,
     check_picture_name,
@@ -240,8 +240,9 @@ def select(
         typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
 
 
-@Command(app, panel="Upkeep")
+@Command(app, READER, without=("path",), renamed=LONG, panel="Upkeep")
 def plot(
+    context: typer.Context,
     what: Annotated[
         Literal["presence", "sizes", "languages", "intents", "native", "table", "result"],
         typer.Argument(
@@ -267,7 +268,8 @@ def plot(
             help="For result: difficulties with intervals, or the probability of each rank; by default its own."
         ),
     ] = None,
-    verify: Verify = True,
+    *,
+    call: Call,
 ) -> None:
     """Draw a corpus, a table of surprisals, or a result.
 
@@ -284,8 +286,13 @@ def plot(
         raise ConfigError(f"--origins is for native; {what} does not use original languages.")
     if kind is not None and what != "result":
         raise ConfigError(f"--kind is for result; {what} has one picture.")
-    if what in ("table", "result"):
-        save_picture(_table(corpus, verify=verify) if what == "table" else _result(corpus, kind), out)
+    if what == "table":
+        save_picture(_table(corpus, call), out)
+        typer.echo(f"Picture: {out}", err=True)
+        return
+    refuse_given(context, call.reading(), f"is of tables of surprisals; {what} draws no such table. Leave it out.")
+    if what == "result":
+        save_picture(_result(corpus, kind), out)
         typer.echo(f"Picture: {out}", err=True)
         return
     original_language = None if origins is None else read_origins(origins)
@@ -294,14 +301,14 @@ def plot(
     typer.echo(f"Picture: {out}", err=True)
 
 
-def _table(given: Corpus, *, verify: bool) -> "Callable[[], Axes]":
+def _table(given: Corpus, call: Call) -> "Callable[[], Axes]":
     import langdiff as ld
 
     if len(given.corpus) > 1:
         raise ConfigError(f"table draws one table of surprisals, got {len(given.corpus)} files.")
     if options := given.options():
         raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table of surprisals is drawn as it is.")
-    surprisals = ld.read_surprisals(given.corpus[0], verify=verify)
+    surprisals = ld.read_surprisals(given.corpus[0], **call.reading())
     fitted = ld.fit(surprisals)
     return lambda: load("langdiff.plots.plot_multitext")(surprisals, fit=fitted)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langdiff.base.saving import EndingError
-from langdiff.cli.commands import Call, Command, show
+from langdiff.cli.commands import LONG, READER, Call, Command, show
 from langdiff.cli.options import (
     Verify,
     existing,
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 app = typer.Typer(rich_help_panel="Difficulties")
-LONG = {"intent": "intent_column", "edition": "edition_column", "bits": "bits_column"}
-SURPRISALS = {"surprisals": "langdiff.read_surprisals"}
+SURPRISALS = {"surprisals": READER}
 MODEL = {"model": "langdiff.regression.variants.find_variant"}
 SCALE = {"laplace_scale": "Scale b of model 3, nats."}
 MODELS = {"models": "langdiff.regression.variants.find_variants"}
@@ -135,7 +134,7 @@ Command(
 @Command(
     app,
     "langdiff.short_form",
-    reads={**SURPRISALS, "judge": "langdiff.read_surprisals"},
+    reads={**SURPRISALS, "judge": READER},
     renamed={**LONG, "n_items": "n_items -k"},
     panel="How sure, how much text",
     brief="Choose a few intents that stand for all.",
@@ -316,37 +315,25 @@ def simulate(
     print_table(frame, repr(known.surprisals), {"difficulty": "{:+.4f}"})
 
 
-@dataclass(frozen=True)
-class Tables:
-    """Tables of surprisals of the same cells, by several language models."""
+def _by_model(call: Call, name: str) -> dict[str, Any]:
+    """Read tables by the names of their files; one of several language models, by their names."""
+    from langdiff.tables.stack import unstack
 
-    surprisals: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Tables of surprisals (.csv, .tsv, .parquet), one per language model.",
-            metavar="SURPRISALS...",
-            callback=existing,
-        ),
-    ]
-    verify: Verify = True
-
-    def open(self) -> dict[str, Any]:
-        """Read the tables, by the names of their files; one of several systems, by their names."""
-        import langdiff as ld
-        from langdiff.tables.stack import unstack
-
-        found: dict[str, Any] = {}
-        for path in self.surprisals:
-            table = ld.read_surprisals(path, verify=self.verify)
-            found |= {path.stem: table} if table.columns is None else unstack(table)
-        return found
+    read = call.read(name)
+    tables = read if isinstance(read, dict) else {call.given[name][0].stem: read}
+    found: dict[str, Any] = {}
+    for stem, table in tables.items():
+        found |= {stem: table} if table.columns is None else unstack(table)
+    return found
 
 
 @Command(
     app,
     "langdiff.generalizability",
     name="reliability",
-    reads={"surprisals": Tables},
+    reads=SURPRISALS,
+    kinds={"surprisals": list[Path]},
+    renamed={**LONG, "surprisals": "surprisals"},
     without=("facets",),
     panel="How sure, how much text",
     brief="Estimate variances, and how many intents it takes.",
@@ -362,7 +349,7 @@ def reliability(
 
     Example: langdiff reliability models/surprisals-char-residual.csv --target 0.95
     """
-    found = call()
+    found = call(surprisals=_by_model(call, "surprisals"))
     output.show(found)
     if output.as_json or target != USUAL_TARGET:  # which the summary tells
         typer.echo(f"Reliability {target:g} takes {found.intents_for(target)!r}.", err=output.as_json)
@@ -451,8 +438,9 @@ Command(
 @Command(
     app,
     "langdiff.flag_outliers",
-    reads={"surprisals_by_lm": Tables},
-    renamed={"q": "q -q"},
+    reads={"surprisals_by_lm": READER},
+    kinds={"surprisals_by_lm": list[Path]},
+    renamed={**LONG, "surprisals_by_lm": "surprisals", "q": "q -q"},
     panel="How sure, how much text",
     brief="Name translations of too many or too few bits.",
 )
@@ -464,7 +452,7 @@ def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
     Example: langdiff flag-outliers models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv -o cells.csv
     """
     check_ending(out, TABLE, "table")
-    found = call()
+    found = call(surprisals_by_lm=_by_model(call, "surprisals_by_lm"))
     if out is not None:
         write_frame(found, out)
     flagged = found[found["flagged"]]

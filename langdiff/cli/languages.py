@@ -1,4 +1,4 @@
-"""Of languages and their texts: predictors, correlations, spread, parity, translationese, published figures."""
+"""Of languages and their texts: correlations, spread, parity, translationese, published figures."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.commands import Call, Command, load
+from langdiff.cli.commands import LONG, READER, Call, Command, load
 from langdiff.cli.options import (
     Corpus,
-    Texts,
     existing,
     existing_after_name,
-    is_given,
     named_files,
     read_frame,
     refuse_given,
@@ -41,51 +39,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_help_panel="Questions")
 TABLES = (".csv", ".tsv", ".parquet")
+OF_TABLES = ("unit", *LONG, "intent_info", "verify")  # options of commands that read tables of surprisals
 LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 RESAMPLES = "n_resamples"
 FAMILIES = ("language", "family")  # columns whose numbers are names
-
-
-@Command(
-    app,
-    "langdiff.predictors",
-    reads={"multitext": Texts},
-    without=("tokenized",),
-    brief="Print predictors of difficulty of editions.",
-)
-def predictors(
-    context: typer.Context,
-    call: Call,
-    all_intents: Annotated[
-        bool, typer.Option("--all-intents", help="Count each edition's own intents, not those shared by all.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Print predictors of difficulty, editions × predictors, as tab-separated values, and missing ones on stderr.
-
-    Example: langdiff predictors bible/ --wals wals/ --feature 26A > predictors.tsv
-    """
-    if is_given(context, "features") and call.given["wals"] is None:
-        raise ConfigError("--feature names features of WALS: give its folder, --wals DIR, too.")
-    multitext = call.read("multitext")
-    result = call(multitext=multitext if all_intents else _shared(multitext), tokenized=not call.given["tokenize"])
-    table = result.to_frame().reset_index()
-    if as_json:
-        print_json(table)
-    else:
-        typer.echo(table.to_csv(sep="\t", index=False, float_format="%.15g"), nl=False)
-    typer.echo(result.summary(), err=True)
-
-
-def _shared(multitext: "Multitext") -> "Multitext":
-    shared = multitext.dropna()
-    if not len(shared):
-        raise DataError(
-            "no intent is in all editions. Choose editions with `langdiff select` or --edition, or count what each "
-            "has with --all-intents, where their sizes cannot be compared."
-        )
-    typer.echo(f"{multitext!r}; shared by all: {len(shared):,} intents", err=True)
-    return shared
 
 
 def _editions(path: Path, _: Call) -> "pd.DataFrame":
@@ -199,7 +156,8 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     app,
     "langdiff.measure_parity",
     reads={"source": Corpus},
-    settings={"langdiff.read_surprisals": ("unit", "verify")},
+    settings={READER: OF_TABLES},
+    renamed=LONG,
     without=("surprisals", "tokenizers"),
     brief="Compare bytes, tokens and bits of the same content.",
 )
@@ -238,11 +196,11 @@ def parity(
     source, bits = _sources(call, surprisals)
     if bits is None:
         reason = "is for bits, and CORPUS is texts: give --surprisals beside them, or leave it out."
-        refuse_given(context, ["model", "unit"], reason)
+        refuse_given(context, ["model", *OF_TABLES[:-1]], reason)
     if not call.given[RESAMPLES]:
         refuse_given(context, ["seed"], f"is of the bootstrap, which {option(RESAMPLES, '0')} leaves out.")
     beside = None if bits is source else bits
-    arguments = call.arguments("source", "unit", "verify")
+    arguments = call.arguments("source", *OF_TABLES)
     files = named_files(tokenizer, "--tokenizer", "tokenizer", "gpt2=tokenizers/gpt2")
     tokenizers = {name: load("langdiff.parity.read_tokenizer")(file) for name, file in files.items()}
     result = load("langdiff.measure_parity")(source, **arguments, surprisals=beside, tokenizers=tokenizers or None)
@@ -259,7 +217,7 @@ def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisa
     import langdiff as ld
 
     corpus = Corpus(**{each.name: call.given[each.name] for each in fields(Corpus)})
-    reading = {"unit": call.given["unit"], "verify": call.given["verify"]}
+    reading = call.reading()
     given = [Path(name) for name in corpus.corpus]
     if len(given) == 1 and given[0].suffix in TABLES and corpus.format != "table":
         if surprisals is not None:
@@ -369,10 +327,10 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
     settings={
         "langdiff.experiments.translationese": ("languages", "min_native"),
         "langdiff.fit": ("model", "restricted", "clusters"),
-        "langdiff.read_surprisals": ("unit", "verify"),
+        READER: tuple(name for name in OF_TABLES if name != "lm"),  # that is the one to train here
         "langdiff.read_multitext": ("format",),
     },
-    renamed={"languages": "language -l"},
+    renamed={"languages": "language -l", **LONG, "lm": "lm"},
     kinds={"lm": str},
     help={"format": "Format of the corpus.", "lm": "Language model to train.", "device": "auto, cpu or cuda."},
     without=("multitext", "languages", "original_language", "edition_info", "cache"),
@@ -442,7 +400,7 @@ def translationese(
     from langdiff.experiments import translationese_by_model
 
     given = call.given
-    unused = ("min_native", "unit", "verify", "beside") if balanced else ONLY_BALANCED
+    unused = ("min_native", "beside", *(set(OF_TABLES) - {"lm"})) if balanced else ONLY_BALANCED
     refuse_given(context, unused, f"is of no use {'with' if balanced else 'without'} --balanced: leave it out.")
     if balanced and not given["languages"]:
         raise ConfigError("--balanced needs the languages to balance: name each with --language.")
@@ -463,7 +421,7 @@ def translationese(
             )
         )
         return
-    tables = [ld.read_surprisals(path, unit=given["unit"], verify=given["verify"]) for path in (table, *(beside or []))]
+    tables = [ld.read_surprisals(path, **call.reading("lm")) for path in (table, *(beside or []))]
     fitting |= {"languages": given["languages"] or None, "min_native": given["min_native"]}
     if beside:
         output.show(translationese_by_model(tables, known, **fitting))

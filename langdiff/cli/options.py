@@ -24,8 +24,8 @@ Given = TypeVar("Given", bound=str | Path | list[str] | list[Path] | None)
 
 
 NO_VALUE = {"", "NA", "NaN", "nan"}
-CODES = {"language"}  # nan is Min Nan Chinese there
-NOT_TESTED = ("language", "family", "genus")
+CODES = {"language", "iso639_3"}  # nan is Min Nan Chinese there
+NOT_TESTED = ("language", "family", "genus", "glottocode", "iso639_3", "name", "macroarea", "matched_by")
 
 
 def existing(given: Given) -> Given:
@@ -220,13 +220,11 @@ class Corpus:
     edition_info: Annotated[
         Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.", callback=existing)
     ] = None
-    edition_column: Annotated[
+    edition_columns: Annotated[
         list[str] | None,
-        typer.Option(
-            "--edition-column", metavar="THEIRS=OURS", help="A column of that file and our name of it (repeat)."
-        ),
+        typer.Option("--rename", metavar="THEIRS=OURS", help="A column of that file and our name of it (repeat)."),
     ] = None
-    edition: Annotated[
+    editions: Annotated[
         list[str] | None,
         typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
     ] = None
@@ -272,7 +270,8 @@ class Corpus:
     def options(self) -> list[str]:
         """Return the names of the options that were given."""
         names = [each.name for each in fields(self)[1:] if getattr(self, each.name) not in (each.default, [])]
-        return [f"--{name.replace('_', '-')}" for name in names]
+        called = {"editions": "edition", "edition_columns": "rename"}
+        return [f"--{called.get(name, name).replace('_', '-')}" for name in names]
 
     def _markers(self) -> "dict[str, OwnKind] | None":
         given = _pairs(self.marker or [], "--marker", "MARKER=KIND, such as untr=char", sides=(0,))
@@ -286,8 +285,8 @@ class Corpus:
             self.corpus,
             format=self.format,
             edition_info=self.edition_info,
-            edition_columns=_pairs(self.edition_column or [], "--edition-column", "THEIRS=OURS, such as Filename=file"),
-            editions=self.edition,
+            edition_columns=_pairs(self.edition_columns or [], "--rename", "THEIRS=OURS, such as Filename=file"),
+            editions=self.editions,
             decode_errors=self.decode_errors,
             on_error=self.on_error,
             ranges=self.ranges,
@@ -333,7 +332,7 @@ Verify = Annotated[
     bool,
     typer.Option(
         "--verify/--no-verify",
-        help="Refuse a table that is not the one that was saved with its provenance; otherwise drop the provenance.",
+        help="Refuse a table that is not the one that was saved with its provenance.",
     ),
 ]
 

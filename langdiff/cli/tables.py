@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from langdiff.cli.commands import Command
+from langdiff.cli.commands import LONG, READER, Call, Command
 from langdiff.cli.options import existing, read_attributes
 from langdiff.cli.output import Json, flat, print_json
 from langdiff.errors import ConfigError
@@ -22,7 +22,7 @@ Fits = Annotated[
 Name = Annotated[list[str] | None, typer.Option(help="Name of a fit, in their order (repeat for more).")]
 By = Annotated[str | None, typer.Option(help="Group editions by this property, such as family.")]
 Rows = Annotated[Literal["editions", "groups"], typer.Option(help="Show editions, or means of groups alone.")]
-Info = Annotated[Path | None, typer.Option(help="Table of the editions (.csv, .tsv).", callback=existing)]
+Info = Annotated[Path | None, typer.Option(help="Properties of the editions, indexed by edition.", callback=existing)]
 Wanted = Annotated[
     list[str] | None, typer.Option("--contrast", help="Contrast, such as 'deu - mean(fra, spa)' (repeat for more).")
 ]
@@ -36,7 +36,6 @@ Order = Annotated[Literal["first", "name", "family", "mean"], typer.Option(help=
 Names = Annotated[str | None, typer.Option(help="Property of editions that is printed as their name.")]
 Model = Annotated[str, typer.Option(help="Regression model of tables that are fitted.")]
 Clusters = Annotated[str, typer.Option(help="Clusters of intents of tables that are fitted; none for none.")]
-IntentInfo = Annotated[Path | None, typer.Option(help="Table of the intents (.csv, .tsv).", callback=existing)]
 Out = Annotated[
     list[Path] | None,
     typer.Option(
@@ -46,9 +45,10 @@ Out = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of the draws.", min=0)]
 
 
-@Command(app, brief="Table of fits side by side, pairs and differences.")
+@Command(app, READER, without=("path",), renamed=LONG, brief="Table of fits side by side, pairs and differences.")
 def table(
     fits: Fits,
+    call: Call,
     name: Name = None,
     by: By = None,
     rows: Rows = "editions",
@@ -64,7 +64,6 @@ def table(
     names: Names = None,
     model: Model = "2",
     clusters: Clusters = "auto",
-    intent_info: IntentInfo = None,
     seed: Seed = 0,
     out: Out = None,
     as_json: Json = False,
@@ -86,7 +85,7 @@ def table(
     if pairs or baseline is not None:
         contrasts = "pairs" if pairs else f"vs {baseline}"
     made = ld.table(
-        _read(fits, name or [], model=model, clusters=clusters, intent_info=intent_info),
+        _read(fits, name or [], call, model=model, clusters=clusters),
         by=by,
         rows=rows,
         contrasts=contrasts,
@@ -107,9 +106,10 @@ def table(
         typer.echo(made.text())
 
 
-@Command(app, name="pairs", hidden=True)
+@Command(app, READER, without=("path",), renamed=LONG, name="pairs", hidden=True)
 def all_pairs(
     fit: Annotated[Path, typer.Argument(help="Saved fit, or table of surprisals.", callback=existing)],
+    call: Call,
     baseline: Baseline = None,
     adjust: Adjust = "max-t",
     level: Level = 0.95,
@@ -123,6 +123,7 @@ def all_pairs(
     """
     table(
         [fit],
+        call,
         pairs=baseline is None,
         baseline=baseline,
         adjust=adjust,
@@ -133,12 +134,12 @@ def all_pairs(
     )
 
 
-@Command(app, hidden=True)
+@Command(app, READER, without=("path",), renamed=LONG, hidden=True)
 def compare_lms(
     tables: Fits,
+    call: Call,
     model: Model = "2",
     clusters: Clusters = "auto",
-    intent_info: IntentInfo = None,
     seed: Seed = 0,
     out: Out = None,
     as_json: Json = False,
@@ -149,17 +150,17 @@ def compare_lms(
     """
     table(
         tables,
+        call,
         paired=True,
         model=model,
         clusters=clusters,
-        intent_info=intent_info,
         seed=seed,
         out=out,
         as_json=as_json,
     )
 
 
-def _read(paths: list[Path], names: list[str], **settings: Any) -> dict[str, Any]:
+def _read(paths: list[Path], names: list[str], call: Call, **settings: Any) -> dict[str, Any]:
     """Return the fits that files hold, or that are made of tables, by name."""
     import langdiff as ld
     from langdiff.tables.stack import unstack
@@ -168,7 +169,7 @@ def _read(paths: list[Path], names: list[str], **settings: Any) -> dict[str, Any
     for path in paths:
         if path.suffix in (".csv", ".tsv", ".parquet"):
             clusters = None if settings["clusters"] == "none" else settings["clusters"]
-            read = ld.read_surprisals(path, intent_info=settings["intent_info"])
+            read = ld.read_surprisals(path, **call.reading())
             parts = unstack(read)
             for name, part in parts.items():
                 own = path.stem if len(parts) == 1 else name

@@ -36,6 +36,7 @@ def read_surprisals(
     intent: str | None = None,
     edition: str | None = None,
     bits: str | None = None,
+    lm: str | None = None,
     intent_info: pd.DataFrame | str | Path | None = None,
     verify: bool = True,
 ) -> Surprisals:
@@ -58,6 +59,8 @@ def read_surprisals(
         Column of the editions in a long table, where it has another name.
     bits : str, optional
         Column of surprisals or log-probabilities in a long table, where it has another name.
+    lm : str, optional
+        Column of the language model, the same in all rows, in a long table where it has another name.
     intent_info : DataFrame, str or Path, optional
         Table of the intents, with their documents, for example; see `Surprisals.with_intent_info`.
     verify : bool
@@ -95,7 +98,9 @@ def read_surprisals(
     if unit is not None:
         check_unit(unit)
     frame = read_table_file(path)
-    named = {ours: name for ours, name in zip(CELL, (intent, edition, bits), strict=True) if name is not None}
+    named = {
+        ours: name for ours, name in zip((*CELL, "lm"), (intent, edition, bits, lm), strict=True) if name is not None
+    }
     if not named and is_of_logs(frame):
         table = _of_logs(frame, unit, path)
     elif named or is_long(frame):

@@ -11,5 +11,7 @@ from .association.result import adjust as adjust
 from .association.result import benjamini_hochberg as benjamini_hochberg
 from .genealogy.glottolog import read_glottolog as read_glottolog
 from .genealogy.tree import read_tree as read_tree
+from .predictors.languages import LanguageTable as LanguageTable
+from .predictors.languages import language_table as language_table
 from .predictors.table import Predictors as Predictors
 from .predictors.wals import read_wals as read_wals

@@ -22,6 +22,7 @@ from langdiff.errors import LangdiffWarning
 from langdiff.run.analysis import Analysis, Figure
 from langdiff.treebanks.tree import Tree
 from langdiff.treebanks.treebank import Treebank
+from langdiff.typology.predictors.wals import Wals
 from tests.golden.make import AREAS, all_cases
 
 MADE_BY = {  # the golden case that makes a result of each class
@@ -122,6 +123,18 @@ def attachment():
         return ld.constructions.evaluate_attachment(bank, {"a_b & <i>": bank})
 
 
+def languages():
+    """Look up two languages, one of which is none."""
+    rows = {"name": ["German"], "family": "", "codes": [("deu",)], "sample": 100, "coded": 1, "glottocode": "stan1295"}
+    rows |= {"macroarea": "", "latitude": 48.0, "longitude": 12.0}
+    wals = Wals(
+        features=pd.Series({"81A": "Order"}),
+        languages=pd.DataFrame(rows, index=pd.Index(["ger"], name="wals")),
+        values=pd.DataFrame({"language": ["ger"], "feature": "81A", "number": 1, "label": "a_b & <i>"}),
+    )
+    return ld.typology.language_table(["de", "Germann"], wals=wals, features="81A")
+
+
 MADE_HERE = {
     "AttachmentScores": attachment,
     "Alignment": lambda: ld.corpora.check_alignment(out_of_step()),
@@ -143,6 +156,7 @@ MADE_HERE = {
     ),
     "Pairs": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).pairs(),
     "Table": lambda: ld.table({f"lm {seed}": ld.fit(ld.simulate(60, 3, seed=seed).surprisals) for seed in (1, 2)}),
+    "LanguageTable": languages,
     "Effects": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).effects,
     "Number": lambda: ld.generalizability(ld.simulate(60, 5, seed=1).surprisals).intents_for(0.95),
     "Plan": lambda: ld.plan(1, noise=0.17, seed_sd=0.006, n_seeds=3),

@@ -117,13 +117,13 @@ def test_columns_of_editions(langdiff, tmp_path):
         "--by-edition",
         "--json",
     )
-    done = langdiff(*say, "--edition-column", "Datei=file", "--edition-column", "Sprache=language")
+    done = langdiff(*say, "--rename", "Datei=file", "--rename", "Sprache=language")
     assert json.loads(done.out)["editions"][0]["language"] == "deu"
-    refused = langdiff(*say, "--edition-column", "Datei")
-    assert "--edition-column Datei: write THEIRS=OURS" in refused.err
+    refused = langdiff(*say, "--rename", "Datei")
+    assert "--rename Datei: write THEIRS=OURS" in refused.err
     for twice in (["Datei=file", "Datei=edition"], ["Datei=file", "Sprache=file"]):
-        options = [part for pair in twice for part in ("--edition-column", pair)]
-        assert f"--edition-column {twice[0]} and {twice[1]} name the same twice" in langdiff(*say, *options).err
+        options = [part for pair in twice for part in ("--rename", pair)]
+        assert f"--rename {twice[0]} and {twice[1]} name the same twice" in langdiff(*say, *options).err
 
 
 def test_their_names_of_columns_may_have_equals_signs(langdiff, tmp_path):
@@ -138,14 +138,14 @@ def test_their_names_of_columns_may_have_equals_signs(langdiff, tmp_path):
         "--by-edition",
         "--json",
     )
-    done = langdiff(*say, "--edition-column", "x=file=file", "--edition-column", "a=b=c=language")
+    done = langdiff(*say, "--rename", "x=file=file", "--rename", "a=b=c=language")
     assert done.code == 0, done.err
     assert json.loads(done.out)["editions"][0]["language"] == "deu"
 
 
 def test_columns_of_no_table_are_refused(langdiff, tmp_path):
     (tmp_path / "a.txt").write_text("01001001\ta\n")
-    done = langdiff("corpora", "describe", tmp_path / "a.txt", "--edition-column", "Datei=file")
+    done = langdiff("corpora", "describe", tmp_path / "a.txt", "--rename", "Datei=file")
     assert (done.code, done.out) == (1, "")
     assert "there is none: metadata.csv is not in the folder of the files" in done.err
 

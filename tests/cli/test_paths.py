@@ -15,7 +15,7 @@ from langdiff.cli.commands import Late
 from langdiff.cli.options import existing, existing_after_name, existing_here, existing_named, split_name
 from langdiff.errors import DataError
 
-WRITTEN = {"out", "plot", "report", "truth", "cache", "outcomes", "resume"}
+WRITTEN = {"unmatched", "out", "plot", "report", "truth", "cache", "outcomes", "resume"}
 
 
 def _parameters(command, name="langdiff"):

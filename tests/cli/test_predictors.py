@@ -86,3 +86,54 @@ def test_wals_of_real_bibles(langdiff, real_data):
     unknown = langdiff("predictors", real_data / "bible", *kept, "--wals", real_data / "wals", "--feature", "26B")
     assert unknown.code == 1
     assert "no feature '26B'. The most similar: 26A" in unknown.err
+
+
+@pytest.fixture
+def wals(tmp_path):
+    tables = {
+        "languages": "ID,Name,ISO639P3code,Glottocode,Family\nger,German,deu,stan1295,\neng,English,eng,stan1293,\n",
+        "parameters": "ID,Name\n81A,Order\n",
+        "codes": "ID,Parameter_ID,Name,Number\n81A-1,81A,SOV,1\n81A-2,81A,SVO,2\n",
+        "values": "Language_ID,Parameter_ID,Code_ID\nger,81A,81A-1\neng,81A,81A-2\n",
+    }
+    (folder := tmp_path / "wals").mkdir()
+    for name, text in tables.items():
+        (folder / f"{name}.csv").write_text(text)
+    return folder
+
+
+def test_codes_of_a_table_or_a_fit_are_looked_up_without_a_corpus(langdiff, wals, tmp_path):
+    (tmp_path / "d.csv").write_text("language,difficulty\nde,0.1\nEnglish,-0.1\nDeutsch,0.2\n")
+    out, names = tmp_path / "p.tsv", tmp_path / "x.txt"
+    files = ["--out", out, "--unmatched", names]
+    done = langdiff("predictors", "--codes", tmp_path / "d.csv", "--wals", wals, "--feature", "81A", *files)
+    assert (done.code, done.out) == (0, ""), done.err
+    assert "Not matched, 1 of 3 names: Deutsch: German (deu)?" in done.err
+    assert names.read_text() == "Deutsch\n"
+    found = pd.read_csv(out, sep="\t", index_col="edition")
+    assert found["iso639_3"].fillna("").to_dict() == {"de": "deu", "English": "eng", "Deutsch": ""}
+    assert found["81A"].fillna("").to_dict() == {"de": "SOV", "English": "SVO", "Deutsch": ""}
+    bits = ld.simulate(30, 3, seed=1).surprisals.bits.set_axis(["deu", "eng", "x"], axis=1)
+    ld.fit(bits).save(tmp_path / "f.json")
+    done = langdiff("predictors", "--codes", tmp_path / "f.json", "--wals", wals, "--feature", "81A")
+    assert table(done.out)["81A"].dropna().to_dict() == {"deu": "SOV", "eng": "SVO"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["d.csv"], "d.csv: this is a table of numbers: pass it as --codes."),
+        ([], "nothing to describe: give a CORPUS, or a table of languages with --codes"),
+        (["--codes", "d.csv"], "there is nothing to look names up in: give --wals, --glottolog or both."),
+        (["d.csv", "--codes", "d.csv"], "CORPUS is for texts, and --codes names languages"),
+        (["--codes", "d.csv", "--all-intents"], "--all-intents is for texts, and --codes names languages"),
+        (["d.csv", "--unmatched", "x.txt"], "--unmatched is for --codes TABLE"),
+        (["--codes", "d.csv", "--out", "x.cvs"], "x.cvs: unknown kind of table '.cvs'"),
+    ],
+)
+def test_texts_and_codes_are_kept_apart(langdiff, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text("language,difficulty\ndeu,0.1\neng,-0.1\n")
+    done = langdiff("predictors", *arguments)
+    assert (done.code in (1, 2), done.out) == (True, "")
+    assert message in done.err

@@ -85,8 +85,7 @@ def test_clusters_that_no_table_has_are_told_without_python(langdiff, tmp_path, 
     assert "--clusters nonsense: " in done.err
     assert "with_intent_info" not in done.err
     assert "Series" not in done.err
-    advice = "columns intent_NAME" if command == "translationese" else "a table of intents that has it as --intent-info"
-    assert advice in done.err
+    assert "a table of intents that has it as --intent-info" in done.err
 
 
 @pytest.mark.filterwarnings("default::langdiff.errors.LangdiffWarning")

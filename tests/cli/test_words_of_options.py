@@ -168,7 +168,7 @@ CASES = {
     "vref": (["corpora", "describe", "texts", "--format", "ebible"], "pass it as --vref"),
     "columns": (
         ["corpora", "describe", "verses", "--format", "pbc", "--edition-info", "about.csv"],
-        "--edition-column;",
+        "--rename;",
     ),
     "editions": (["corpora", "describe", "logs.csv"], "name the editions to read (--edition)"),
     "unit": (["fit", "logs.csv"], "pass --unit nats"),

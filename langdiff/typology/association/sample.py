@@ -14,6 +14,9 @@ from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.tables.effect_sources import Sources, effects_by_source
 from langdiff.typology.association.correlation import MIN_LANGUAGES
 
+BESIDE = ("language", "family", "genus")  # columns that say what a row is, and are no predictors
+# further such columns of tables of languages, as `langdiff.typology.language_table` writes them
+OF_LANGUAGES = ("glottocode", "iso639_3", "name", "macroarea", "latitude", "longitude", "matched_by")
 Averaging = Literal["difficulty", "factor"]
 Unit = Literal["language", "edition"]
 
@@ -170,7 +173,10 @@ def _predictor_table(
         twice = names[names.duplicated()].unique()
         if len(twice):
             raise DataError(f"predictors have {len(twice)} {what} of the same name: {listing(twice)}.")
-    beside = [name for name in ("language", "family", "genus") if name in table]
+    if "matched_by" in table:
+        edition_info = _of_languages(table, editions) if edition_info is None else edition_info
+        table = table.drop(columns=[name for name in OF_LANGUAGES if name in table])
+    beside = [name for name in BESIDE if name in table]
     if edition_info is None and "language" in beside:
         edition_info = table[beside]
     elif edition_info is None and "family" in beside:  # every row is a language of its own
@@ -181,6 +187,20 @@ def _predictor_table(
         raise DataError("there are no predictors; give a table with at least one column.")
     clean = {name: _clean(str(name), table[name]) for name in table}
     return pd.DataFrame(clean).rename(columns=str), edition_info
+
+
+def _of_languages(table: pd.DataFrame, editions: pd.Index) -> pd.DataFrame:
+    """Return the information on editions that a table of languages holds: their codes as language, and families.
+
+    A name that no code was found for, or that the table lacks, stands for itself.
+    """
+    names = table.index.union(editions, sort=False)
+    language = pd.Series(names, names, dtype=object)
+    for column in ("glottocode", "iso639_3"):
+        codes = table[column].replace("", None).reindex(names) if column in table else pd.Series(None, names)
+        language = codes.where(codes.notna(), language)
+    info = pd.DataFrame({"language": language})
+    return info.assign(family=table["family"].replace("", None).reindex(names)) if "family" in table else info
 
 
 def _clean(name: str, column: pd.Series) -> pd.Series:
