@@ -98,7 +98,7 @@ def testaments(lm: str = "char-residual-quick") -> Surprisals:  # noqa: PT028 - 
     Parameters
     ----------
     lm : str
-        The language model, which learned from 5,219 verses of each edition: the character LSTM
+        The language model, which learned from 5,209 verses of each edition: the character LSTM
         ``"char-residual-quick"``, ``"bpe-residual-quick"`` or the character 6-grams ``"kneser-ney-6"``.
 
     Returns

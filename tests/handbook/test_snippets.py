@@ -126,7 +126,6 @@ PREPARED = {
     "docs/parity.md": Page((material.logs,)),
     "docs/perturbations.md": Page((material.ntrex,), smaller={"kneser-ney-6": "kneser-ney-4"}),
     "docs/predictors.md": Page((material.bible, material.world, material.treebanks)),
-    "docs/results-first.md": Page((material.bible,), smaller={"/path/to/data": "$PWD/DATA"}, slow=True),
     "docs/selection.md": Page((material.bible,), smaller={"20_000": "200"}),
     "docs/translationese.md": Page((material.wmt, material.tables), slow=True),
     "docs/treebanks.md": Page((material.treebanks,)),
