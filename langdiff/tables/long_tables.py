@@ -70,6 +70,9 @@ _METADATA = b"langdiff.provenance"  # of a Parquet file
 _INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of rows without names
 
 
+KINDS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
+
+
 def table_kind(path: Path) -> str:
     """Return the separator or ``"parquet"``, according to the suffix of a file name.
 
@@ -78,10 +81,9 @@ def table_kind(path: Path) -> str:
     ConfigError
         If the name does not end in .csv, .tsv or .parquet.
     """
-    kinds = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
-    if path.suffix not in kinds:
+    if path.suffix not in KINDS:
         raise ConfigError(f"{path}: unknown kind of table {path.suffix!r}; use .csv, .tsv or .parquet.")
-    return kinds[path.suffix]
+    return KINDS[path.suffix]
 
 
 def write_table_file(
@@ -123,10 +125,11 @@ def read_table_file(path: Path) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If it cannot be read as a table.
+        If it cannot be read as a table, or is a folder, whose tables the message names.
     ConfigError
         If the name has another ending.
     """
+    refuse_folder(path)
     kind = table_kind(path)
     if kind == "parquet":
         try:
@@ -138,6 +141,21 @@ def read_table_file(path: Path) -> pd.DataFrame:
     header, rows = read_table(path, separator_of(path, kind))  # names such as "nan" (Min Nan) are not missing values
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
+
+
+def refuse_folder(path: Path) -> None:
+    """Refuse a folder where a table is asked for.
+
+    Raises
+    ------
+    DataError
+        If it is a folder; the message names the tables in it.
+    """
+    if path.is_dir():
+        tables = [file for place in (path, path / "surprisals") for file in sorted(place.glob("*.*"))]
+        tables = [file for file in tables if file.suffix in KINDS]
+        inside = f"give one of its tables: {listing(map(str, tables))}" if tables else "there is no table in it"
+        raise DataError(f"{path}: a folder, where a table is asked for; {inside}.")
 
 
 def separator_of(path: File, kind: str) -> str:

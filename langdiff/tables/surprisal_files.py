@@ -22,6 +22,7 @@ from langdiff.tables.long_tables import (
     place_of_record,
     read_record,
     read_table_file,
+    refuse_folder,
     table_kind,
     with_usual_names,
 )
@@ -94,6 +95,7 @@ def read_surprisals(
     Surprisals by mine: 2 intents × 2 editions, 1 of 4 cells missing
     """
     path = as_path(local_copy(path))
+    refuse_folder(path)
     table_kind(path)  # an error before the file is looked for
     if unit is not None:
         check_unit(unit)

@@ -129,3 +129,13 @@ def test_columns_named_twice(tmp_path):
     parquet.write_table(pa.table([["1"], ["eng"], [1.0], [2.0]], names=["intent", "edition", "bits", "bits"]), path)
     with pytest.raises(DataError, match=r"x\.parquet: cannot be read as a table: .*bits"):
         ld.read_surprisals(path)
+
+
+def test_a_folder_names_its_tables(tmp_path):
+    folder = tmp_path / "models.csv"  # whoever takes --out of `langdiff train` for a file
+    (folder / "surprisals").mkdir(parents=True)
+    with pytest.raises(DataError, match="a folder, where a table is asked for; there is no table in it"):
+        ld.read_surprisals(folder)
+    ld.simulate(5, 2, seed=1).surprisals.save(folder / "surprisals" / "char.csv")
+    with pytest.raises(DataError, match=r"give one of its tables: '.*models.csv/surprisals/char.csv'"):
+        ld.read_surprisals(folder)
