@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import typer
 
+from langdiff.base.types import OnError
 from langdiff.cli.commands import Command
 from langdiff.cli.options import existing, existing_after_name, named_files, split_name
 from langdiff.cli.output import (
@@ -253,6 +254,10 @@ def study(
     queries: Annotated[
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
     ] = None,
+    on_error: Annotated[
+        OnError,
+        typer.Option("--on-error", help="Outputs that cannot be used: an error that lists all, or left out and named."),
+    ] = "raise",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -269,7 +274,7 @@ def study(
     asked = None
     if targets != "none":
         asked = mine_candidates(gold, queries=queries).gold() if targets == "candidates" else mined_gold(gold)
-    table = study_outputs(gold, folder, targets=asked, fit=None if asked is None else fit_outcomes)
+    table = study_outputs(gold, folder, targets=asked, fit=None if asked is None else fit_outcomes, on_error=on_error)
     if out is not None:
         write_frame(table, out)
     if as_json:

@@ -206,7 +206,7 @@ def test_a_treebank_is_not_a_gold_set(langdiff, files):
     assert "is a treebank, and targets or their sentences are asked for: give mined --sentences" in done.err
 
 
-@pytest.mark.filterwarnings("ignore:no ability is estimated")
+@pytest.mark.filterwarnings("ignore:no ability is estimated", "default:1 of 4 outputs cannot be used")
 def test_study(langdiff, files):
     folder = files / "outputs"
     folder.mkdir()
@@ -229,5 +229,13 @@ def test_study(langdiff, files):
     bare = langdiff(*asked, "--targets", "none", "--json")
     assert [row["parser"] for row in json.loads(bare.out)] == table.index.tolist()
     assert "recall" not in json.loads(bare.out)[0]
+    (folder / "nine.conllu").write_text(bank.replace("\t_\n", "\n", 1))
+    refused = langdiff(*asked, "--targets", "none")
+    assert refused.code == 1
+    assert "1 of 4 outputs cannot be used:" in refused.err
+    assert "leave them out: --on-error skip." in refused.err
+    skipped = langdiff(*asked, "--targets", "none", "--json", "--on-error", "skip")
+    assert json.loads(skipped.out) == json.loads(bare.out)
+    assert "nine.conllu, line 2: 9 columns" in skipped.err
     refused = langdiff(*asked, "--targets", "none", "--queries", files / "gold.tsv")
     assert "--targets none does not use" in refused.err
