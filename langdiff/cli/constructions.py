@@ -245,12 +245,12 @@ def study(
     ],
     gold: Annotated[Path, typer.Option(help="Treebank of the same text (.conllu, .gz).", callback=existing)],
     targets: Annotated[
-        Literal["candidates", "mined", "none"],
+        Literal["mined", "candidates", "none"],
         typer.Option(
-            help="Targets of recall and ability: all candidates of the queries, which nobody has read; the mined set "
-            "of the package; or none, for other languages."
+            help="Targets of recall and ability: the mined set of the package, which was read; all candidates of the "
+            "queries, which nobody has read; or none, for other languages."
         ),
-    ] = "candidates",
+    ] = "mined",
     queries: Annotated[
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
     ] = None,
@@ -270,10 +270,17 @@ def study(
 
     check_ending(out, TABLE)
     if queries is not None and targets != "candidates":
-        raise ConfigError(f"--queries finds candidates, which --targets {targets} does not use. Leave it out.")
+        raise ConfigError(
+            f"--queries finds candidates, which --targets {targets} does not use; use --targets candidates."
+        )
     asked = None
-    if targets != "none":
-        asked = mine_candidates(gold, queries=queries).gold() if targets == "candidates" else mined_gold(gold)
+    if targets == "mined":
+        try:
+            asked = mined_gold(gold)
+        except DataError as error:
+            raise DataError(f"{gold}: {error} Of other treebanks use --targets candidates or none.") from error
+    elif targets == "candidates":
+        asked = mine_candidates(gold, queries=queries).gold()
     table = study_outputs(gold, folder, targets=asked, fit=None if asked is None else fit_outcomes, on_error=on_error)
     if out is not None:
         write_frame(table, out)

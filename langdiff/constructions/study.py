@@ -50,8 +50,8 @@ def study_outputs(
         Folder of files ``NAME.conllu``, plain or compressed, or a mapping from names to files: each the output of a
         parser for the same text in the same order.
     targets : GoldTargets, optional
-        Targets in sentences of the treebank, such as ``mine_candidates(treebank).gold()``; they are judged by the rules
-        for Universal Dependencies. Without them there are no columns of recall and ability.
+        Targets in sentences of the treebank, such as ``mined_gold(treebank)``; they are judged by the rules for
+        Universal Dependencies. Without them there are no columns of recall and ability.
     fit : callable, optional
         `langdiff.fit_outcomes`, with which abilities are estimated: items at random, errors by sentence. Without it
         there are none.

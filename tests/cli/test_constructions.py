@@ -130,7 +130,7 @@ def test_gold_sets_of_the_package(langdiff, files):
     assert done.code == 1
     assert "targets of mined need the CoNLL-U files of the treebanks" in done.err
     done = langdiff("constructions", "check", "mined", "--sentences", files / "bank.conllu")
-    assert "none of the sentences is in these files" in done.err
+    assert "none of the mined sentences is in these files" in done.err
     done = langdiff("constructions", "check", files / "gold.tsv")
     assert "need the file of sentences" in done.err
     for command in ("check", "evaluate"):
@@ -219,7 +219,11 @@ def test_study(langdiff, files):
     }.items():
         (files / f"{path}.conllu").write_text(text)
     asked = ["constructions", "study", folder, "--gold", files / "gold.conllu"]
-    done = langdiff(*asked, "--out", files / "study.csv")
+    refused = langdiff(*asked)
+    assert refused.code == 1
+    assert "gold.conllu: none of the mined sentences is in these files" in refused.err
+    assert "Of other treebanks use --targets candidates or none." in refused.err
+    done = langdiff(*asked, "--targets", "candidates", "--out", files / "study.csv")
     assert done.code == 0, done.err
     assert "Study of 3 parsers" in done.out
     table = pd.read_csv(files / "study.csv").set_index("parser")
