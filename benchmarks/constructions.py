@@ -4,11 +4,11 @@
     python benchmarks/constructions.py [DATA] --outputs FOLDER
 
 DATA, by default LANGDIFF_DATA (../shared/data without it), is a folder with `ud/*.conllu.gz` and
-`pud/en_pud.conllu.gz`; of the mined set the sentences of EWT, GUM and PUD are used. `--udpipe` is a UDPipe 1 model, which `--train` first makes of LinES and ParTUT (four minutes);
-it parses words with the treebanks' parts of speech. `--spacy` is an installed package with a spaCy model for English,
-such as en_core_web_sm; it parses the treebanks' words. With `--outputs`, a folder
-of files SYSTEM.conllu for English PUD, only these are compared: matched share, recall of the mined targets, ability,
-LAS and distance from gold trees.
+`pud/en_pud.conllu.gz`; of the mined set the sentences of EWT, GUM and PUD are used. `--udpipe` is a UDPipe 1 model,
+which `--train` first makes of LinES and ParTUT (four minutes); it parses words with the treebanks' parts of speech.
+`--spacy` is an installed spaCy model for English, such as en_core_web_sm; it parses the treebanks' words.
+With `--outputs`, a folder of files SYSTEM.conllu for English PUD, only these are compared: matched share, recall of the
+mined targets, ability, LAS and distance from gold trees.
 """
 
 import argparse

@@ -4,7 +4,15 @@ import pandas as pd
 import pytest
 
 import langdiff.constructions
-from langdiff.constructions import constructed_gold, evaluate, mine_candidates, mined_counts, mined_gold, read_parses
+from langdiff.constructions import (
+    constructed_gold,
+    evaluate,
+    mine_candidates,
+    mined_counts,
+    mined_gold,
+    read_parses,
+    study_outputs,
+)
 from langdiff.constructions.graphs import read_graphs
 from langdiff.constructions.target import PHENOMENA
 from langdiff.errors import DataError
@@ -83,6 +91,8 @@ def test_the_mined_set_on_the_treebanks(real_data):
     assert scores[("barerel", "ARG2/MOD", "enhanced")] == 20 / 48
     # objects on the right of both conjuncts are not always propagated
     assert scores[("rnr", "ARG2:second", "enhanced")] == 21 / 36
+    table = study_outputs(files[0], {"tree": files[0]}, targets=mined_gold(files[0]))
+    assert table[["las", "parsed", "recall"]].to_numpy().tolist() == [[1, 1, 1]]
     assert list(mined_gold(files[0]).sentences) == [item for item, bank in gold.treebanks.items() if bank == "en_pud"]
 
 
