@@ -24,6 +24,7 @@ LONGER = {
     "evidence/models.md": 1016,
     "evidence/outcomes.md": 917,
     "evidence/predictors.md": 1183,
+    "evidence/translationese.md": 968,
     "evidence/typology.md": 2436,
     "experiments.md": 1074,
     "from-text-to-bits.md": 952,
@@ -43,7 +44,6 @@ LONGER = {
     "results-first.md": 1028,
     "selection.md": 1484,
     "stan.md": 1491,
-    "translationese.md": 2036,
     "treebanks.md": 1750,
     "typology.md": 1243,
 }
