@@ -17,7 +17,7 @@ LONGER = {
     "corpora.md": 1494,
     "costep.md": 1201,
     "curves.md": 1167,
-    "discourse.md": 1901,
+    "discourse.md": 1024,
     "evidence/curves.md": 1654,
     "evidence/inference.md": 1158,
     "evidence/language-models.md": 2231,
