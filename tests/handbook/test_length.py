@@ -38,7 +38,7 @@ LONGER = {
     "parallelism-scores.md": 1119,
     "parallelism-taggers.md": 1016,
     "parallelism.md": 1215,
-    "parity.md": 1867,
+    "parity.md": 963,
     "perturbations.md": 1311,
     "predictors.md": 1013,
     "results-first.md": 1028,
