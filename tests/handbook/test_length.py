@@ -43,7 +43,6 @@ LONGER = {
     "results-first.md": 1028,
     "selection.md": 1484,
     "stan.md": 1491,
-    "treebanks.md": 1750,
     "typology.md": 1243,
 }
 
