@@ -42,7 +42,6 @@ LONGER = {
     "predictors.md": 1013,
     "results-first.md": 1028,
     "selection.md": 1484,
-    "stan.md": 1491,
     "typology.md": 1243,
 }
 
