@@ -41,7 +41,6 @@ LONGER = {
     "perturbations.md": 1311,
     "predictors.md": 1013,
     "results-first.md": 1028,
-    "selection.md": 1484,
     "typology.md": 1243,
 }
 
