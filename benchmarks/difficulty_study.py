@@ -169,8 +169,11 @@ ROWS = (
 )
 
 
-def report(tables, languages, networks=()):
-    """Print the shares of each row, and of some the correlations of corpora and how many pairs of languages differ."""
+def report(tables, languages, networks=(), seeds=1):
+    """Print the shares of each row, and of some the correlations of corpora and how many pairs of languages differ.
+
+    Of several seeds the first stands for all, but for a last row of networks with all of their seeds.
+    """
     rows = [*ROWS, ((*MAIN, "pud"), ("kneser-ney-6",), (325,))]
     if networks:
         rows.append((MAIN, (*NGRAMS, "ppmd", *networks), (325, 1300)))
@@ -185,6 +188,13 @@ def report(tables, languages, networks=()):
             pairs = found.stable.pairs().to_frame()
             print(f"{int((pairs['p_adjusted'] < 0.05).sum())} of {len(pairs)} pairs of languages differ")
             agreement(found)
+    if seeds > 1:
+        some = {name: table for name, table in tables.items() if name.split("/")[1] in networks}
+        found = ld.difficulty_shares(some, languages=languages, facets=facets_of(some))
+        print(f"\n== {', '.join(MAIN)}; {', '.join(networks)}; {seeds} seeds\n{found.summary()}", flush=True)
+        d = found.difficulties
+        r = [d[name].corr(d[f"{name}/{seed}"]) for name in some if name.count("/") == 2 for seed in range(1, seeds)]
+        print(f"first with other seeds: r {min(r):.3f} to {max(r):.3f}")
 
 
 def agreement(found):
@@ -245,7 +255,7 @@ def main():
         tables, languages = compute(options.out, options.networks, options.seeds)
     print("other editions of the same texts\n", contrasts(options.out).round(4).to_string(), sep="")
     print(len(tables), "tables,", len(set(languages.values())), "languages")
-    report(tables, languages, options.networks)
+    report(tables, languages, options.networks, options.seeds)
     kinship(tables, languages)
 
 

@@ -1,8 +1,9 @@
-"""First results: the table of a finished run, and how far language models and regression models agree.
+"""First results: the table of twenty New Testaments, and how far language models and regression models agree.
 
-    OMP_NUM_THREADS=1 python benchmarks/first_results.py RUN
+    OMP_NUM_THREADS=1 python benchmarks/first_results.py [RUN]
 
-RUN is a run directory of ``examples/bible-new-testament.toml``, whose tables of surprisals are read. It takes seconds.
+The bits are those that the package ships, or of a run directory, such as one of ``examples/bible-new-testament.toml``,
+whose tables of surprisals are read. It takes seconds.
 """
 
 import argparse
@@ -12,8 +13,10 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
+from langdiff.datasets import testaments
 from langdiff.regression.variants import find_variant
 
+SHIPPED = ("char-residual-quick", "bpe-residual-quick", "kneser-ney-6")
 MODELS = [("1", None), ("2", None), ("2L", None), ("2C", None), ("3", 0.03)]
 TRANSLATIONS = ("eng-kjv", "eng-web")
 
@@ -26,9 +29,9 @@ def show_difficulties(tables: dict[str, ld.Surprisals], fits: dict[str, ld.Diffi
         columns[lm, "bits per character"] = tables[lm].bits_per_character()["bits_per_character"].round(3)
         columns[lm, "%"] = shown["percent"].round(1)
         columns[lm, "±"] = shown["percent_std_error"].round(1)
-        columns[lm, "rank"] = shown["percent"].rank(ascending=False).astype(int)
+        columns[lm, "ranks"] = shown["rank_low"].astype(str) + "–" + shown["rank_high"].astype(str)
     first = next(iter(fits))
-    print(pd.DataFrame(columns).sort_values((first, "rank")).to_string())
+    print(pd.DataFrame(columns).sort_values((first, "%"), ascending=False).to_string())
 
 
 def show_agreement(tables: dict[str, ld.Surprisals], fits: dict[str, ld.DifficultyFit]) -> None:
@@ -62,9 +65,9 @@ def main() -> None:
     parser.add_argument("run", type=Path, nargs="?", help="a run directory with surprisals/*.csv")
     options = parser.parse_args()
     if options.run is None:
-        print("nothing is shown without a run directory")
-        return
-    tables = {path.stem: ld.read_surprisals(path) for path in sorted((options.run / "surprisals").glob("*.csv"))}
+        tables = {lm: testaments(lm) for lm in SHIPPED}
+    else:
+        tables = {path.stem: ld.read_surprisals(path) for path in sorted((options.run / "surprisals").glob("*.csv"))}
     fits = {lm: ld.fit(table, model="2") for lm, table in tables.items()}
     show_difficulties(tables, fits)
     show_agreement(tables, fits)

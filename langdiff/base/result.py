@@ -241,6 +241,10 @@ class Result(Tabular):
             raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error
 
 
+TABLES = (".csv", ".tsv", ".parquet")
+READABLE = (*TABLES, ".json")  # endings by which a text is taken for a path
+
+
 def read(path: str | Path) -> Any:
     """Read a result, a table or a trained model that was saved by its method `save`.
 
@@ -275,13 +279,25 @@ def read(path: str | Path) -> Any:
     package: Any = importlib.import_module("langdiff")
     if path.is_dir():
         return _read_model(path, package)
-    if path.suffix.lower() in (".csv", ".tsv", ".parquet"):
+    if path.suffix.lower() in TABLES:
         return _read_table(path, package)
     kind = format_of(path)
     found = _class_of(kind) if kind is not None else None
     if found is None:
         raise DataError(f"{path}: not a file that a result of langdiff has saved.")
     return found._read(path)
+
+
+def opened(source: Any) -> Any:
+    """Return what a file holds, where a path of a result or table stands for it; anything else as it is.
+
+    Examples
+    --------
+    >>> opened({"deu": 0.1}), opened("deu")
+    ({'deu': 0.1}, 'deu')
+    """
+    is_file = isinstance(source, Path) or (isinstance(source, str) and Path(source).suffix.lower() in READABLE)
+    return read(source) if is_file else source
 
 
 def _class_of(kind: str) -> type[Result] | None:

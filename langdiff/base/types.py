@@ -1,6 +1,8 @@
-"""Common types: arrays, and the allowed values of formats."""
+"""Common types: arrays, and the allowed values of formats and options."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from langdiff.errors import ConfigError, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,13 +21,25 @@ AnyFormat = Literal["auto", FormatName]
 Ranges = Literal["missing", "merge"]  # what becomes of verses that were translated together
 OwnKind = Literal["char", "note", "para", "skip"]  # what a marker of USFM that is the user's own can be
 Tokenization = Literal["reversible", "as-is"]
-OnError = Literal["raise", "skip"]  # what becomes of faulty verses and files
+OnError = Literal["raise", "skip"]  # what becomes of faulty files and parts of them
 Change = Literal[
     "reverse", "reverse-words", "shuffle-local", "shuffle-by-length", "shuffle",
     "scramble", "decompose", "no-spaces", "no-vowels",
 ]  # fmt: skip  # of texts, see langdiff.corpora.perturb
 Reordering = Literal["forms", "head-final", "head-initial", "random-grammar", "lemmas"]  # of words of trees
 WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts that do not belong where they stand
+
+
+def check_on_error(on_error: str) -> None:
+    """Check the option for the treatment of faulty files.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither ``"raise"`` nor ``"skip"``.
+    """
+    if on_error not in get_args(OnError):
+        raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
 
 
 def __getattr__(name: str) -> Any:

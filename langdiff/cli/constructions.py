@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import typer
 
+from langdiff.base.types import OnError
 from langdiff.cli.commands import Command
 from langdiff.cli.options import existing, existing_after_name, named_files, split_name
 from langdiff.cli.output import (
@@ -244,15 +245,19 @@ def study(
     ],
     gold: Annotated[Path, typer.Option(help="Treebank of the same text (.conllu, .gz).", callback=existing)],
     targets: Annotated[
-        Literal["candidates", "mined", "none"],
+        Literal["mined", "candidates", "none"],
         typer.Option(
-            help="Targets of recall and ability: all candidates of the queries, which nobody has read; the mined set "
-            "of the package; or none, for other languages."
+            help="Targets of recall and ability: the mined set of the package, which was read; all candidates of the "
+            "queries, which nobody has read; or none, for other languages."
         ),
-    ] = "candidates",
+    ] = "mined",
     queries: Annotated[
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
     ] = None,
+    on_error: Annotated[
+        OnError,
+        typer.Option("--on-error", help="Outputs that cannot be used: an error that lists all, or left out and named."),
+    ] = "raise",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -265,11 +270,18 @@ def study(
 
     check_ending(out, TABLE)
     if queries is not None and targets != "candidates":
-        raise ConfigError(f"--queries finds candidates, which --targets {targets} does not use. Leave it out.")
+        raise ConfigError(
+            f"--queries finds candidates, which --targets {targets} does not use; use --targets candidates."
+        )
     asked = None
-    if targets != "none":
-        asked = mine_candidates(gold, queries=queries).gold() if targets == "candidates" else mined_gold(gold)
-    table = study_outputs(gold, folder, targets=asked, fit=None if asked is None else fit_outcomes)
+    if targets == "mined":
+        try:
+            asked = mined_gold(gold)
+        except DataError as error:
+            raise DataError(f"{gold}: {error} Of other treebanks use --targets candidates or none.") from error
+    elif targets == "candidates":
+        asked = mine_candidates(gold, queries=queries).gold()
+    table = study_outputs(gold, folder, targets=asked, fit=None if asked is None else fit_outcomes, on_error=on_error)
     if out is not None:
         write_frame(table, out)
     if as_json:

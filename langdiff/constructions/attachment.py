@@ -323,66 +323,108 @@ def evaluate_attachment(
     """
     if not isinstance(parsers, Mapping) or not parsers:
         raise ConfigError("give the output of at least one parser, as a mapping from names to files.")
-    path = as_path(gold)
-    graphs = list(read_graphs(path, named=False))
-    if not graphs:
-        raise DataError(f"{path}: there are no sentences; is it CoNLL-U?")
-    items = [graph.item or f"line {graph.line}" for graph in graphs]
-    ways: list[Written] = [exact, plain]
-    texts = {written: Text(graphs, written) for written in ways}
-    named = _named_words(targets, items, texts[exact], path)
-    sums, relations, constructions = [], [], []
-    digests, left_out = {}, {}
-    for name, files in parsers.items():
-        own = [graph for file in as_paths(files) for graph in read_graphs(file, named=False)]
-        used, system, runs = _match(texts, own)
-        found = sum(run.last - run.first for run in runs)
-        if found < FEWEST * len(graphs):
-            raise DataError(
-                f"parser {name!r}: {found:,} of {len(graphs):,} sentences of {path} have the same characters in its "
-                "output. Is it of the same text, in the same order?"
-            )
-        words, theirs = _counts(used, system, runs)
-        digests[name] = _digest(own)
-        left_out[name] = tuple(items[number] for number in sorted(set(range(len(graphs))) - set(words["sentence"])))
-        sums.append(_by_sentence(words, theirs).assign(parser=name))
-        relations.append(_by_relation(words, theirs).assign(parser=name))
-        constructions += [
-            (name, code, len(part := words.loc[words.index.intersection(places)]), *part[["uas", "las"]].sum())
-            for code, places in named.items()
-        ]
+    scores = Reference(as_path(gold), targets).score(parsers)
+    warn_of_other_texts(gold, scores.left_out)
+    return scores
+
+
+def warn_of_other_texts(gold: str | Path, left_out: Mapping[str, Sequence[str]]) -> None:
+    """Warn of the sentences of a treebank that the outputs of parsers do not have, by parser."""
     if lacking := {name: own for name, own in left_out.items() if own}:
         said = "; ".join(f"{name!r}: {len(own):,} ({listing(own)})" for name, own in lacking.items())
-        warn(f"sentences whose characters differ from those of {path} are left out on both sides: {said}.")
-    counts = pd.concat(sums).reset_index()
-    lengths = pd.Series([len(graph.words) for graph in graphs])
-    counts.insert(0, "document", pd.Series(_documents(path))[counts["sentence"]].to_numpy())
-    counts.insert(0, "length", lengths[counts["sentence"]].to_numpy())
-    counts["sentence"] = pd.Series(items)[counts["sentence"]].to_numpy()
-    first = ["parser", "sentence", "document", "length"]
-    signature = {
-        "gold": f"{path.name}#{_digest(graphs)}",
-        "parsers": "+".join(f"{name}#{digest}" for name, digest in digests.items()),
-    }
-    return AttachmentScores(
-        name=path.name.split(".")[0],
-        counts=counts[[*first, *(name for name in counts.columns if name not in first)]],
-        relations=pd.concat(relations).reset_index()[["parser", "relation", "gold", "predicted", "uas", "las"]],
-        constructions=pd.DataFrame(constructions, columns=["parser", "construction", "gold", "uas", "las"]),
-        left_out=left_out,
-        signature=join_signature(signature),
-    )
+        warn(f"sentences whose characters differ from those of {gold} are left out on both sides: {said}.")
 
 
-def _match(texts: Mapping[Written, Text], graphs: Sequence[Graph]) -> tuple[Text, Text, list[Run]]:
-    """Return both texts and the sentences that they share, by characters as they are if these are all the same."""
-    for written, gold in texts.items():
-        system = Text(graphs, written)
-        runs = find_runs(gold, system)
-        whole = len(runs) == 1 and "".join(gold.texts) == "".join(system.texts)
-        if whole or written is plain:
-            return gold, system, runs
-    raise AssertionError
+class Reference:
+    """The gold text, read once for the outputs of several parsers.
+
+    Parameters
+    ----------
+    path : Path
+        Treebank as CoNLL-U.
+    targets : GoldTargets, optional
+        Targets whose words are also scored by construction.
+
+    Raises
+    ------
+    DataError
+        If the file is malformed or empty, or no target is in a sentence of it.
+    """
+
+    def __init__(self, path: Path, targets: GoldTargets | None = None) -> None:
+        self.path = path
+        self.graphs = list(read_graphs(path, named=False))
+        if not self.graphs:
+            raise DataError(f"{path}: there are no sentences; is it CoNLL-U?")
+        self.items = [graph.item or f"line {graph.line}" for graph in self.graphs]
+        ways: list[Written] = [exact, plain]
+        self.texts = {written: Text(self.graphs, written) for written in ways}
+        self.digest = _digest(self.graphs)
+        self.sentences = pd.DataFrame(
+            {
+                "sentence": self.items,
+                "document": _documents(path),
+                "length": [len(graph.words) for graph in self.graphs],
+            }
+        )
+        self.named = _named_words(targets, self.items, self.texts[exact], path)
+
+    def score(self, parsers: Mapping[str, str | Path | Iterable[str | Path]]) -> AttachmentScores:
+        """Score the outputs of parsers, without a warning where sentences are left out; see `evaluate_attachment`.
+
+        Raises
+        ------
+        DataError
+            If a file is malformed, or fewer than half of the sentences are found in an output.
+        """
+        sums, relations, constructions = [], [], []
+        digests, left_out = {}, {}
+        for name, files in parsers.items():
+            own = [graph for file in as_paths(files) for graph in read_graphs(file, named=False)]
+            used, system, runs = self._match(name, own)
+            words, theirs = _counts(used, system, runs)
+            digests[name] = _digest(own)
+            lacking = sorted(set(range(len(self.items))) - set(words["sentence"]))
+            left_out[name] = tuple(self.items[number] for number in lacking)
+            sums.append(_by_sentence(words, theirs).assign(parser=name))
+            relations.append(_by_relation(words, theirs).assign(parser=name))
+            constructions += [
+                (name, code, len(part := words.loc[words.index.intersection(places)]), *part[["uas", "las"]].sum())
+                for code, places in self.named.items()
+            ]
+        signature = {
+            "gold": f"{self.path.name}#{self.digest}",
+            "parsers": "+".join(f"{name}#{digest}" for name, digest in digests.items()),
+        }
+        return AttachmentScores(
+            name=self.path.name.split(".")[0],
+            counts=self._named_sentences(pd.concat(sums)),
+            relations=pd.concat(relations).reset_index()[["parser", "relation", "gold", "predicted", "uas", "las"]],
+            constructions=pd.DataFrame(constructions, columns=["parser", "construction", "gold", "uas", "las"]),
+            left_out=left_out,
+            signature=join_signature(signature),
+        )
+
+    def _match(self, name: str, graphs: Sequence[Graph]) -> tuple[Text, Text, list[Run]]:
+        """Return both texts and the sentences that they share, by characters as they are if these are all the same."""
+        for written, gold in self.texts.items():
+            system = Text(graphs, written)
+            runs = find_runs(gold, system)
+            if len(runs) == 1 and "".join(gold.texts) == "".join(system.texts):
+                break
+        found = sum(run.last - run.first for run in runs)
+        if found < FEWEST * len(self.items):
+            raise DataError(
+                f"parser {name!r}: {found:,} of {len(self.items):,} sentences of {self.path} have the same characters "
+                "in its output. Is it of the same text, in the same order?"
+            )
+        return gold, system, runs
+
+    def _named_sentences(self, counts: pd.DataFrame) -> pd.DataFrame:
+        """Return counts with the name, document and length of each sentence in place of its number."""
+        table = self.sentences.loc[counts.index].reset_index(drop=True).join(counts.reset_index(drop=True))
+        table.insert(0, "parser", table.pop("parser"))
+        return table
 
 
 def _digest(graphs: Iterable[Graph]) -> str:

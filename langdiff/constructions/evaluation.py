@@ -224,7 +224,7 @@ def _rules_of(rules: Rules | Mapping[str, Rules], name: str) -> Rules:
 
 def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str, object]]:
     """Yield the judgement of each target."""
-    positions = _positions(gold, system)
+    positions = positions_of(gold, system)
     for number, target in enumerate(gold.targets):
         serving = rules.of(target)
         if not serving and not target.positive:
@@ -261,7 +261,7 @@ def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str
         }
 
 
-def _positions(gold: GoldTargets, system: Parses) -> dict[str, list[tuple[int, ...]]]:
+def positions_of(gold: GoldTargets, system: Parses) -> dict[str, list[tuple[int, ...]]]:
     """Return the positions of the parser's words for the words of each sentence that it has parsed.
 
     Raises

@@ -47,16 +47,18 @@ def constructed_gold() -> GoldTargets:
 
 
 def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
-    """Return targets in 167 sentences of English treebanks, with the words taken from the treebanks.
+    """Return targets in 525 sentences of English treebanks, with the words taken from the treebanks.
 
     The package has only the ``sent_id`` of each sentence and the positions of the targets. They were found by the
-    queries for English Universal Dependencies, drawn at random and read by one reader: derived from the
-    treebanks' annotation and vetted. The limits are in the handbook, page "Constructions".
+    queries for English Universal Dependencies and read by one reader: of PUD all candidates, of the other treebanks
+    up to 60 sentences per phenomenon, drawn at random. They are derived from the treebanks' annotation and vetted. The
+    limits are in the handbook, page "Constructions".
 
     Parameters
     ----------
     path : str, Path or iterable of them
-        CoNLL-U files of UD English EWT (dev), GUM (dev and test) and PUD, or some of them.
+        CoNLL-U files of UD English PUD, EWT (dev), GUM (dev and test), LinES (dev and test) and ParTUT, or some of
+        them.
 
     Returns
     -------
@@ -72,8 +74,8 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
     --------
     The files are not part of the package, so this example is not run as a test.
 
-    >>> mined_gold(["en_ewt.conllu.gz", "en_gum.conllu.gz", "en_pud.conllu.gz"])  # doctest: +SKIP
-    GoldTargets 'mined' (derived and vetted): 167 items, 316 targets (50 negative), 10 phenomena
+    >>> mined_gold("en_pud.conllu.gz")  # doctest: +SKIP
+    GoldTargets 'mined' (derived and vetted): 153 items, 315 targets (51 negative), 10 phenomena
     """
     rows = [line.split("\t") for line in _text("mined.items.tsv").splitlines() if not line.startswith("#")]
     hashes = {item: digest for item, _, _, digest in rows}
@@ -89,10 +91,13 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
     if changed:
         raise DataError(
             f"the words of {len(changed)} sentences are not those that were annotated: {listing(changed)}. The "
-            "treebank is of another revision; the targets are for UD English of 2025 (EWT, GUM) and 2026 (PUD)."
+            "treebank is of another revision; the targets are for UD English of 2026 (PUD) and 2025 (others)."
         )
     if not sentences:
-        raise DataError("none of the sentences is in these files; give UD English EWT (dev), GUM (dev, test) or PUD.")
+        raise DataError(
+            "none of the mined sentences is in these files; give UD English PUD, EWT (dev), GUM (dev, test), LinES "
+            "(dev, test) or ParTUT."
+        )
     lines = enumerate(_text("mined.targets.tsv").splitlines(), 1)
     own = [(number, line) for number, line in lines if line.split("\t")[0] in sentences]
     gold = collect_targets(own, "mined.targets.tsv", sentences, [], name="mined", origin="derived and vetted")
@@ -105,8 +110,8 @@ def mined_counts() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``sentences`` with candidates of the present queries among 4,982, their ``percent``, and how many were
-        ``vetted`` and ``accepted`` for the set; those of barerel and tough were drawn when the queries found fewer.
+        ``sentences`` with candidates of the queries among 8,982 of five treebanks, their ``percent``, and how many
+        were ``vetted`` and ``accepted``: all of PUD, and up to 60 drawn from the others.
 
     Raises
     ------
@@ -116,7 +121,7 @@ def mined_counts() -> pd.DataFrame:
     Examples
     --------
     >>> mined_counts().set_index("phenomenon").loc["ned"].astype(int).to_dict()
-    {'sentences': 10, 'percent': 0, 'vetted': 10, 'accepted': 4}
+    {'sentences': 11, 'percent': 0, 'vetted': 11, 'accepted': 4}
     """
     return pd.read_csv(io.StringIO(_text("mined.counts.tsv")), sep="\t")
 

@@ -2,24 +2,34 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from langdiff.base.io import as_path
-from langdiff.constructions.attachment import evaluate_attachment
-from langdiff.constructions.evaluation import evaluate
+from langdiff.base.types import OnError, check_on_error
+from langdiff.constructions.attachment import Reference, warn_of_other_texts
+from langdiff.constructions.evaluation import evaluate, positions_of
 from langdiff.constructions.gold import GoldTargets
-from langdiff.constructions.parses import read_parses
-from langdiff.errors import ConfigError, DataError, listing, warn
+from langdiff.constructions.parses import Parses, read_parses
+from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.outcomes import Outcomes
 from langdiff.treebanks.pairwise import Column, compare_treebanks
-from langdiff.treebanks.treebank import read_treebank
+from langdiff.treebanks.treebank import Treebank, read_treebank
 
 ENDING = ".conllu"  # before it stands the name of a system, after it the ending of a compression
 DISTANCES: tuple[Column, ...] = ("width", "length", "matrix", "mean")
 GOLD = "gold trees"
 FEWEST = 2  # parsers, for a model of items and parsers
+
+
+class Output(NamedTuple):
+    """The output of a parser as a study uses it."""
+
+    las: float
+    left_out: tuple[str, ...]  # sentences of the treebank that it has with other characters, or not at all
+    bank: Treebank
+    parses: Parses | None  # of the sentences with targets, if there are any
 
 
 def study_outputs(
@@ -28,6 +38,7 @@ def study_outputs(
     *,
     targets: GoldTargets | None = None,
     fit: Callable[..., Any] | None = None,
+    on_error: OnError = "raise",
 ) -> pd.DataFrame:
     r"""Compare parsers by their outputs for the text of a treebank, one row per parser, the highest LAS first.
 
@@ -39,11 +50,14 @@ def study_outputs(
         Folder of files ``NAME.conllu``, plain or compressed, or a mapping from names to files: each the output of a
         parser for the same text in the same order.
     targets : GoldTargets, optional
-        Targets in sentences of the treebank, such as ``mine_candidates(treebank).gold()``; they are judged by the rules
-        for Universal Dependencies. Without them there are no columns of recall and ability.
+        Targets in sentences of the treebank, such as ``mined_gold(treebank)``; they are judged by the rules for
+        Universal Dependencies. Without them there are no columns of recall and ability.
     fit : callable, optional
         `langdiff.fit_outcomes`, with which abilities are estimated: items at random, errors by sentence. Without it
         there are none.
+    on_error : {"raise", "skip"}
+        Whether outputs that cannot be used, because a file is malformed or of another text, are an error that names all
+        of them, or left out with a warning.
 
     Returns
     -------
@@ -59,15 +73,16 @@ def study_outputs(
     Raises
     ------
     ConfigError
-        If `fit` is given without targets.
+        If `fit` is given without targets, or `on_error` is unknown.
     DataError
-        If the folder has no such files, a file is malformed or of another text, or no sentence with targets was parsed.
+        If the treebank is malformed, the folder has no such files, outputs cannot be used and `on_error` is ``"raise"``
+        or none is left, or no sentence with targets was parsed.
 
     Warns
     -----
     LangdiffWarning
-        If sentences were left out, because characters differ, or have targets and were not parsed; if there are fewer
-        than 50 sentences; if a parser has no ability.
+        If outputs were left out; if sentences were left out, because characters differ, or have targets and were not
+        parsed; if there are fewer than 50 sentences; if a parser has no ability.
 
     Examples
     --------
@@ -84,18 +99,22 @@ def study_outputs(
     """
     if fit is not None and targets is None:
         raise ConfigError("abilities are estimated from targets; give targets, too, or leave fit out.")
+    check_on_error(on_error)
     path = as_path(treebank)
     files = {name: as_path(file) for name, file in outputs.items()} if isinstance(outputs, Mapping) else _files(outputs)
-    attachment = evaluate_attachment(path, files)
-    las = attachment.to_frame().query("metric == 'las'").set_index("parser")["f1"]
-    gold = read_treebank(path, name=GOLD)
-    left_out = pd.Series({name: len(attachment.left_out.get(name, ())) for name in files})
-    banks = [gold, *(read_treebank(file, name=name) for name, file in files.items())]
-    divergence = compare_treebanks(banks, noise=False).divergence
-    table = pd.DataFrame({"matched": 1 - left_out / gold.sentences, "las": las})
+    reference, gold = Reference(path), read_treebank(path, name=GOLD)
+    outputs_read = _usable(files, reference, targets, on_error)
+    warn_of_other_texts(path, {name: output.left_out for name, output in outputs_read.items()})
+    table = pd.DataFrame(
+        {
+            "matched": {name: 1 - len(output.left_out) / gold.sentences for name, output in outputs_read.items()},
+            "las": {name: output.las for name, output in outputs_read.items()},
+        }
+    )
     if targets is not None:
-        table = table.join(_recall(files, targets, fit))
-    table = table.join(pd.DataFrame({metric: divergence[metric].loc[GOLD, list(files)] for metric in DISTANCES}))
+        table = table.join(_recall(outputs_read, targets, fit))
+    divergence = compare_treebanks([gold, *(output.bank for output in outputs_read.values())], noise=False).divergence
+    table = table.join(pd.DataFrame({metric: divergence[metric].loc[GOLD, list(outputs_read)] for metric in DISTANCES}))
     return table.sort_values("las", ascending=False, kind="stable").rename_axis("parser").reset_index()
 
 
@@ -108,10 +127,53 @@ def _files(folder: str | Path) -> dict[str, Path]:
     return files
 
 
-def _recall(files: Mapping[str, Path], targets: GoldTargets, fit: Callable[..., Any] | None) -> pd.DataFrame:
+def _usable(
+    files: Mapping[str, Path], reference: Reference, targets: GoldTargets | None, on_error: OnError
+) -> dict[str, Output]:
+    """Return the outputs that can be used.
+
+    Raises
+    ------
+    DataError
+        If others cannot, and `on_error` is ``"raise"`` or none is left.
+    """
+    usable, faults = {}, []
+    for name, file in files.items():
+        try:
+            usable[name] = _read(name, file, reference, targets)
+        except DataError as error:
+            faults.append(str(error))
+    if faults:
+        number, said = f"{len(faults):,} of {len(files):,} outputs cannot be used", "\n  ".join(["", *faults])
+        if not usable:
+            raise DataError(f"{number}:{said}" if len(faults) > 1 else faults[0])
+        if on_error == "raise":
+            raise DataError(f"{number}:{said}\nMend them, or leave them out: {option('on_error', 'skip')}.")
+        warn(f"{number} and are left out:{said}")
+    return usable
+
+
+def _read(name: str, file: Path, reference: Reference, targets: GoldTargets | None) -> Output:
+    """Read an output.
+
+    Raises
+    ------
+    DataError
+        If the file is malformed or of another text, or has other words under the ``sent_id`` of a sentence with
+        targets.
+    """
+    attachment = reference.score({name: file})
+    parses = None
+    if targets is not None:
+        parses = read_parses(file, "conllu", name=name, items=targets.sentences)
+        positions_of(targets, parses)
+    las = attachment.to_frame().query("metric == 'las'")["f1"].sum()  # of the only parser
+    return Output(las, attachment.left_out[name], read_treebank(file, name=name), parses)
+
+
+def _recall(outputs: Mapping[str, Output], targets: GoldTargets, fit: Callable[..., Any] | None) -> pd.DataFrame:
     """Return recall, by construction too, and abilities."""
-    parses = [read_parses(file, "conllu", name=name, items=targets.sentences) for name, file in files.items()]
-    scores = evaluate(targets, parses)
+    scores = evaluate(targets, [output.parses for output in outputs.values() if output.parses is not None])
     whole = scores.by_parser().set_index("parser")
     table = pd.DataFrame({"parsed": 1 - whole["no_parse"] / whole["items"], "recall": whole["micro"]})
     if fit is not None:

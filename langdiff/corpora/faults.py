@@ -6,16 +6,15 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePath
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import DAMAGED
-from langdiff.base.types import OnError
+from langdiff.base.types import OnError, check_on_error
 from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import (
-    ConfigError,
     DataError,
     Fault,
     FaultsError,
@@ -58,8 +57,7 @@ class Faults:
     """
 
     def __init__(self, on_error: OnError = "raise") -> None:
-        if on_error not in get_args(OnError):
-            raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
+        check_on_error(on_error)
         self.on_error = on_error
         self.found: list[Fault] = []
         self._edition: str | None = None

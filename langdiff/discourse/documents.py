@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from langdiff.base.types import OnError
 from langdiff.discourse.items import characters_of
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import ConfigError, Fault, FaultsError, option, warn
+from langdiff.errors import Fault, FaultsError, option, warn
 
 Spans = Literal["edus", "chars"]
 REFERENCE = "reference"
@@ -61,18 +61,6 @@ class DocumentsError(FaultsError):
         if not self.head:
             return "\n".join(lines)
         return "\n  ".join([self.head, *lines]) + (f"\n{self.advice}" if self.advice else "")
-
-
-def checked_on_error(on_error: str) -> None:
-    """Check the option for the treatment of faulty documents.
-
-    Raises
-    ------
-    ConfigError
-        If it is neither ``"raise"`` nor ``"skip"``.
-    """
-    if on_error not in get_args(OnError):
-        raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
 
 
 def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:

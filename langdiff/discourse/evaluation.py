@@ -7,8 +7,8 @@ import pandas as pd
 
 import langdiff
 from langdiff.base.signature import join_signature, short_hash
-from langdiff.base.types import OnError
-from langdiff.discourse.documents import Spans, checked_on_error, pair_documents
+from langdiff.base.types import OnError, check_on_error
+from langdiff.discourse.documents import Spans, pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents
 from langdiff.discourse.items import (
     METRICS,
@@ -109,7 +109,7 @@ def evaluate_discourse(
     guess   0.75  0.5  0.25  0.25
     """
     _check(predictions, binarization, spans, procedures)
-    checked_on_error(on_error)
+    check_on_error(on_error)
     prepare = _Preparation(binarization, classes)
     given = {system: _given(source) for system, source in predictions.items()}
     kept, systems, left_out = pair_documents(_given(reference), given, spans, on_error)
@@ -200,7 +200,7 @@ def discourse_similarity(
     if not systems:
         raise ConfigError("there are no systems to compare; give at least one.")
     _check(systems, binarization, spans, [procedure])
-    checked_on_error(on_error)
+    check_on_error(on_error)
     given = {name: _given(source) for name, source in systems.items()}
     first = next(iter(given))
     _, trees, _ = pair_documents(given[first], given, spans, on_error, reference=first)

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
-from langdiff.base.types import OnError
-from langdiff.discourse.documents import Documents, checked_on_error, refuse_or_warn
+from langdiff.base.types import OnError, check_on_error
+from langdiff.discourse.documents import Documents, refuse_or_warn
 from langdiff.discourse.formats.dis import DisReader, write_dis
 from langdiff.discourse.formats.lists import read_attachments, span_draft, write_attachments, write_spans
 from langdiff.discourse.formats.rst_xml import rst_xml_draft, write_rst_xml
@@ -80,7 +80,7 @@ def read_discourse(
     ...     read_discourse(folder)
     {'rain': DiscourseTree 'rain': 2 EDUs, depth 1}
     """
-    checked_on_error(on_error)
+    check_on_error(on_error)
     return refuse_or_warn(read_documents(source, format=format, collapse_unary=collapse_unary), on_error)
 
 

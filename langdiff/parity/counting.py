@@ -13,7 +13,7 @@ from langdiff.parity.means import MEAN, two_way_premiums
 from langdiff.parity.tokenizers import Tokenizer, efficiencies, encoder_of, tokenize_texts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
-from langdiff.typology.predictors.text import separates_words
+from langdiff.tables.text_features import separates_words
 
 AT_ONCE = 64  # bootstrap samples held in memory
 

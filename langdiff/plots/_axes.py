@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, wraps
 from itertools import pairwise
+from pathlib import Path
 from textwrap import wrap
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
@@ -21,6 +22,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import AutoLocator, FixedLocator, Locator, LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import Bbox, ScaledTranslation
 
+from langdiff.base.result import opened
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
 from langdiff.plots._names import breadth, choose_fonts, shorten, show_names, tick_names
@@ -33,7 +35,7 @@ Kind = type | str
 def takes(
     name: str, kind: Kind | tuple[Kind, ...], what: str, *, columns: Sequence[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function to check one of its arguments before a picture is begun.
+    """Decorate a function to check one of its arguments before a picture is begun, and to read it where it is a file.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ def takes(
     --------
     >>> @takes("counts", pd.Series, "counts of intents")
     ... def plot_counts(counts, ax=None): ...
-    >>> plot_counts("counts.csv")
+    >>> plot_counts("counts")
     Traceback (most recent call last):
     langdiff.errors.DataError: plot_counts draws counts of intents; counts is a str.
     """
@@ -63,13 +65,16 @@ def takes(
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            value = signature.bind(*args, **kwargs).arguments.get(name)
+            bound = signature.bind(*args, **kwargs)
+            value = bound.arguments.get(name)
+            if isinstance(value, str | Path):
+                value = bound.arguments[name] = opened(value)
             if not (value is None and optional) and not any(_is(value, each) for each in kinds):
                 given = "None" if value is None else f"a {type(value).__name__}"
                 raise DataError(f"{function.__name__} draws {what}; {name} is {given}.")
             if lacking := [column for column in columns if isinstance(value, pd.DataFrame) and column not in value]:
                 raise DataError(f"{function.__name__} draws {what}; {name} has no column {lacking[0]!r}.")
-            return function(*args, **kwargs)
+            return function(*bound.args, **bound.kwargs)
 
         return checked
 

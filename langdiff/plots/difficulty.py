@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from scipy.stats import pearsonr
 from scipy.stats import t as student
 
+from langdiff.base.result import opened
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.plots._axes import (
@@ -91,6 +92,7 @@ def plot_difficulties(
     >>> axes.get_yticklabels()[-1].get_text(), axes.get_xlabel()
     ('de', 'difficulty (nats)')
     """
+    source = opened(source)
     effects = as_effects(source)
     rows = effects.to_frame().iloc[::-1]
     if rows.empty:
@@ -290,6 +292,7 @@ def plot_two_models(
     >>> axes.get_title(loc="left")
     "21 editions, Pearson's r = 0.760"
     """
+    source_x, source_y = opened(source_x), opened(source_y)
     both = [as_effects(source_x), as_effects(source_y)]
     points, scale = side_by_side(both)
     names, values = list(points.index), points.to_numpy()  # (J, 2)

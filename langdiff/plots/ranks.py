@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 
+from langdiff.base.result import opened
 from langdiff.errors import DataError
 from langdiff.plots._axes import EASIER, FAINT, HARDER, INK, PAGE, add_colorbar, axes_of, finish
 from langdiff.plots._rows import in_columns, name_rows, row_axes
@@ -66,6 +67,7 @@ def plot_ranks(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['fin', 'eng']
     """
+    source = opened(source)
     shares = rank_probabilities(source, n_draws=n_draws, seed=seed)
     first = (Scale() if isinstance(source, pd.DataFrame) else as_effects(source).scale).first
     count = len(shares)

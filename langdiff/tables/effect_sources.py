@@ -1,12 +1,14 @@
 """Conversion of fits, plain numbers and posterior draws to effects."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.numbers import exact_numbers
+from langdiff.base.result import opened
 from langdiff.base.seeds import generator
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.contrasts import count_ranks
@@ -33,7 +35,7 @@ class HasPosterior(Protocol):
         ...
 
 
-EffectsLike = Effects | HasEffects | HasPosterior | pd.Series | pd.DataFrame
+EffectsLike = Effects | HasEffects | HasPosterior | pd.Series | pd.DataFrame | Path | str
 Sources = EffectsLike | Mapping[str, EffectsLike] | Iterable[EffectsLike]
 
 
@@ -42,9 +44,9 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
 
     Parameters
     ----------
-    source : Effects, fit, posterior, Series or DataFrame
-        Effects, or anything that has them as ``effects``; a posterior of `langdiff.sample`, of whose draws mean and
-        covariance are taken; difficulties in nats by edition, as a Series or
+    source : Effects, fit, posterior, Series, DataFrame, or path
+        Effects, or anything that has them as ``effects``, or the file of such a result; a posterior of
+        `langdiff.sample`, of whose draws mean and covariance are taken; difficulties in nats by edition, as a Series or
         a frame of one column; or a frame with a column ``difficulty`` and, if errors are known, ``std_error``,
         such as `DifficultyFit.to_frame` returns. The errors of plain numbers are taken to have an unknown
         covariance, so that each edition has an interval, but contrasts have none.
@@ -73,6 +75,7 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
     deu          4.1                1.0
     eng         -3.9                1.9
     """
+    source = opened(source)
     if isinstance(source, Effects):
         return source
     if isinstance(source, pd.DataFrame):  # before HasEffects, since a column may be called "effects"
@@ -95,6 +98,7 @@ def as_effects(source: EffectsLike, *, title: str = "") -> Effects:
     raise ConfigError(
         f"difficulties must be effects, a fit, a posterior, a Series or a DataFrame; got {type(source).__name__}."
         + (" Give its abilities, difficulties or profile." if hasattr(source, "abilities") else "")
+        + (" Give what langdiff.fit makes of it." if hasattr(source, "bits") else "")
     )
 
 
@@ -175,12 +179,14 @@ def effects_by_source(sources: Sources) -> list[tuple[str, Effects]]:
         return [(str(name), as_effects(sources[name].dropna(), title=str(name))) for name in sources]
     if isinstance(sources, Mapping) and not isinstance(sources, HasPosterior):  # which is a mapping of groups
         return [(str(name), as_effects(source, title=str(name))) for name, source in sources.items()]
+    sources = opened(sources)
     single = isinstance(sources, Effects | pd.Series | pd.DataFrame | HasEffects | HasPosterior)
     each: Any = [sources] if single or not isinstance(sources, Iterable) else sources
     return [(_source_name(source), as_effects(source)) for source in each]
 
 
 def _source_name(source: Any) -> str:
+    source = opened(source)
     plain = isinstance(source, pd.Series | pd.DataFrame)  # whose attributes are their own data
     if isinstance(source, HasPosterior) and not plain:
         return str(source.posterior.attrs.get("lm", "unknown"))
@@ -230,6 +236,7 @@ def rank_probabilities(
     fin      0.75  0.25
     eng      0.25  0.75
     """
+    source = opened(source)
     if isinstance(source, pd.DataFrame) and "difficulty" not in source:
         return count_ranks(source)
     if isinstance(source, HasPosterior) and not isinstance(source, pd.Series | pd.DataFrame):

@@ -14,9 +14,10 @@ from langdiff.base.cells import check_names, guarded
 from langdiff.base.io import atomic_path, read_lines, read_table, write_text
 from langdiff.base.numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, OutputError, listing, option, warn
+from langdiff.tables import edition_info
 from langdiff.tables.crossing import columns_of_long
 from langdiff.tables.edition_info import editions_of_long
-from langdiff.tables.intent_info import PREFIX, attributes_of_long
+from langdiff.tables.intent_info import PREFIX, USUAL, attributes_of_long
 from langdiff.tables.provenance import Record, from_document
 
 Unit = Literal["bits", "nats", "log10"]
@@ -70,6 +71,9 @@ _METADATA = b"langdiff.provenance"  # of a Parquet file
 _INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of rows without names
 
 
+KINDS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
+
+
 def table_kind(path: Path) -> str:
     """Return the separator or ``"parquet"``, according to the suffix of a file name.
 
@@ -78,10 +82,9 @@ def table_kind(path: Path) -> str:
     ConfigError
         If the name does not end in .csv, .tsv or .parquet.
     """
-    kinds = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
-    if path.suffix not in kinds:
+    if path.suffix not in KINDS:
         raise ConfigError(f"{path}: unknown kind of table {path.suffix!r}; use .csv, .tsv or .parquet.")
-    return kinds[path.suffix]
+    return KINDS[path.suffix]
 
 
 def write_table_file(
@@ -123,10 +126,11 @@ def read_table_file(path: Path) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If it cannot be read as a table.
+        If it cannot be read as a table, or is a folder, whose tables the message names.
     ConfigError
         If the name has another ending.
     """
+    refuse_folder(path)
     kind = table_kind(path)
     if kind == "parquet":
         try:
@@ -138,6 +142,21 @@ def read_table_file(path: Path) -> pd.DataFrame:
     header, rows = read_table(path, separator_of(path, kind))  # names such as "nan" (Min Nan) are not missing values
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
+
+
+def refuse_folder(path: Path) -> None:
+    """Refuse a folder where a table is asked for.
+
+    Raises
+    ------
+    DataError
+        If it is a folder; the message names the tables in it.
+    """
+    if path.is_dir():
+        tables = [file for place in (path, path / "surprisals") for file in sorted(place.glob("*.*"))]
+        tables = [file for file in tables if file.suffix in KINDS]
+        inside = f"give one of its tables: {listing(map(str, tables))}" if tables else "there is no table in it"
+        raise DataError(f"{path}: a folder, where a table is asked for; {inside}.")
 
 
 def separator_of(path: File, kind: str) -> str:
@@ -253,6 +272,7 @@ def _write_beside(path: Path, record: str | None) -> None:
 
 
 CELL = ("intent", "edition", "bits")
+FEWEST = 2  # editions, to tell properties of intents from those of texts
 BESIDE = ("eos_bits", "characters", "bytes", "units", "replaced")  # columns that may be known beside the bits
 
 
@@ -368,6 +388,7 @@ def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str
             f"edition {row['edition']!r}."
         )
     intents, editions = frame["intent"].unique(), frame["edition"].unique()
+    frame = frame.rename(columns=_found_attributes(frame, len(intents), len(editions)))
 
     def wide(name: str) -> pd.DataFrame | None:
         if name not in frame:
@@ -384,3 +405,27 @@ def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str
         "columns": columns_of_long(frame, "edition", editions),
         "lm": str(models[0]) if len(models) else lm,
     }
+
+
+def _found_attributes(frame: pd.DataFrame, n_intents: int, n_editions: int) -> dict[str, str]:
+    """Return the names, with a prefix, of columns of a table made elsewhere that are about intents or editions.
+
+    A column groups the intents if each has one value, in the rows of several editions, and fewer values than intents
+    occur. Of editions only the columns that a multitext keeps are looked for, such as the family.
+    """
+    usual = {*CELL, *BESIDE, *USUAL, "lm"}
+    found = {}
+    for name in frame.columns:
+        if not isinstance(name, str) or name in usual or name.startswith((PREFIX, edition_info.PREFIX)):
+            continue
+        values = pd.factorize(frame[name])[0]
+        if name in edition_info.KEPT:
+            whole, prefix, most = "edition", edition_info.PREFIX, n_editions
+        else:
+            whole, prefix, most = "intent", PREFIX, n_intents - 1
+        alone = n_editions < FEWEST or not 1 < len(np.unique(values)) <= most
+        if not alone and f"{prefix}{name}" not in frame:
+            first = pd.Series(values).groupby(pd.factorize(frame[whole])[0]).transform("first").to_numpy()
+            if (values == first).all():
+                found[name] = f"{prefix}{name}"
+    return found

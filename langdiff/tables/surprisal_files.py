@@ -22,6 +22,7 @@ from langdiff.tables.long_tables import (
     place_of_record,
     read_record,
     read_table_file,
+    refuse_folder,
     table_kind,
     with_usual_names,
 )
@@ -47,7 +48,8 @@ def read_surprisals(
     path : str or Path
         Table (.csv, .tsv, .parquet), long or intents × editions. Long (columns ``intent``, ``edition``, ``bits``;
         ``eos_bits``, ``characters``, ``bytes``, ``units``, ``replaced`` and ``lm`` if known; what is known of the
-        intents in columns ``document``, ``book``, ``chapter`` and ``intent_NAME``, with one value per intent) or wide
+        intents in columns ``document``, ``book``, ``chapter`` and ``intent_NAME``, with one value per intent, or in any
+        other column that groups them: one value per intent in all editions, and fewer values than intents) or wide
         (first column the intents, then one column per edition; an empty cell is a missing translation). A CSV file may
         have semicolons instead of commas, and decimal commas.
     unit : {"bits", "nats", "log10"}, optional
@@ -94,6 +96,7 @@ def read_surprisals(
     Surprisals by mine: 2 intents × 2 editions, 1 of 4 cells missing
     """
     path = as_path(local_copy(path))
+    refuse_folder(path)
     table_kind(path)  # an error before the file is looked for
     if unit is not None:
         check_unit(unit)

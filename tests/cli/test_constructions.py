@@ -130,7 +130,7 @@ def test_gold_sets_of_the_package(langdiff, files):
     assert done.code == 1
     assert "targets of mined need the CoNLL-U files of the treebanks" in done.err
     done = langdiff("constructions", "check", "mined", "--sentences", files / "bank.conllu")
-    assert "none of the sentences is in these files" in done.err
+    assert "none of the mined sentences is in these files" in done.err
     done = langdiff("constructions", "check", files / "gold.tsv")
     assert "need the file of sentences" in done.err
     for command in ("check", "evaluate"):
@@ -206,7 +206,7 @@ def test_a_treebank_is_not_a_gold_set(langdiff, files):
     assert "is a treebank, and targets or their sentences are asked for: give mined --sentences" in done.err
 
 
-@pytest.mark.filterwarnings("ignore:no ability is estimated")
+@pytest.mark.filterwarnings("ignore:no ability is estimated", "default:1 of 4 outputs cannot be used")
 def test_study(langdiff, files):
     folder = files / "outputs"
     folder.mkdir()
@@ -219,7 +219,11 @@ def test_study(langdiff, files):
     }.items():
         (files / f"{path}.conllu").write_text(text)
     asked = ["constructions", "study", folder, "--gold", files / "gold.conllu"]
-    done = langdiff(*asked, "--out", files / "study.csv")
+    refused = langdiff(*asked)
+    assert refused.code == 1
+    assert "gold.conllu: none of the mined sentences is in these files" in refused.err
+    assert "Of other treebanks use --targets candidates or none." in refused.err
+    done = langdiff(*asked, "--targets", "candidates", "--out", files / "study.csv")
     assert done.code == 0, done.err
     assert "Study of 3 parsers" in done.out
     table = pd.read_csv(files / "study.csv").set_index("parser")
@@ -229,5 +233,13 @@ def test_study(langdiff, files):
     bare = langdiff(*asked, "--targets", "none", "--json")
     assert [row["parser"] for row in json.loads(bare.out)] == table.index.tolist()
     assert "recall" not in json.loads(bare.out)[0]
+    (folder / "nine.conllu").write_text(bank.replace("\t_\n", "\n", 1))
+    refused = langdiff(*asked, "--targets", "none")
+    assert refused.code == 1
+    assert "1 of 4 outputs cannot be used:" in refused.err
+    assert "leave them out: --on-error skip." in refused.err
+    skipped = langdiff(*asked, "--targets", "none", "--json", "--on-error", "skip")
+    assert json.loads(skipped.out) == json.loads(bare.out)
+    assert "nine.conllu, line 2: 9 columns" in skipped.err
     refused = langdiff(*asked, "--targets", "none", "--queries", files / "gold.tsv")
     assert "--targets none does not use" in refused.err

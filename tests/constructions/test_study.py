@@ -95,9 +95,37 @@ def test_sentences_that_an_output_lacks(write, outputs):
     assert table.loc["right", "matched"] == 1
 
 
+@pytest.mark.filterwarnings("ignore:no ability is estimated")
+def test_outputs_that_cannot_be_used(write, outputs):
+    gold = write("gold.conllu", BANK)
+    targets = mine_candidates(gold).gold()
+    expected = study_outputs(gold, outputs, targets=targets, fit=ld.fit_outcomes)
+    lines = BANK.splitlines(keepends=True)
+    place = next(number for number, line in enumerate(lines) if line.startswith("2\t"))
+    nine = [*lines[:place], lines[place].rpartition("\t")[0] + "\n", *lines[place + 1 :]]
+    (outputs / "nine.conllu").write_text("".join(nine))
+    (outputs / "other.conllu").write_text(trees.ALL)  # a quarter of the text
+    (outputs / "words.conllu").write_text(BANK.replace("carried\tcarry", "bore\tcarry"))  # with the sent_id of a target
+    said = rf"""3 of 6 outputs cannot be used{{}}:
+  .*nine.conllu, line {place + 1}: 9 columns separated by tabs; CoNLL-U has 10.
+  parser 'other': 16 of 64 sentences .*
+  parser 'words', item .*: the parser's words are not those of the sentence; .*"""
+    with pytest.raises(DataError, match=said.format("") + r"\nMend them, or leave them out: on_error='skip'\."):
+        study_outputs(gold, outputs, targets=targets)
+    with pytest.warns(ld.errors.LangdiffWarning, match=said.format(" and are left out")):
+        found = study_outputs(gold, outputs, targets=targets, fit=ld.fit_outcomes, on_error="skip")
+    pd.testing.assert_frame_equal(found, expected)
+    with pytest.raises(DataError, match=rf"^\S+nine.conllu, line {place + 1}: 9 columns .* has 10\.$"):
+        study_outputs(gold, {"nine": outputs / "nine.conllu"}, on_error="skip")
+    with pytest.raises(DataError, match="2 of 2 outputs cannot be used:\n"):
+        study_outputs(gold, {name: outputs / f"{name}.conllu" for name in ("nine", "other")}, on_error="skip")
+
+
 def test_what_is_refused(write, tmp_path):
     gold = write("gold.conllu", BANK)
     with pytest.raises(DataError, match=r"there are no files NAME\.conllu; give a folder"):
         study_outputs(gold, tmp_path / "nothing")
+    with pytest.raises(ConfigError, match="on_error must be 'raise' or 'skip', got 'ignore'"):
+        study_outputs(gold, {"one": gold}, on_error="ignore")
     with pytest.raises(ConfigError, match="abilities are estimated from targets"):
         study_outputs(gold, {"one": gold}, fit=ld.fit_outcomes)

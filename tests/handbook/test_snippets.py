@@ -38,6 +38,10 @@ NOT_RUN = {  # (page, a line of the block, or the beginning of the command): rea
     ("docs/clusters.md", "langdiff score --hf models/llama"): "an array of jobs; tests/lm/external runs its shares",
     ("docs/clusters.md", "langdiff merge /shared/scored"): "joins what those jobs wrote",
     ("docs/constructions.md", "langdiff constructions check candidates.tsv"): "a person vets the candidates first",
+    (
+        "docs/constructions.md",
+        "langdiff constructions study outputs/ --gold en_pud.conllu --out study.csv",
+    ): "needs the words of English PUD; tests/constructions/test_shipped.py runs it",
     ("docs/costep.md", "langdiff corpora fetch"): NETWORK,
     ("docs/language-models.md", 'lm="char-ptb", device="cuda"'): "needs a GPU",
     ("docs/outcomes.md", "ld.sample_outcomes("): STAN,
@@ -126,7 +130,6 @@ PREPARED = {
     "docs/parity.md": Page((material.logs,)),
     "docs/perturbations.md": Page((material.ntrex,), smaller={"kneser-ney-6": "kneser-ney-4"}),
     "docs/predictors.md": Page((material.bible, material.world, material.treebanks)),
-    "docs/results-first.md": Page((material.bible,), smaller={"/path/to/data": "$PWD/DATA"}, slow=True),
     "docs/selection.md": Page((material.bible,), smaller={"20_000": "200"}),
     "docs/translationese.md": Page((material.wmt, material.tables), slow=True),
     "docs/treebanks.md": Page((material.treebanks,)),

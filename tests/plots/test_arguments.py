@@ -70,3 +70,19 @@ def test_the_error_says_what_to_give_and_what_was_given():
     effects = wrong()["a fit"].effects
     with pytest.raises(LangdiffError, match="difficulties is a Series"):
         plots.plot_wright_map(effects, pd.Series([1.0]), pd.Series([1.0]))
+
+
+def test_a_file_stands_for_what_is_in_it(tmp_path):
+    surprisals = ld.simulate(40, 4, seed=1).surprisals
+    surprisals.save(tmp_path / "bits.csv")
+    ld.fit(surprisals).save(tmp_path / "fit.json")
+    by_path, by_text = tmp_path / "fit.json", str(tmp_path / "fit.json")
+    rows = [text.get_text() for text in plots.plot_difficulties(ld.fit(surprisals)).get_yticklabels()]
+    assert [text.get_text() for text in plots.plot_difficulties(by_path).get_yticklabels()] == rows
+    assert plots.plot_two_models(by_path, by_text).get_title(loc="left") == "4 editions, Pearson's r = 1.000"
+    assert plots.plot_ranks(by_text).get_xlabel() == "rank (1 is hardest)"
+    assert plots.plot_multitext(tmp_path / "bits.csv").get_title(loc="left").endswith("of 40 intents")
+    with pytest.raises(LangdiffError, match=r"got Surprisals\. Give what langdiff.fit makes of it"):
+        plots.plot_difficulties(tmp_path / "bits.csv")
+    with pytest.raises(LangdiffError, match=r"other\.json: cannot be read"):
+        plots.plot_ranks("other.json")

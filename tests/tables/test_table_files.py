@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 import langdiff as ld
-from langdiff.errors import DataError, LangdiffError
+from langdiff.errors import DataError, LangdiffError, LangdiffWarning
 from langdiff.tables.long_tables import read_table_file
 from langdiff.tables.provenance import Provenance
 
@@ -129,3 +129,37 @@ def test_columns_named_twice(tmp_path):
     parquet.write_table(pa.table([["1"], ["eng"], [1.0], [2.0]], names=["intent", "edition", "bits", "bits"]), path)
     with pytest.raises(DataError, match=r"x\.parquet: cannot be read as a table: .*bits"):
         ld.read_surprisals(path)
+
+
+def test_a_folder_names_its_tables(tmp_path):
+    folder = tmp_path / "models.csv"  # whoever takes --out of `langdiff train` for a file
+    (folder / "surprisals").mkdir(parents=True)
+    with pytest.raises(DataError, match="a folder, where a table is asked for; there is no table in it"):
+        ld.read_surprisals(folder)
+    ld.simulate(5, 2, seed=1).surprisals.save(folder / "surprisals" / "char.csv")
+    with pytest.raises(DataError, match=r"give one of its tables: '.*models.csv/surprisals/char.csv'"):
+        ld.read_surprisals(folder)
+
+
+def test_columns_that_group_intents_are_found(tmp_path):
+    made = ld.simulate(12, 3, seed=1).surprisals
+    rows = made.to_frame().rename(columns={"intent": "item", "edition": "lang", "bits": "cost"})[
+        ["item", "lang", "cost"]
+    ]
+    place = pd.factorize(rows["item"])[0]
+    rows = rows.assign(doc=[f"d{k // 4}" for k in place], source=[f"text {k}" for k in place], constant="x")
+    rows = rows.assign(family=rows["lang"].map(dict(zip(rows["lang"].unique(), "ABA", strict=True))))
+    rows = rows.assign(noise=np.arange(len(rows)) % 2)  # differs within an intent
+    rows.to_csv(tmp_path / "long.csv", index=False)
+    table = ld.read_surprisals(tmp_path / "long.csv", intent="item", edition="lang", bits="cost")
+    assert table.intent_info.to_dict("list") == {"doc": [f"d{k // 4}" for k in range(12)]}
+    assert table.edition_info["family"].tolist() == ["A", "B", "A"]
+    with pytest.warns(LangdiffWarning, match="3 clusters by doc"):
+        ld.fit(table, clusters="doc")
+
+
+def test_a_table_of_one_edition_has_no_columns_that_group_intents(tmp_path):
+    pd.DataFrame({"intent": [1, 2, 3, 4], "edition": "eng", "bits": 5.0, "doc": list("aabb")}).to_csv(
+        tmp_path / "long.csv", index=False
+    )
+    assert ld.read_surprisals(tmp_path / "long.csv").intent_info is None

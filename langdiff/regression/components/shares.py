@@ -194,9 +194,13 @@ def table_of_shares(
     everyone = np.ones(len(cells.difficulty), dtype=bool)
     components = components_of(cells.covariances(), classes)
     without = np.array([logits(shares_of(components_of(s, classes))) for s in cells.covariances_without_each()])
-    low, high = jackknife(logits(shares_of(components)), without)
+    share = shares_of(components)
+    low, high = (expit(limit) for limit in jackknife(logits(share), without))
+    # Shares below the clip are not told apart: an interval that reaches it begins at 0. Pseudo-values may leave out a
+    # share close to it, so that every interval is made to hold its estimate.
+    low, high = np.minimum(np.where(low <= CLIPPED, 0.0, low), share), np.maximum(high, share)
     frame = pd.DataFrame(
-        {"variance": components, "share": shares_of(components), "low": expit(low), "high": expit(high)},
+        {"variance": components, "share": share, "low": low, "high": high},
         index=pd.Index([component_name(wanted) for wanted in classes], name="component"),
     )
     if families is not None and len(set(families)) > 1:

@@ -12,6 +12,7 @@ from langdiff.base.result import Drawn, Result
 from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
+from langdiff.tables.text_features import separates_words
 from langdiff.typology.predictors.external import (
     Column,
     Lexicons,
@@ -28,7 +29,6 @@ from langdiff.typology.predictors.text import (
     EntropyEstimator,
     compressed_bits,
     entropy_rate,
-    separates_words,
     type_token_ratio,
     unigram_entropy,
     words_of,

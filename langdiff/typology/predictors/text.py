@@ -5,12 +5,10 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import regex
 
 from langdiff.base.types import Floats
 from langdiff.corpora import tokenize
@@ -18,11 +16,6 @@ from langdiff.errors import ConfigError, DataError
 
 EntropyEstimator = Literal["plug-in", "miller-madow", "chao-shen"]
 Compressor = Literal["lzma", "zlib"]
-
-# Letters per token: 1.7, 1.8 and 3.4 in the segmented Chinese, Japanese and Thai of PUD; from 5.1 (a Burmese Bible) to
-# 28.8 (Thai) in 34 texts without spaces.
-LONGEST_MEAN_WORD = 4.5
-_UNSPACED_SCRIPTS = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar")
 
 
 def count_words(texts: Iterable[str], *, tokenized: bool = False) -> Counter[str]:
@@ -288,37 +281,6 @@ def _numbered(text: str) -> tuple[bytes, int]:
     return number_of[codes].tobytes(), width
 
 
-def separates_words(counts: Mapping[str, int]) -> bool:
-    """Return whether white space separates the words of a text, so that its tokens can be counted.
-
-    It does not if most tokens with letters are of a script that is written without spaces (Han, Kana, Thai,
-    Lao, Khmer, Myanmar) and have more than 4.5 letters on average: they are clauses. Segmented text of these
-    scripts passes.
-
-    Parameters
-    ----------
-    counts : mapping from word to int
-        Tokens by type; see `count_words`.
-
-    Returns
-    -------
-    bool
-        False if tokens are clauses rather than words.
-
-    Examples
-    --------
-    >>> separates_words(count_words(["起初神创造天地。"])), separates_words(count_words(["起初 神 创造 天地 。"]))
-    (False, True)
-    """
-    tokens = unspaced = letters = 0
-    for word, count in counts.items():
-        found = len(_unspaced_letter().findall(word))
-        tokens += count if found or any(map(str.isalpha, word)) else 0
-        unspaced += count if found else 0
-        letters += count * found
-    return unspaced <= tokens / 2 or letters <= LONGEST_MEAN_WORD * unspaced
-
-
 def _plug_in(tokens: Floats) -> float:
     share = tokens / tokens.sum()
     return float(-(share * np.log2(share)).sum()) + 0.0  # no -0.0 for a single type
@@ -339,9 +301,3 @@ def _chao_shen(tokens: Floats) -> float:
 def _check_words(counts: Mapping[str, int]) -> None:
     if not counts:
         raise DataError("no word to count: the text is empty.")
-
-
-@cache
-def _unspaced_letter() -> "regex.Pattern[str]":
-    scripts = "".join(rf"\p{{Script={name}}}" for name in _UNSPACED_SCRIPTS)
-    return regex.compile(rf"(?V1)[[{scripts}]&&\p{{L}}]")

@@ -109,6 +109,13 @@ def test_documents_are_found_and_matter():
     assert 3 < found.error / alone.error < 9
 
 
+def test_every_interval_holds_its_share():
+    frame = ld.difficulty_shares(ld.datasets.three_corpora()).frame
+    assert (frame["share"] < 0.001).any()
+    assert ((frame["low"] <= frame["share"]) & (frame["share"] <= frame["high"])).all()
+    assert (frame["low"][frame["share"] < 0.001] == 0).all()
+
+
 def test_intervals_are_a_jackknife_of_logits():
     tables, facets = as_series(factorial(np.random.default_rng(4)))
     found = ld.difficulty_shares(tables, languages=NAMES, facets=facets)

@@ -13,12 +13,12 @@ from scipy.stats import entropy
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.tables.text_features import separates_words
 from langdiff.typology.predictors.text import (
     _numbered,
     compressed_bits,
     count_words,
     entropy_rate,
-    separates_words,
     type_token_ratio,
     unigram_entropy,
 )
