@@ -9,7 +9,7 @@ from tests.handbook.snippets import PAGES, ROOT
 CALL = re.compile(r"`(?:[A-Z_]+=\S+ )*(?:python )?benchmarks/(\w+\.py)([^`]*)`")
 # Pages of results, and guides whose figures are still beside what they tell the reader to do.
 WITH_FIGURES = {
-    *("docs/benchmarks.md", "docs/constructions.md", "docs/costep.md", "docs/datasets.md"),
+    *("docs/benchmarks.md", "docs/constructions.md", "docs/datasets.md"),
     *("docs/difficulty-shares.md", "docs/experiments.md", "docs/folds.md", "docs/logs.md", "docs/multilingual.md"),
     *("docs/perturbations.md", "docs/results-first.md", "docs/runs.md", "docs/torture.md", "docs/why-langdiff.md"),
 }
