@@ -40,7 +40,7 @@ LONGER = {
     "perturbations.md": 1311,
     "predictors.md": 1013,
     "results-first.md": 1011,
-    "typology.md": 1207,
+    "typology.md": 1205,
 }
 
 
