@@ -1,4 +1,4 @@
-"""The figures of docs/corpora.md, by its own calls on the real data; on made-up files tests/handbook runs them."""
+"""The figures of docs/evidence/corpora.md, by the calls of docs/corpora.md; tests/handbook runs them on small files."""
 
 import re
 
@@ -31,8 +31,9 @@ def test_every_call_of_the_page(corpora, root):
         exec(compile(block, "docs/corpora.md", "exec"), names)
     bibles, udhr, pud = names["bibles"], names["udhr"], names["pud"]
     assert set(bibles.editions) == set(EDITIONS)
-    # the figures of the page, and those of the data's own descriptions
-    rows = {row.split(" | ")[0].strip("| "): row for row in page.splitlines() if row.startswith("| ")}
+    # the figures of the evidence, and those of the data's own descriptions
+    evidence = (root / "docs" / "evidence" / "corpora.md").read_text(encoding="utf-8")
+    rows = {row.split(" | ")[0].strip("| "): row for row in evidence.splitlines() if row.startswith("| ")}
     assert udhr.describe()[["editions", "languages", "intents"]].tolist() == [375, 318, 31]
     assert f"{udhr.describe()['characters']:,}" in rows["UDHR by article"]
     assert (~udhr.presence.loc["0"]).sum() == 15

@@ -68,4 +68,8 @@ def snippets_of(page: str) -> list[Snippet]:
     ]
 
 
-PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+FOLDERS = (ROOT / "docs", ROOT / "docs" / "evidence")
+PAGES = [
+    "README.md",
+    *sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in folder.glob("*.md")),
+]

@@ -1,4 +1,4 @@
-"""The published spread of difficulties, recomputed: which definition it is (docs/models.md)."""
+"""The published spread of difficulties, recomputed: which definition it is (docs/evidence/models.md)."""
 
 import numpy as np
 import pandas as pd

@@ -42,7 +42,7 @@ _HOST = "127.0.0.1"  # other machines cannot connect
 _VISIBLE = "CUDA_VISIBLE_DEVICES"  # which GPUs CUDA shows to a process
 _ANY_GPU = ("auto", "cuda")  # devices that leave open which GPU is meant
 _QUIET = logging.WARNING  # of what Dask says of workers of this machine
-MEMORY_PER_WORKER = 3 << 29  # bytes; 1.4 GiB is the peak of `bpe-awd` on a whole Bible (docs/clusters.md)
+MEMORY_PER_WORKER = 3 << 29  # bytes; 1.4 GiB is the peak of `bpe-awd` on a whole Bible (docs/benchmarks.md)
 
 
 class Failures:
