@@ -74,7 +74,6 @@ Parsers = Annotated[
         "--parser",
         metavar="NAME=FILE",
         callback=existing_after_name,
-        help="Output of a parser (repeat); the ending says its shape: .gr, .stanford, .triples, .conllu.",
     ),
 ]
 
@@ -124,12 +123,13 @@ def evaluate(
     tokens: Tokens = None,
     by: Annotated[
         Literal["type", "phenomenon", "parser", "distance", "target", "coverage"],
-        typer.Option(help="What each row is; coverage: parser and treebank, with numbers of sentences not parsed."),
+        typer.Option(),
     ] = "type",
     missing: Annotated[
         Literal["raise", "skip", "wrong"],
         typer.Option(
-            help="Treebanks of which a parser has parsed nothing: an error, left out for all parsers, or all wrong."
+            "--unparsed",
+            help="Treebanks of which a parser has parsed nothing: an error, left out for all parsers, or all wrong.",
         ),
     ] = "raise",
     plot: Plot = None,
@@ -140,6 +140,8 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Recall of target dependencies with 95 % Wilson intervals.
+
+    With --by coverage, each row is a parser and treebank, with the number of sentences that were not parsed.
 
     Example: langdiff constructions evaluate gold.tsv --sentences sentences.tsv --parser mine=mine.conllu
     """
@@ -182,19 +184,16 @@ def attachment(
             "--parser",
             metavar="NAME=FILE",
             callback=existing_after_name,
-            help="CoNLL-U output of a parser for the same text (repeat).",
         ),
     ] = None,
     by: Annotated[
         Literal["parser", "relation", "length", "construction", "sentence", "pair"],
-        typer.Option(help="What each row is; construction: words that mined candidates name; pair: two parsers."),
+        typer.Option(),
     ] = "parser",
-    metric: Annotated[
-        Literal["uas", "las", "clas", "mlas"], typer.Option(help="Score of which pairs are compared.")
-    ] = "las",
+    metric: Annotated[Literal["uas", "las", "clas", "mlas"], typer.Option()] = "las",
     clusters: Annotated[
         Literal["auto", "document", "sentence"],
-        typer.Option(help="What is independent in comparisons of pairs; auto: documents if there are ten or more."),
+        typer.Option(),
     ] = "auto",
     queries: Annotated[
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
@@ -203,6 +202,9 @@ def attachment(
     as_json: Json = False,
 ) -> None:
     """UAS, LAS, CLAS and MLAS of parsers, words aligned as in the CoNLL 2018 shared task.
+
+    With --by pair, two parsers are compared by --metric, over documents if there are ten or more, else over sentences;
+    with --by construction, words that mined candidates name are counted.
 
     Example: langdiff constructions attachment en_pud.conllu --parser one=one.conllu --parser two=two.conllu --by pair
     """
@@ -292,7 +294,7 @@ def mine(
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
     ] = None,
     per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the random choice.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting (.tsv).")] = None,
     as_json: Json = False,
 ) -> None:

@@ -139,13 +139,17 @@ def origins(
     typer.echo(f"Origins: {out}", err=True)
 
 
-@Command(corpora, "langdiff.corpora.check_alignment", name="check", reads={"multitext": Corpus})
+@Command(
+    corpora,
+    "langdiff.corpora.check_alignment",
+    name="check",
+    reads={"multitext": Corpus},
+    renamed={"alpha": "false-alarms"},
+)
 def check(
     call: Call,
-    strict: Annotated[bool, typer.Option("--strict", help="End with exit code 1 if anything is wrong.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the fit of every document (.png, .svg, .pdf).")
-    ] = None,
+    strict: Annotated[bool, typer.Option("--strict")] = False,
+    plot: Annotated[Path | None, typer.Option("--plot")] = None,
     as_json: Json = False,
 ) -> None:
     """Find passages and texts that do not say what the other editions say there, from lengths and equal texts.
@@ -171,11 +175,12 @@ def check(
     "langdiff.corpora.perturb",
     reads={"multitext": Corpus},
     kinds={"kinds": list[Change]},
+    renamed={"unit": "moved-unit"},
 )
 def perturb(
     call: Call,
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the texts, one file per edition.")],
-    tokenize: Annotated[bool, typer.Option("--tokenize", help="Make words of punctuation first, reversibly.")] = False,
+    tokenize: Annotated[bool, typer.Option("--tokenize/--as-is")] = False,
 ) -> None:
     """Write texts changed in one exact way, such as reversed or shuffled, and the same texts as they are.
 
@@ -264,9 +269,7 @@ def plot(
     ] = None,
     kind: Annotated[
         Literal["forest", "ranks"] | None,
-        typer.Option(
-            help="For result: difficulties with intervals, or the probability of each rank; by default its own."
-        ),
+        typer.Option(),
     ] = None,
     *,
     call: Call,

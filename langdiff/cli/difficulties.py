@@ -62,17 +62,15 @@ def _editions(path: Path, call: Call) -> "pd.DataFrame":
     "langdiff.fit",
     reads={**SURPRISALS, **MODEL, "edition_info": _editions},
     kinds={"surprisals": list[Path]},
-    renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula"},
+    renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula", "groups": "edition-groups"},
     needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
     brief="Estimate how difficult each edition is.",
 )
 def fit(
     call: Call,
     output: Output,
-    by: Annotated[str | None, typer.Option(help="Group editions by this property, such as family.")] = None,
-    contrast: Annotated[
-        list[str] | None, typer.Option(help="Contrast, such as 'deu - mean(fra, spa)' (repeat for more).")
-    ] = None,
+    by: Annotated[str | None, typer.Option()] = None,
+    contrast: Annotated[list[str] | None, typer.Option()] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Print iterations, likelihood and the audit, too.")
     ] = False,
@@ -123,7 +121,7 @@ Command(
     app,
     "langdiff.regression.compare_folds",
     reads=SURPRISALS,
-    renamed=LONG,
+    renamed={**LONG, "folds": "fold-column"},
     settings={"langdiff.fit": ("model", "restricted")},
     examples=("langdiff compare-folds models/surprisals-char-residual.csv --clusters document",),
     panel="How sure, how much text",
@@ -199,9 +197,7 @@ def deletion(call: Call, output: Output) -> None:
 def compare_models(
     context: typer.Context,
     call: Call,
-    restricted: Annotated[
-        bool, typer.Option("--restricted", help="Maximize the restricted likelihood, which models 2, 2L and 2C have.")
-    ] = False,
+    restricted: Annotated[bool, typer.Option("--restricted/--no-restricted")] = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -256,7 +252,7 @@ def compare_models(
     "langdiff.goodness",
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
-    renamed={**LONG, "n": "sizes"},
+    renamed={**LONG, "n": "held-out-sizes"},
     without=("cache",),
     brief="Compare models by held-out intents, over subsets.",
 )
@@ -271,7 +267,7 @@ def goodness(
 
     Every result is stored when it is there: after an interruption, the same command goes on.
 
-    Example: langdiff goodness surprisals.csv --model 1 --model 2 --sizes map --sizes posterior --out goodness
+    Example: langdiff goodness surprisals.csv --model 1 --model 2 --held-out-sizes posterior --out goodness
     """
     found = call(cache=out)
     write_frame(found.results, out / "goodness.csv")

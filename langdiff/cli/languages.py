@@ -57,7 +57,7 @@ def _editions(path: Path, _: Call) -> "pd.DataFrame":
         "edition_info": _editions,
         "coordinates": _editions,
     },
-    renamed={"tests": "test -t", "only": "predictor -p"},
+    renamed={"tests": "test -t", "only": "predictor -p", "averaging": "mean-of"},
     without=("average",),
     brief="Test predictors against difficulties of languages.",
 )
@@ -103,16 +103,16 @@ def correlate(
 def spread(
     call: Call,
     output: Output,
-    column: Annotated[
-        str | None, typer.Option(help="Language model, a column of a table of several; by default the first.")
-    ] = None,
+    lm: Annotated[str | None, typer.Option()] = None,
 ) -> None:
     """Compare how far difficulties spread within languages and between them.
+
+    --lm names a column of a table of several language models; it is the first by default.
 
     Example: langdiff spread fit.json editions.csv --plot spread.svg
     """
     output.check(call.offers)
-    output.show(call(source=_column(call.given["source"], column)))
+    output.show(call(source=_column(call.given["source"], lm)))
 
 
 def _column(path: Path, column: str | None) -> "EffectsLike":
@@ -122,11 +122,11 @@ def _column(path: Path, column: str | None) -> "EffectsLike":
     given = read_difficulties(path)
     if not isinstance(given, pd.DataFrame):
         if column is not None:
-            raise ConfigError("--column is for a table; a fit is of one language model.")
+            raise ConfigError("--lm is for a table; a fit is of one language model.")
         return given
     chosen = column or given.columns[0]
     if chosen not in given:
-        raise ConfigError(f"--column {chosen}: {path} has {listing(given.columns)}.")
+        raise ConfigError(f"--lm {chosen}: {path} has {listing(given.columns)}.")
     return given[chosen]
 
 
@@ -157,7 +157,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     "langdiff.measure_parity",
     reads={"source": Corpus},
     settings={READER: OF_TABLES},
-    renamed=LONG,
+    renamed={**LONG, "alpha": "renyi-order"},
     without=("surprisals", "tokenizers"),
     brief="Compare bytes, tokens and bits of the same content.",
 )
@@ -250,11 +250,11 @@ def reproduce(
         ),
     ] = "mielke2019",
     rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw MCC against difficulty here (.svg, .png, .pdf).")] = None,
+    plot: Annotated[Path | None, typer.Option()] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for Figures 3 to 5, Tables 1 to 4 and index.md.")
     ] = None,
-    format: Annotated[Literal["svg", "png", "pdf"], typer.Option(help="Format of the figures of --out.")] = "svg",
+    format: Annotated[Literal["svg", "png", "pdf"], typer.Option()] = "svg",
     as_json: Json = False,
 ) -> None:
     """Recompute claims of Mielke et al. (2019), or of later papers, from published figures, and show which agree.
@@ -330,9 +330,8 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
         READER: tuple(name for name in OF_TABLES if name != "lm"),  # that is the one to train here
         "langdiff.read_multitext": ("format",),
     },
-    renamed={"languages": "language -l", **LONG, "lm": "lm"},
+    renamed={"languages": "language -l", **LONG, "lm": "lm", "by": "balanced-unit"},
     kinds={"lm": str},
-    help={"format": "Format of the corpus.", "lm": "Language model to train.", "device": "auto, cpu or cuda."},
     without=("multitext", "languages", "original_language", "edition_info", "cache"),
     panels={PANEL: ONLY_BALANCED},
     brief="Estimate how much harder native texts are.",
@@ -379,7 +378,6 @@ def translationese(
         bool,
         typer.Option(
             "--tokenize/--as-is",
-            help="Split punctuation off reversibly, or take the text as it is.",
             rich_help_panel=PANEL,
         ),
     ] = True,

@@ -37,26 +37,20 @@ class Tables:
     ]
     item: Annotated[
         list[str] | None,
-        typer.Option(help="Column, or key of documents in logs, that names the item (repeat for several)."),
+        typer.Option(),
     ] = None
-    language: Annotated[
-        str | None, typer.Option(help="Column or key of the language; by default from the names of tasks.")
-    ] = None
-    system: Annotated[str | None, typer.Option(help="Column or key of the system, or its name.")] = None
+    language: Annotated[str | None, typer.Option()] = None
+    system: Annotated[str | None, typer.Option()] = None
     chance: Annotated[
         str | None,
-        typer.Option(
-            help="Probability of a right guess: a number, an attribute of items, or none; auto: one over the choices."
-        ),
+        typer.Option(),
     ] = "auto"
     pairing: Annotated[
         Literal["checked", "unchecked"],
-        typer.Option(help="Items of languages that do not go together: an error or a warning."),
+        typer.Option(),
     ] = "checked"
-    metric: Annotated[
-        str | None, typer.Option(help="Metric (lm-eval) or scorer (Inspect) that tells right from wrong.")
-    ] = None
-    filter: Annotated[str | None, typer.Option(help="Filter of lm-eval whose answers are counted.")] = None
+    metric: Annotated[str | None, typer.Option()] = None
+    filter: Annotated[str | None, typer.Option()] = None
     repeats: Annotated[
         Literal["error", "sum"], typer.Option(help="Several outcomes of a system on an item: an error, or trials.")
     ] = "error"

@@ -39,9 +39,7 @@ Saved = Annotated[
         rich_help_panel="Output",
     ),
 ]
-Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Draw the result here (.svg, .png, .pdf).", rich_help_panel="Output")
-]
+Plot = Annotated[Path | None, typer.Option("--plot", rich_help_panel="Output")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.", rich_help_panel="Output")]
 
 

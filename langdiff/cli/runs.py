@@ -59,7 +59,6 @@ def run(
         str | None,
         typer.Option(
             metavar="k/N",
-            help="Only train and score share k of N of the editions; once all have ended, run without it.",
         ),
     ] = None,
     remote: Annotated[

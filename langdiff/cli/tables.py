@@ -19,30 +19,28 @@ Fits = Annotated[
         callback=existing,
     ),
 ]
-Name = Annotated[list[str] | None, typer.Option(help="Name of a fit, in their order (repeat for more).")]
-By = Annotated[str | None, typer.Option(help="Group editions by this property, such as family.")]
+Name = Annotated[list[str] | None, typer.Option()]
+By = Annotated[str | None, typer.Option()]
 Rows = Annotated[Literal["editions", "groups"], typer.Option(help="Show editions, or means of groups alone.")]
-Info = Annotated[Path | None, typer.Option(help="Properties of the editions, indexed by edition.", callback=existing)]
-Wanted = Annotated[
-    list[str] | None, typer.Option("--contrast", help="Contrast, such as 'deu - mean(fra, spa)' (repeat for more).")
-]
+Info = Annotated[Path | None, typer.Option(callback=existing)]
+Wanted = Annotated[list[str] | None, typer.Option("--contrast")]
 All = Annotated[bool, typer.Option("--pairs", help="Compare all pairs of rows.")]
 Baseline = Annotated[str | None, typer.Option(help="Compare with this row; or hardest, easiest.")]
 Paired = Annotated[bool | None, typer.Option("--paired/--no-paired", help="Differences of fits from the first.")]
 Adjust = Annotated[Literal["max-t", "holm", "bh", "none"], typer.Option(help="Adjustment of p-values of contrasts.")]
-Level = Annotated[float, typer.Option(help="Probability of intervals and rank sets that hold together.")]
+Level = Annotated[float, typer.Option()]
 Unit = Annotated[Literal["percent", "nats"] | None, typer.Option("--scale", help="Unit of the numbers.")]
 Order = Annotated[Literal["first", "name", "family", "mean"], typer.Option(help="Order of rows.")]
 Names = Annotated[str | None, typer.Option(help="Property of editions that is printed as their name.")]
-Model = Annotated[str, typer.Option(help="Regression model of tables that are fitted.")]
-Clusters = Annotated[str, typer.Option(help="Clusters of intents of tables that are fitted; none for none.")]
+Model = Annotated[str, typer.Option()]
+Clusters = Annotated[str, typer.Option()]
 Out = Annotated[
     list[Path] | None,
     typer.Option(
         "--out", "-o", help="Save here, by ending: .json .csv .tsv .parquet .md .tex .html .txt (repeatable)."
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the draws.", min=0)]
+Seed = Annotated[int, typer.Option(min=0)]
 
 
 @Command(app, READER, without=("path",), renamed=LONG, brief="Table of fits side by side, pairs and differences.")

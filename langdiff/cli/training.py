@@ -31,17 +31,11 @@ app = typer.Typer(rich_help_panel="Text to bits")
 COMPUTING = ("device", "workers", "progress")  # where language models are trained
 
 
-LM_HELP = "Language model, such as char-residual or kneser-ney-6, or auto; -unpriced at its end is a way of scoring."
-
-
 SCORING = "priced (replaced characters, the default) or unpriced; scripts (price theirs, too); carried."
 
 
 LM = {
-    "lm": LM_HELP,
     "scoring": SCORING,
-    "workers": "Editions trained at a time.",
-    "device": "auto, cpu or cuda.",
     "max_replaced": "Fraction of an edition's characters that may be replaced as too rare.",
 }
 
@@ -58,9 +52,7 @@ def train(
     texts: DividedTexts,
     call: Call,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models and surprisals.")],
-    n_seeds: Annotated[
-        int, typer.Option(help="Models per edition, each from its own seed; more than one show the spread.", min=1)
-    ] = 1,
+    n_seeds: Annotated[int, typer.Option(min=1)] = 1,
     as_json: Json = False,
 ) -> None:
     """Train one language model per edition on the intents they share; score the test intents.
@@ -158,7 +150,6 @@ def score(
     shard: Annotated[
         str | None,
         typer.Option(
-            help="Share of one machine, k/N: score it into --cache, without --out; then langdiff merge.",
             rich_help_panel="With --hf",
         ),
     ] = None,
@@ -305,7 +296,7 @@ def _spaced(name: str) -> str:
     app,
     "langdiff.sweep_merges",
     kinds={"lm": str},
-    help={**LM, "lm": "Recipe of BPE units, such as bpe-small."},
+    help=LM,
     without=("parts", "cache"),
     brief="Compare numbers of merges by bits on the dev part.",
 )

@@ -54,7 +54,17 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     table = ld.read_surprisals(path)
     editions = tmp_path / "editions.csv"
     editions.write_text("edition,side\n" + "\n".join(f"{e},{'ab'[k % 2]}" for k, e in enumerate(table.editions)))
-    arguments = ["--edition-info", editions, "--groups", "side", "--n-resamples", "5", "--seed", "3", "--restricted"]
+    arguments = [
+        "--edition-info",
+        editions,
+        "--edition-groups",
+        "side",
+        "--n-resamples",
+        "5",
+        "--seed",
+        "3",
+        "--restricted",
+    ]
     done = langdiff("fit", path, "--json", *arguments)
     assert done.code == 0, done.err
     groups = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
@@ -64,8 +74,8 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     refused = langdiff("fit", path, "--model", "3")
     assert refused.code == 1
     assert "needs --laplace-scale" in refused.err
-    assert langdiff("fit", path, "--groups", "side").code == 1
-    assert langdiff("fit", path, "--edition-info", tmp_path / "none.csv", "--groups", "side").code == 1
+    assert langdiff("fit", path, "--edition-groups", "side").code == 1
+    assert langdiff("fit", path, "--edition-info", tmp_path / "none.csv", "--edition-groups", "side").code == 1
 
 
 def test_fit_speaks_to_people(langdiff, truth_and_table):
@@ -308,9 +318,13 @@ def test_refused_pictures_leave_no_fit_behind(langdiff, truth_and_table, tmp_pat
         (
             "e1,a\ne2,a\ne3,b\ne4,b\ne5,b",
             [],
-            "--edition-info is the table for --groups, --formula and",
+            "--edition-info is the table for --edition-groups, --formula and",
         ),
-        ("e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b", ["--groups", "rank"], "are in --edition-info more than once: 'e1'"),
+        (
+            "e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b",
+            ["--edition-groups", "rank"],
+            "are in --edition-info more than once: 'e1'",
+        ),
     ],
 )
 def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_path, rows, arguments, message):
@@ -324,7 +338,7 @@ def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_p
 @pytest.mark.parametrize("column", ["rank", "difficulty"])
 def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_table, tmp_path, column):
     (tmp_path / "editions.csv").write_text(f"edition,{column}\ne1,a\ne2,a\ne3,b\ne4,b\ne5,b\n")
-    arguments = ["--edition-info", tmp_path / "editions.csv", "--groups", column]
+    arguments = ["--edition-info", tmp_path / "editions.csv", "--edition-groups", column]
     done = langdiff("fit", truth_and_table[1], *arguments, "--json")
     assert done.code == 0
     assert [row["group"] for row in sorted(json.loads(done.out), key=lambda row: row["rank"])] in (

@@ -140,7 +140,7 @@ def test_a_parameter_becomes_an_option(toy):
     assert options["table"].param_type_name == "argument"
     assert options["table"].help == "Table (in a file: a .csv), with names."
     assert options["models"].opts == ["--model"]
-    assert options["models"].help == "Models to fit, by --size: a, b (repeat for more)."
+    assert options["models"].help == "Model of the difficulties: a, b (repeat for more)."  # as in all commands
     assert (options["models"].multiple, options["models"].default) == (True, ["a"])
     assert (options["restricted"].opts, options["restricted"].secondary_opts) == (["--restricted"], ["--no-restricted"])
     assert (options["limit"].default, options["limit"].help) == (7, "Size of the toy.")
