@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 from typer.models import OptionInfo
 
+from langdiff.base.grids import in_lines, line_width
 from langdiff.cli.help import RENAMED, SHARED, print_help
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
@@ -389,7 +390,7 @@ class Late(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
-        with in_command(self.named):
+        with in_command(self.named), in_lines(line_width()):
             return self._made.invoke(ctx)
 
     @cached_property

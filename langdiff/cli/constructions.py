@@ -17,8 +17,9 @@ from langdiff.cli.output import (
     Saved,
     check_ending,
     check_picture_name,
+    echo,
+    print_frame,
     print_json,
-    print_table,
     save_picture,
     write_frame,
 )
@@ -170,9 +171,9 @@ def evaluate(
     if as_json:
         print_json(tables[by]())
     elif by == "type":
-        typer.echo(scores.summary())
+        echo(scores.summary())
     else:
-        print_table(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
+        print_frame(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
 
 
 @Command(constructions)
@@ -233,9 +234,9 @@ def attachment(
     if as_json:
         print_json(table)
     elif by == "parser":
-        typer.echo(scores.summary())
+        echo(scores.summary())
     else:
-        print_table(table, f"Attachment scores, {scores.name}", RATES)
+        print_frame(table, f"Attachment scores, {scores.name}", RATES)
 
 
 @Command(constructions)
@@ -279,7 +280,7 @@ def study(
     else:
         shown = table[[name for name in table.columns if not name.startswith("recall_")]]
         of = "" if asked is None else f"; recall of {len(asked.targets):,} targets ({asked.origin})"
-        print_table(shown, f"Study of {len(table)} parsers, {gold.name}{of}", STUDY)
+        print_frame(shown, f"Study of {len(table)} parsers, {gold.name}{of}", STUDY)
 
 
 @Command(constructions)
@@ -314,7 +315,7 @@ def mine(
         print_json(frame)
     else:
         title = f"Sentences with candidates, of {candidates.n_sentences:,}"
-        print_table(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
+        print_frame(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
 
 
 @Command(constructions, name="check")
@@ -373,9 +374,9 @@ def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = Fals
     if as_json:
         print_json(frame)
     elif whole:
-        typer.echo(text)
+        echo(text)
     else:
-        print_table(frame, text, {})
+        print_frame(frame, text, {})
 
 
 def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":

@@ -9,15 +9,7 @@ import typer
 from langdiff.base.types import AnyFormat, Change, WhenOutOfStep
 from langdiff.cli.commands import LONG, READER, Call, Command, load
 from langdiff.cli.options import Corpus, existing, refuse_given
-from langdiff.cli.output import (
-    Json,
-    check_picture_name,
-    print_frame,
-    print_json,
-    print_table,
-    print_tables,
-    save_picture,
-)
+from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, print_tables, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -109,7 +101,7 @@ def describe(
         print_tables({name: table, "left_out": multitext.left_out, "skipped": multitext.skipped})
     else:
         counts = ("intents", "cells", "words", "characters", "count")
-        print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
+        print_frame(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
         if len(multitext.left_out):
             typer.echo(explain_left_out(multitext.left_out))
 
@@ -135,7 +127,7 @@ def origins(
         print_json(table)
     else:
         formats = {"intents": "{:,}", "native": "{:,}", "native_percent": "{:.1f}"}
-        print_table(table, f"Original languages of {len(multitext):,} intents", formats)
+        print_frame(table, f"Original languages of {len(multitext):,} intents", formats)
     typer.echo(f"Origins: {out}", err=True)
 
 
@@ -165,7 +157,7 @@ def check(
         tables = {name: getattr(found, name) for name in ("passages", "repeats", "copies", "cells")}
         print_tables({"editions": found.editions.reset_index(), **tables})
     else:
-        typer.echo(found.summary())
+        echo(found.summary())
     if strict and not found.is_clean:
         raise typer.Exit(1)
 
@@ -238,7 +230,7 @@ def select(
         print_tables({"editions": table, "left_out": selection.multitext.left_out})
         typer.echo(selection.headline(), err=True)  # whether it is proven best
     else:
-        print_table(table, selection.headline(), {})
+        print_frame(table, selection.headline(), {})
     if out is not None:
         format: AnyFormat = "pbc" if are_verse_ids(selection.multitext.intents) else "moses"
         write_multitext(selection.multitext, out, format=format)

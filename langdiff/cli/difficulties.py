@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from langdiff.base.grids import frame_text
 from langdiff.base.saving import EndingError
 from langdiff.cli.commands import LONG, READER, Call, Command, show
 from langdiff.cli.options import (
@@ -23,10 +24,9 @@ from langdiff.cli.output import (
     check_ending,
     echo,
     flat,
+    print_frame,
     print_json,
-    print_table,
     save_picture,
-    wrapped,
     write_frame,
 )
 from langdiff.errors import ConfigError, listing
@@ -63,7 +63,7 @@ def _editions(path: Path, call: Call) -> "pd.DataFrame":
     reads={**SURPRISALS, **MODEL, "edition_info": _editions},
     kinds={"surprisals": list[Path]},
     renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula", "groups": "edition-groups"},
-    needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
+    needs={"edition_info": ("groups", "formula", "dispersion", "by"), "intent_info": COLUMNS},
     brief="Estimate how difficult each edition is.",
 )
 def fit(
@@ -98,9 +98,9 @@ def fit(
     if found.columns is None:
         typer.echo(("\n" if details else "") + ld.table(found, by=by, contrasts=contrast or None).text())
         if found.audit is not None and not details:
-            typer.echo("\n" + wrapped(found.audit.words))
+            echo("\n" + found.audit.words)
         if found.terms is not None and not details:
-            typer.echo("\n" + found.terms.round(found.digits).to_string())
+            typer.echo("\n" + frame_text(found.terms.round(found.digits)))
 
 
 Command(
@@ -146,7 +146,7 @@ def short_form(call: Call, output: Output) -> None:
     form = call()
     output.show(form)
     if output.as_json:
-        typer.echo(form.summary(), err=True)
+        echo(form.summary(), err=True)
 
 
 @Command(
@@ -238,13 +238,13 @@ def compare_models(
         print_json(frame)
         return
     name = call.given["surprisals"].name
-    print_table(
+    print_frame(
         frame,
         f"Fits of {name}; correlation and difference of difficulties are those with model {models[0].name}",
         COMPARED,
     )
     for fit in fits.values():
-        typer.echo(f"[{fit.signature}]")
+        echo(f"[{fit.signature}]")
 
 
 @Command(
@@ -308,7 +308,7 @@ def simulate(
     if truth is not None:
         known.save(truth)
     frame = known.difficulty.rename_axis("edition").reset_index()
-    print_table(frame, repr(known.surprisals), {"difficulty": "{:+.4f}"})
+    print_frame(frame, repr(known.surprisals), {"difficulty": "{:+.4f}"})
 
 
 def _by_model(call: Call, name: str) -> dict[str, Any]:
@@ -455,7 +455,7 @@ def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
     if as_json:
         print_json(flagged)
     else:
-        typer.echo(found.head(max(len(flagged), 10)).round(4).to_string(index=False))
+        typer.echo(frame_text(found.head(max(len(flagged), 10)).round(4), index=False))
     rate = call.given["q"]
     typer.echo(f"{len(flagged):,} of {len(found):,} cells are flagged at a false discovery rate of {rate:g}.", err=True)
 
@@ -492,7 +492,7 @@ def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, s
     )
     facts = idata["posterior"].attrs
     lines = [diagnose(idata).summary(), *([facts["independence"]] if "independence" in facts else [])]
-    print_table(table, "\n".join([*lines, f"[{facts['signature']}]"]), formats)
+    print_frame(table, "\n".join([*lines, f"[{facts['signature']}]"]), formats)
 
 
 @Command(app, panel="Upkeep", brief="Download and build CmdStan.")

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from langdiff.cli.output import line_width
+from langdiff.base.grids import line_width
 
 PANELS = (  # headings of the list of commands, in this order
     "Start",
@@ -155,14 +155,14 @@ def print_help(command: Any, context: Any) -> None:
     for heading in sorted(panels, key=order.index):
         typer.echo()
         _print_heading(heading, width)
-        _print_rows(panels[heading], width)
+        print_rows(panels[heading], width)
 
 
 def _print_heading(text: str, width: int) -> None:
     typer.secho(f"── {text} ".ljust(width, "─"), bold=True)
 
 
-def _print_rows(rows: Iterable[tuple[str, str]], width: int) -> None:
+def print_rows(rows: Iterable[tuple[str, str]], width: int) -> None:
     """Print names and descriptions in two columns."""
     for names, told in rows:
         named = " ".join(names.replace("\\[", "[").split())

@@ -23,7 +23,6 @@ from langdiff.cli.output import (
     check_picture_name,
     print_frame,
     print_json,
-    print_table,
     save_picture,
 )
 from langdiff.cli.training import COMPUTING, computing
@@ -284,13 +283,13 @@ def reproduce(
     if as_json:
         print_json(result.to_frame())
     else:
-        print_table(result.claims, "Claims of the paper, published and recomputed", {})
+        print_frame(result.claims, "Claims of the paper, published and recomputed", {})
         if rows:
             reference = result.reference.assign(
                 **{name: result.reference[name].map("{:.12g}".format) for name in ("expected", "recomputed")}
             )
-            print_table(reference, "Reference figures computed with SciPy only, and by this package", {})
-        print_table(result.counts().reset_index(), "Numbers of figures that agree", {})
+            print_frame(reference, "Reference figures computed with SciPy only, and by this package", {})
+        print_frame(result.counts().reset_index(), "Numbers of figures that agree", {})
     typer.echo(repr(result), err=True)
     if not result.exact:
         raise LangdiffError(

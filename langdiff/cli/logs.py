@@ -8,7 +8,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.options import existing
-from langdiff.cli.output import TABLE, Json, check_ending
+from langdiff.cli.output import TABLE, Json, check_ending, echo
 from langdiff.errors import ConfigError
 
 app = typer.Typer(rich_help_panel="Text to bits")
@@ -58,7 +58,7 @@ def import_logs(
     if as_json:
         typer.echo(json.dumps(found.record(), indent=2, ensure_ascii=False))
     else:
-        typer.echo(found.summary())
+        echo(found.summary())
     typer.echo(f"Table: {out}", err=True)
 
 

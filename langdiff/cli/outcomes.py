@@ -10,7 +10,7 @@ import typer
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.difficulties import Draws, show_draws
 from langdiff.cli.options import existing, read_attributes, refuse_given
-from langdiff.cli.output import Json, Output, print_json, print_table
+from langdiff.cli.output import Json, Output, echo, print_frame, print_json
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def check(
         document = {"outcomes": repr(table), "systems": totals.to_dict(orient="records"), "models": found}
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        print_table(totals, repr(table), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
+        print_frame(totals, repr(table), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
         for name, words in found.items():
             typer.echo(f"{name} models: {words}")
     if not checked["finite"].any():
@@ -157,7 +157,7 @@ def fit(
         terms = explained.to_frame().rename_axis("name").reset_index().assign(parameter="explained")
         print_json(pd.concat([result.to_frame(), terms], ignore_index=True))
     else:
-        typer.echo(f"{result.summary()}\n\n{explained.summary()}")
+        echo(f"{result.summary()}\n\n{explained.summary()}")
 
 
 @Command(
@@ -214,7 +214,4 @@ def predict(
         predicted = result.predict(tables.open())
         frame = predicted.rename_axis(index="item").reset_index()
         title = f"Expected rates given the outcomes of each item, by {result!r}"
-    if as_json:
-        print_json(frame)
-    else:
-        print_table(frame, title, dict.fromkeys(map(str, frame.columns[1:]), "{:.3f}"))
+    print_frame(frame, title, dict.fromkeys(map(str, frame.columns[1:]), "{:.3f}"), as_json)

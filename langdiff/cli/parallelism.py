@@ -8,7 +8,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import existing, existing_named, named_paths, refuse_given
-from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
+from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def stats(
     elif table == "statistics":
         kinds = Counter(parallelism.nesting(document.parallelisms) for document in found.values())
         typer.echo(", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items())) + " document(s)")
-        typer.echo(result.summary())
+        echo(result.summary())
     else:
-        print_table(frame, "Pairs of parallel branches", FORMATS)
+        print_frame(frame, "Pairs of parallel branches", FORMATS)
 
 
 @Command(parallelism, READ, without=("source", "predicted"))
@@ -90,7 +90,7 @@ def split(
     if as_json:
         print_json(frame)
         return
-    print_table(frame, {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table], FORMATS)
+    print_frame(frame, {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table], FORMATS)
     errors = ", ".join(f"{name} {error:.2e}" for name, error in result.errors().items())
     typer.echo(f"Mean squared errors of the shares: {errors}", err=True)
 
@@ -124,9 +124,9 @@ def ranks(
     if as_json:
         print_json(frame)
     elif table == "ranks":
-        typer.echo(result.summary())
+        echo(result.summary())
     else:
-        print_table(frame, "Pairs of treatments (Nemenyi)", FORMATS | {"difference": "{:.3f}"})
+        print_frame(frame, "Pairs of treatments (Nemenyi)", FORMATS | {"difference": "{:.3f}"})
 
 
 @Command(parallelism, READ, name="show", without=("source", "predicted"))
@@ -360,7 +360,7 @@ def agreement(call: Call, as_json: Json = False) -> None:
         print_json(result.to_frame())
         typer.echo(f"[{result.signature}]", err=True)
     else:
-        typer.echo(result.summary())
+        echo(result.summary())
 
 
 @Command(parallelism, "langdiff.parallelism.tag_transitions", without=("documents", "scheme"))
@@ -397,7 +397,7 @@ def transitions(
         print_json(pd.concat(long, ignore_index=True)[["scheme", "from", "to", "count"]])
         return
     for name, table in tables.items():
-        print_table(table.reset_index(), f"{name}: which tag (row) is followed by which", {})
+        print_frame(table.reset_index(), f"{name}: which tag (row) is followed by which", {})
 
 
 def _side_by_side(tables: "dict[str, pd.DataFrame]") -> "Axes":

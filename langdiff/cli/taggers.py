@@ -9,7 +9,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.options import existing, existing_here
-from langdiff.cli.output import Json, print_frame, save_picture
+from langdiff.cli.output import Json, echo, print_frame, save_picture
 from langdiff.cli.parallelism import FORMATS
 from langdiff.errors import ConfigError, OutputError
 
@@ -72,7 +72,7 @@ def train(
     with _folder(out, record, divided) as write:
         tagger = call(**divided, settings=chosen, resume=out)
         write(tagger, tagger.to_frame())
-    typer.echo(f"{tagger.summary()}\nTagger: {out}", err=True)
+    echo(f"{tagger.summary()}\nTagger: {out}", err=True)
     print_frame(tagger.to_frame(), "Epochs", FORMATS, as_json)
 
 

@@ -7,14 +7,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, existing_here, is_given
-from langdiff.cli.output import (
-    Json,
-    Output,
-    print_json,
-    print_table,
-    save_picture,
-    write_frame,
-)
+from langdiff.cli.output import Json, Output, echo, print_frame, print_json, save_picture, write_frame
 from langdiff.errors import ConfigError, LangdiffError, listing, option
 
 if TYPE_CHECKING:
@@ -265,7 +258,7 @@ def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Pa
     if as_json:
         print_json(frame)
     else:
-        typer.echo(scores.summary())
+        echo(scores.summary())
     typer.echo(f"Scores: {path}", err=True)
 
 
@@ -284,7 +277,7 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
         formats = dict.fromkeys(("bits", "characters", "bytes", "units"), "{:,.0f}")
         formats |= dict.fromkeys([*rates, "replaced_percent"], "{:.3f}") | {"bits_per_intent": "{:.2f}"}
         shown = totals.rename(columns=_spaced)  # so that a narrow terminal can break the names
-        print_table(shown, repr(table), {_spaced(name): look for name, look in formats.items()})
+        print_frame(shown, repr(table), {_spaced(name): look for name, look in formats.items()})
     typer.echo(f"Surprisals: {path}", err=True)
 
 
@@ -357,7 +350,7 @@ def curve(
     save_picture(lambda: result.plot("correlations"), out / "correlations.svg")
     Output(as_json=as_json).show(result)
     if not as_json:
-        typer.echo(_floors(result))
+        echo(_floors(result))
     typer.echo(f"Curve, tables and pictures: {out}", err=True)
 
 

@@ -19,7 +19,7 @@ from langdiff.cli.options import (
     refuse_given,
     split_name,
 )
-from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
+from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def compare(
     if as_json or as_tsv:
         _print_numbers(result.to_frame(), as_tsv, as_json)
     else:
-        typer.echo(result.summary())
+        echo(result.summary())
 
 
 @Command(treebanks, name="score")
@@ -166,7 +166,7 @@ def _print_numbers(
     elif as_tsv:
         typer.echo(frame.to_csv(sep="\t", index=False), nl=False)
     else:
-        print_table(frame, title, formats or {})
+        print_frame(frame, title, formats or {})
 
 
 def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) -> None:
@@ -301,7 +301,7 @@ def evaluate(
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
             print_frame(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
         case "scores" if not as_json:
-            typer.echo(result.summary())
+            echo(result.summary())
             return
         case _:
             print_frame(*_table(result, table, last, given["metric"]), as_json)
@@ -391,7 +391,7 @@ def show_tree(
     elif as_json:
         print_json((one if compared is None else compared).to_frame().reset_index())
     else:
-        typer.echo((one if compared is None else compared).summary())
+        echo((one if compared is None else compared).summary())
 
 
 Command(

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.cli.output import print_table
+from langdiff.cli.output import print_frame
 from langdiff.errors import DataError
 from langdiff.regression import Bootstrap, Random, Sandwich
 
@@ -225,7 +225,7 @@ def test_score_needs_a_folder_of_models(langdiff, corpus, tmp_path):
 
 
 def test_brackets_in_names_are_no_markup(capsys):
-    print_table(pd.DataFrame({"edition": ["eng[red]", "[/x]"], "[b]": [1.5, np.nan]}), "table", {})
+    print_frame(pd.DataFrame({"edition": ["eng[red]", "[/x]"], "[b]": [1.5, np.nan]}), "table", {})
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("eng[red]", "[/x]", "[b]", "–"))
 
