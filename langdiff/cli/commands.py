@@ -30,6 +30,7 @@ Body = Callable[..., None]
 Reader = str | type | Callable[[Any, "Call"], Any]
 READER = "langdiff.read_surprisals"
 LONG = {name: f"{name}_column" for name in ("intent", "edition", "bits", "lm")}  # options of READER
+OF_TABLES = ("unit", *LONG, "intent_info", "verify")  # those of commands that have --edition-info of their own
 LEAST = {"seed": 0, "n_seeds": 1, "folds": 2}  # numbers that options are at least
 WRITTEN = {"cache", "resume"}  # paths that a function does not only read
 GROUPS = {  # headings of options by their parameters; others of the reader of a file are Input
@@ -165,7 +166,8 @@ class Command:
                 told = path.help if one.default is ... else one.help
                 yield self._option(replace(one, kind=Path, help=told) if is_path else one)
                 panel = "Input" if is_path else "Model"
-                yield from (self._option(each, panel) for each in others if each.name not in self.without)
+                own = {*self.without, *signature_of(self.function).parameters}
+                yield from (self._option(each, panel) for each in others if each.name not in own)
             elif (one.kind and not _is_settled(one.kind)) or one.name in self.kinds:
                 yield self._option(one)
             for name, each in self.fields(one).items():
@@ -263,7 +265,10 @@ class Call:
         if isinstance(reader, type):
             return reader(**{each: self.given[each] for each in inspect.signature(reader).parameters}).open()
         if isinstance(reader, str):
-            others = [each for each in list(signature_of(reader).parameters)[1:] if each in self.given]
+            own = signature_of(self.command.function).parameters
+            others = [
+                each for each in list(signature_of(reader).parameters)[1:] if each in self.given and each not in own
+            ]
             options = {each: self.given[each] for each in others}
             if isinstance(value, list) and isinstance(value[0], Path):
                 found = {name: load(reader)(path, **options) for name, path in _named(value).items()}

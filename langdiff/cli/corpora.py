@@ -237,7 +237,7 @@ def select(
         typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
 
 
-@Command(app, READER, without=("path",), renamed=LONG, panel="Upkeep")
+@Command(app, READER, without=("path", "edition_info"), renamed=LONG, panel="Upkeep")
 def plot(
     context: typer.Context,
     what: Annotated[

@@ -10,8 +10,6 @@ from langdiff.base.grids import frame_text
 from langdiff.base.saving import EndingError
 from langdiff.cli.commands import LONG, READER, Call, Command, show
 from langdiff.cli.options import (
-    Verify,
-    existing,
     is_given,
     read_attributes,
     refuse_given,
@@ -349,54 +347,6 @@ def reliability(
     output.show(found)
     if output.as_json or target != USUAL_TARGET:  # which the summary tells
         typer.echo(f"Reliability {target:g} takes {found.intents_for(target)!r}.", err=output.as_json)
-
-
-@dataclass(frozen=True)
-class OfCorpora:
-    """Tables of several corpora, or runs with such tables."""
-
-    tables: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Tables of surprisals (.csv, .tsv, .parquet), or run directories with all of theirs.",
-            metavar="TABLE|RUN...",
-            callback=existing,
-        ),
-    ]
-    verify: Verify = True
-
-    def open(self) -> dict[str, Any]:
-        """Read the tables, by the names of their files, with that of the run before."""
-        import langdiff as ld
-
-        found: dict[str, Any] = {}
-        for path in self.tables:
-            files = sorted((path / "surprisals").glob("*.csv")) if path.is_dir() else [path]
-            if not files:
-                raise ConfigError(f"{path}: not a finished run: no tables in {path / 'surprisals'}.")
-            for file in files:
-                name = f"{path.name}/{file.stem}" if path.is_dir() else str(file.with_suffix(""))
-                found[name] = ld.read_surprisals(file, verify=self.verify)
-        return found
-
-
-def _attributes(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
-    return read_attributes(path, numbers=False)
-
-
-Command(
-    app,
-    "langdiff.difficulty_shares",
-    name="shares",
-    reads={"tables": OfCorpora, "languages": _attributes, "facets": _attributes},
-    help={
-        "languages": "Table (.csv, .tsv): edition, glottocode or language, and perhaps family.",
-        "facets": "Table (.csv, .tsv): name of the table, and corpus, lm, size, seed as far as they differ.",
-    },
-    examples=("langdiff shares runs/study-nt runs/study-ntrex --languages languages.csv --plot shares.svg",),
-    panel="Questions",
-    brief="Estimate what share of difficulty is of languages.",
-)(show)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.commands import LONG, READER, Call, Command, load
+from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command, load
 from langdiff.cli.options import (
     Corpus,
     existing,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_help_panel="Questions")
 TABLES = (".csv", ".tsv", ".parquet")
-OF_TABLES = ("unit", *LONG, "intent_info", "verify")  # options of commands that read tables of surprisals
 LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 RESAMPLES = "n_resamples"
 FAMILIES = ("language", "family")  # columns whose numbers are names
@@ -331,7 +330,7 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
     },
     renamed={"languages": "language -l", **LONG, "lm": "lm", "by": "balanced-unit"},
     kinds={"lm": str},
-    without=("multitext", "languages", "original_language", "edition_info", "cache"),
+    without=("multitext", "languages", "original_language", "cache"),
     panels={PANEL: ONLY_BALANCED},
     brief="Estimate how much harder native texts are.",
 )
@@ -404,7 +403,7 @@ def translationese(
     output = Output(plot=plot, as_json=as_json)
     output.check(call.offers)
     known = None if origins is None else _read_origins(origins, balanced)
-    fitting = {name: call.read(name) for name in ("model", "restricted", "clusters")}
+    fitting = {name: call.read(name) for name in ("model", "restricted", "clusters", "edition_info")}
     if balanced:
         multitext = ld.read_multitext(table, format=given["format"])
         training = {name: given[name] for name in TRAINING} | fitting

@@ -326,15 +326,6 @@ class Texts(Corpus):
         return prepare_text(self.open(), tokenization), tokenization
 
 
-Verify = Annotated[
-    bool,
-    typer.Option(
-        "--verify/--no-verify",
-        help="Refuse a table that is not the one that was saved with its provenance.",
-    ),
-]
-
-
 @dataclass(frozen=True)
 class DividedTexts(Texts):
     """Texts that are divided into parts to train on and to measure, or into folds."""

@@ -1,13 +1,13 @@
-"""`langdiff table`: fits side by side, with groups, contrasts and paired differences; its two further names."""
+"""`langdiff table`: fits side by side, with contrasts and paired differences; `langdiff shares`: several corpora."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from langdiff.cli.commands import LONG, READER, Call, Command
+from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command
 from langdiff.cli.options import existing, read_attributes
-from langdiff.cli.output import Json, flat, print_json
+from langdiff.cli.output import Json, Output, flat, print_json
 from langdiff.errors import ConfigError
 
 app = typer.Typer(rich_help_panel="Difficulties")
@@ -22,7 +22,6 @@ Fits = Annotated[
 Name = Annotated[list[str] | None, typer.Option()]
 By = Annotated[str | None, typer.Option()]
 Rows = Annotated[Literal["editions", "groups"], typer.Option(help="Show editions, or means of groups alone.")]
-Info = Annotated[Path | None, typer.Option(callback=existing)]
 Wanted = Annotated[list[str] | None, typer.Option("--contrast")]
 All = Annotated[bool, typer.Option("--pairs", help="Compare all pairs of rows.")]
 Baseline = Annotated[str | None, typer.Option(help="Compare with this row; or hardest, easiest.")]
@@ -50,7 +49,6 @@ def table(
     name: Name = None,
     by: By = None,
     rows: Rows = "editions",
-    edition_info: Info = None,
     contrast: Wanted = None,
     pairs: All = False,
     baseline: Baseline = None,
@@ -78,6 +76,7 @@ def table(
     for path in out or ():
         check_ending(path)
     contrasts: Any = list(contrast) if contrast else None
+    info = call.given["edition_info"]
     if sum([bool(contrast), pairs, baseline is not None]) > 1:
         raise ConfigError("--contrast, --pairs and --baseline are three families: give one of them.")
     if pairs or baseline is not None:
@@ -93,7 +92,7 @@ def table(
         scale=scale,
         order=order,
         names=names,
-        edition_info=None if edition_info is None else read_attributes(edition_info, numbers=False),
+        edition_info=None if info is None else read_attributes(info, numbers=False),
         seed=seed,
     )
     for path in out or ():
@@ -167,7 +166,7 @@ def _read(paths: list[Path], names: list[str], call: Call, **settings: Any) -> d
     for path in paths:
         if path.suffix in (".csv", ".tsv", ".parquet"):
             clusters = None if settings["clusters"] == "none" else settings["clusters"]
-            read = ld.read_surprisals(path, **call.reading())
+            read = ld.read_surprisals(path, **call.reading("edition_info"))
             parts = unstack(read)
             for name, part in parts.items():
                 own = path.stem if len(parts) == 1 else name
@@ -183,3 +182,62 @@ def _read(paths: list[Path], names: list[str], call: Call, **settings: Any) -> d
     if len(set(called)) < len(called):
         raise ConfigError("several fits have one name: give each its own, --name A --name B.")
     return dict(zip(called, (fit for _, fit in found), strict=True))
+
+
+def _properties(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
+    return read_attributes(path, numbers=False)
+
+
+@Command(
+    app,
+    "langdiff.difficulty_shares",
+    reads={"languages": _properties, "facets": _properties},
+    settings={READER: OF_TABLES},
+    renamed=LONG,
+    help={
+        "languages": "Table (.csv, .tsv): edition, glottocode or language, and perhaps family.",
+        "facets": "Table (.csv, .tsv): name of the table, and corpus, lm, size, seed as far as they differ.",
+    },
+    without=("tables",),
+    panel="Questions",
+    brief="Estimate what share of difficulty is of languages.",
+)
+def shares(
+    tables: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of surprisals (.csv, .tsv, .parquet), or run directories with all of theirs.",
+            metavar="TABLE|RUN...",
+            callback=existing,
+        ),
+    ],
+    call: Call,
+    output: Output,
+) -> None:
+    """Estimate how much of the difficulties is of languages, language models, corpora and their combinations.
+
+    Example: langdiff shares runs/study-nt runs/study-ntrex --languages languages.csv --plot shares.svg
+    """
+    import langdiff as ld
+
+    output.check(call.offers)
+    output.show(ld.difficulty_shares(_of_corpora(tables, call), **call.arguments(*OF_TABLES)))
+
+
+def _of_corpora(paths: list[Path], call: Call) -> dict[str, Any]:
+    """Read tables by the names of their files, with that of the run before, and of language models where several."""
+    import langdiff as ld
+    from langdiff.tables.stack import unstack
+
+    found: dict[str, Any] = {}
+    for path in paths:
+        files = sorted((path / "surprisals").glob("*.csv")) if path.is_dir() else [path]
+        if not files:
+            raise ConfigError(f"{path}: not a finished run: no tables in {path / 'surprisals'}.")
+        for file in files:
+            name = f"{path.name}/{file.stem}" if path.is_dir() else str(file.with_suffix(""))
+            read = ld.read_surprisals(file, **call.reading())
+            found |= (
+                {name: read} if read.columns is None else {f"{name}/{lm}": one for lm, one in unstack(read).items()}
+            )
+    return found

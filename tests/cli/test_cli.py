@@ -318,7 +318,7 @@ def test_refused_pictures_leave_no_fit_behind(langdiff, truth_and_table, tmp_pat
         (
             "e1,a\ne2,a\ne3,b\ne4,b\ne5,b",
             [],
-            "--edition-info is the table for --edition-groups, --formula and",
+            "--edition-info is the table for --edition-groups, --formula, --dispersion and --by",
         ),
         (
             "e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b",
