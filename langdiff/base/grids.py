@@ -406,11 +406,13 @@ def tex(text: str) -> str:
         "|": r"\textbar{}", "±": r"$\pm$", MINUS: r"$-$", "–": "--", "×": r"$\times$",
         "∞": r"$\infty$", "…": r"\ldots{}",
     }  # fmt: skip
-    return "".join(marks.get(letter, letter) for letter in text)
+    apart = re.sub(r"([-'`])(?=\1)|([?!])(?=`)", "\\g<0>\0", text)  # two of these would be one letter
+    return "".join(marks.get(letter, letter) for letter in apart).replace("\0", "{}")
 
 
 def _pipe(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+    text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")  # what looks like an entity is none
+    return re.sub(r"([\\|*_])", r"\\\1", text)
 
 
 def _plain(cell: Cell) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import ConfigError
 from langdiff.treebanks.chains import Normalizer, cooccurrences, leaves
@@ -108,7 +107,7 @@ class TreebankProfile(Result):
 
     def summary(self) -> str:
         """Return the sizes and the settings as text."""
-        return "\n".join([frame_text(self.sizes), *self._notes()])
+        return "\n".join([self.sizes.to_string(), *self._notes()])
 
     plot = Drawn("plot_treebank_profile")
 
