@@ -150,7 +150,9 @@ class Table(Result):
         if len(count):
             differ, pairs = int(count["differ"].iloc[0]), int(count["pairs"].iloc[0])
             error = f"{100 * (1 - self.level):g} %"
-            yield f"{differ:,} of {pairs:,} pairs were shown to differ (simultaneous, {error})."
+            of = f"{differ:,} of {pairs:,} pairs {'was' if differ == 1 else 'were'}"
+            only = "The only pair was" if differ else "The only pair was not"
+            yield f"{of if pairs > 1 else only} shown to differ (simultaneous, {error})."
 
     def _several(self, rows: pd.DataFrame) -> str:
         first = rows.iloc[0]

@@ -183,40 +183,119 @@ def fixed(estimates, error, **more):
     return ld.Effects(estimate=pd.Series(estimates, names), covariance=covariance, title="lm", **more)
 
 
-@pytest.mark.parametrize(
-    ("effects", "sentences"),
-    [
-        (
-            fixed([0.2, 0.0, -0.2], 0.01),
-            [
-                "e0 is hardest under lm (+22.1 ± 1.2 %; rank 1 of 3), e2 easiest (−18.1 ± 0.8 %; rank 3).",
-                "3 of 3 pairs were shown to differ (simultaneous, 5 %).",
-            ],
-        ),
-        (
-            fixed([0.2, 0.19, -0.2], 0.01),
-            [
-                "No single edition is hardest under lm: e0 (+22.1 ± 1.2 %) and e1 cannot be told apart (ranks 1–2).",
-                "e2 is easiest under lm (−18.1 ± 0.8 %; rank 3 of 3).",
-                "2 of 3 pairs were shown to differ (simultaneous, 5 %).",
-            ],
-        ),
-        (
-            fixed([0.01] * 4 + [0.0] * 4, 0.1),
-            [
-                "No single edition is hardest under lm: e0 (+1.0 ± 10.1 %), e1, e2, e3, e4 and 3 others cannot be told "
-                "apart (ranks 1–8).",
-                "No single edition is easiest under lm: e7 (+0.0 ± 10.0 %), e6, e5, e4, e3 and 3 others cannot be told "
-                "apart (ranks 1–8).",
-                "0 of 28 pairs were shown to differ (simultaneous, 5 %).",
-            ],
-        ),
-    ],
-)
-def test_sentences_word_by_word(effects, sentences):
-    found = ld.table(effects).sentences()
+def about(groups):
+    """Return families and names of the editions e0, e1, …."""
+    names = [f"Edition {k}" for k in range(len(groups))]
+    return pd.DataFrame({"family": list(groups), "full": names}, [f"e{k}" for k in range(len(groups))])
+
+
+def abilities(estimates, error):
+    scale = ld.fit_outcomes(ld.simulate_outcomes(60, 3, seed=1).outcomes).abilities.scale
+    return fixed(estimates, error, scale=scale)
+
+
+PAIRS = "pairs were shown to differ (simultaneous, 5 %)."
+SENTENCES = {  # ten fixed results with all that is said of them
+    "two extremes": (
+        lambda: ld.table(fixed([0.2, 0.0, -0.2], 0.01)),
+        ["e0 is hardest under lm (+22.1 ± 1.2 %; rank 1 of 3), e2 easiest (−18.1 ± 0.8 %; rank 3).", f"3 of 3 {PAIRS}"],
+    ),
+    "one extreme": (
+        lambda: ld.table(fixed([0.2, 0.19, -0.2], 0.01)),
+        [
+            "No single edition is hardest under lm: e0 (+22.1 ± 1.2 %) and e1 cannot be told apart (ranks 1–2).",
+            "e2 is easiest under lm (−18.1 ± 0.8 %; rank 3 of 3).",
+            f"2 of 3 {PAIRS}",
+        ],
+    ),
+    "no extreme": (
+        lambda: ld.table(fixed([0.01] * 4 + [0.0] * 4, 0.1)),
+        [
+            "No single edition is hardest under lm: e0 (+1.0 ± 10.1 %), e1, e2, e3, e4 and 3 others cannot be told "
+            "apart (ranks 1–8).",
+            "No single edition is easiest under lm: e7 (+0.0 ± 10.0 %), e6, e5, e4, e3 and 3 others cannot be told "
+            "apart (ranks 1–8).",
+            f"0 of 28 {PAIRS}",
+        ],
+    ),
+    "one other": (
+        lambda: ld.table(fixed([0.01] * 3 + [0.0] * 3, 0.1)),
+        [
+            "No single edition is hardest under lm: e0 (+1.0 ± 10.1 %), e1, e2, e3, e4 and 1 other cannot be told "
+            "apart (ranks 1–6).",
+            "No single edition is easiest under lm: e5 (+0.0 ± 10.0 %), e4, e3, e2, e1 and 1 other cannot be told "
+            "apart (ranks 1–6).",
+            f"0 of 15 {PAIRS}",
+        ],
+    ),
+    "one pair, names": (
+        lambda: ld.table(fixed([0.2, -0.2], 0.01), edition_info=about("AB"), names="full"),
+        [
+            "Edition 0 is hardest under lm (+22.1 ± 1.2 %; rank 1 of 2), Edition 1 easiest (−18.1 ± 0.8 %; rank 2).",
+            "The only pair was shown to differ (simultaneous, 5 %).",
+        ],
+    ),
+    "nats, another level": (
+        lambda: ld.table(fixed([0.04, 0.0, -0.04], 0.02), scale="nats", level=0.9),
+        [
+            "No single edition is hardest under lm: e0 (+0.040 ± 0.020 nats) and e1 cannot be told apart (ranks 1–3).",
+            "No single edition is easiest under lm: e2 (−0.040 ± 0.020 nats) and e1 cannot be told apart (ranks 1–3).",
+            "1 of 3 pairs was shown to differ (simultaneous, 10 %).",
+        ],
+    ),
+    "groups": (
+        lambda: ld.table(fixed([0.2, 0.1, -0.1, -0.2], 0.01), by="family", edition_info=about("AABB")),
+        [
+            "e0 is hardest under lm (+22.1 ± 1.2 %; rank 1 of 4), e3 easiest (−18.1 ± 0.8 %; rank 4).",
+            f"6 of 6 {PAIRS}",
+            "Means of groups under lm: A +16.2 ± 0.8 %, B −13.9 ± 0.6 %.",
+        ],
+    ),
+    "groups alone": (
+        lambda: ld.table(fixed([0.01, 0.0, 0.0], 0.1), by="family", rows="groups", edition_info=about("AAB")),
+        [
+            "No single family is hardest under lm: A (+0.5 ± 7.1 %) and B cannot be told apart (ranks 1–2).",
+            "No single family is easiest under lm: B (+0.0 ± 10.0 %) and A cannot be told apart (ranks 1–2).",
+            "The only pair was not shown to differ (simultaneous, 5 %).",
+        ],
+    ),
+    "published figures": (
+        lambda: ld.table(ld.as_effects(pd.Series({"deu": 0.1, "fra": -0.1}))),
+        ["deu has the highest estimate (+10.5 %), fra the lowest (−9.5 %); errors that hold together are not known."],
+    ),
+    "abilities": (
+        lambda: ld.table(abilities([1.0, 0.0, -1.0], 0.1)),
+        [
+            "e0 is ablest under lm (+1.000 ± 0.100 log odds; rank 1 of 3), e2 weakest (−1.000 ± 0.100 log odds; "
+            "rank 3).",
+            f"3 of 3 {PAIRS}",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SENTENCES)
+def test_sentences_word_by_word(case):
+    make, sentences = SENTENCES[case]
+    found = make().sentences()
     assert found == sentences
-    assert not re.search("equal|no difference|significant", " ".join(found))
+    assert not re.search("equal|no difference|significan|the same as", " ".join(found), re.IGNORECASE)
+
+
+@few
+def test_sentences_of_two_fits_word_by_word():
+    """Neither of eight sentences of the same fits says that they are alike: they were not shown to differ."""
+    found = ld.table(fits_of(A, B), paired=True).sentences()
+    assert found == [
+        "No single edition is hardest under A: fin (+7.9 ± 3.3 %), tur and deu cannot be told apart (ranks 1–3).",
+        "No single edition is easiest under A: deu (−4.2 ± 2.3 %), tur and fin cannot be told apart (ranks 1–3).",
+        f"0 of 3 {PAIRS}",
+        "No single edition is hardest under B: fin (+4.5 ± 3.7 %), tur and deu cannot be told apart (ranks 1–3).",
+        "No single edition is easiest under B: deu (−2.4 ± 2.4 %), tur and fin cannot be told apart (ranks 1–3).",
+        f"0 of 3 {PAIRS}",
+        "A and B were not shown to give different difficulties.",
+        "No edition was shown to differ between A and B (largest: fin, 3.3 ± 1.6 % harder under A).",
+    ]
 
 
 def test_of_two_language_models_and_of_families():
