@@ -30,7 +30,9 @@ Adjust = Annotated[Literal["max-t", "holm", "bh", "none"], typer.Option(help="Ad
 Level = Annotated[float, typer.Option()]
 Unit = Annotated[Literal["percent", "nats"] | None, typer.Option("--scale", help="Unit of the numbers.")]
 Order = Annotated[Literal["first", "name", "family", "mean"], typer.Option(help="Order of rows.")]
-Names = Annotated[str | None, typer.Option(help="Property of editions that is printed as their name.")]
+Names = Annotated[
+    str | None, typer.Option(help="Property of editions that is printed as their name; or english, by their codes.")
+]
 Model = Annotated[str, typer.Option()]
 Clusters = Annotated[str, typer.Option()]
 Out = Annotated[

@@ -177,8 +177,8 @@ def test_rows_that_are_cut_are_named_in_full():
     assert name in text
 
 
-def fixed(estimates, error, **more):
-    names = [f"e{k}" for k in range(len(estimates))]
+def fixed(estimates, error, names=None, **more):
+    names = names or [f"e{k}" for k in range(len(estimates))]
     covariance = pd.DataFrame(np.eye(len(names)) * error**2, names, names)
     return ld.Effects(estimate=pd.Series(estimates, names), covariance=covariance, title="lm", **more)
 
@@ -363,3 +363,17 @@ def test_saved_by_the_ending(tmp_path):
     assert (tmp_path / "t.txt").read_text(encoding="utf-8").rstrip() == made.text(80)
     with pytest.raises(ConfigError, match=re.escape("unknown kind of file '.cvs'; use .json, .csv")):
         made.save(tmp_path / "t.cvs")
+
+
+def test_english_names_by_codes():
+    codes = ["deu", "fin-1992", "x1"]
+    made = ld.table(fixed([0.2, 0.0, -0.2], 0.01, names=codes), names="english")
+    assert made.lines["name"].tolist() == ["German", "Finnish", "x1"]
+    assert made.sentences()[0].startswith("German is hardest under lm")
+    assert made.contrasts.empty
+    assert made.estimates["row"].tolist() == codes  # data keep their names
+    own = pd.DataFrame({"english": ["the first", "the second", "the third"]}, codes)
+    made = ld.table(fixed([0.2, 0.0, -0.2], 0.01, names=codes), names="english", edition_info=own)
+    assert made.lines["name"].tolist() == ["the first", "the second", "the third"]
+    with pytest.raises(ConfigError, match="no edition is called by a code of ISO 639"):
+        ld.table(fixed([0.2, -0.2], 0.01), names="english")

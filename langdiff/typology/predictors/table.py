@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff.base.grids import frame_text
+from langdiff.base.iso639 import iso639_3
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
-from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.typology.predictors.external import (
