@@ -186,7 +186,8 @@ class Command:
 
     def _option(self, one: Parameter, usual: str | None = None) -> inspect.Parameter:
         """Return what Typer makes an option or an argument of."""
-        kind, default, callback = self.kinds.get(one.name, one.kind), one.default, None
+        kind, default = self.kinds.get(one.name, one.kind), one.default
+        callback: Callable[[Any], Any] | None = None
         is_list = get_origin(kind) is list
         name, *short = self.renamed.get(one.name, _singular(one.name) if is_list else one.name).split()
         help = self.help.get(one.name, one.help)
@@ -450,12 +451,12 @@ def _repeated(help: str) -> str:
 
 
 def _told(option: inspect.Parameter) -> inspect.Parameter:
-    """Return an option that says what it is in the words that it has in all commands."""
+    """Return an option with the help that it has in all commands, unless it has its own."""
     kind, *infos = get_args(option.annotation) if get_origin(option.annotation) is Annotated else (None,)
     if not infos or not isinstance(infos[0], OptionInfo) or infos[0].help is not None:
         return option
     info = copy(infos[0])  # a class of options is shared by several commands
-    written = [each for each in (info.default, *(info.param_decls or ())) if str(each).startswith("--")]
+    written = [name for name in map(str, (info.default, *(info.param_decls or ()))) if name.startswith("--")]
     name = (written[0] if written else option.name).split("/")[0].removeprefix("--").replace("_", "-")
     is_list = any(get_origin(each) is list for each in (kind, *get_args(kind)))
     info.help = _repeated(SHARED[name]) if is_list else SHARED[name]

@@ -83,8 +83,11 @@ def table(
         raise ConfigError("--contrast, --pairs and --baseline are three families: give one of them.")
     if pairs or baseline is not None:
         contrasts = "pairs" if pairs else f"vs {baseline}"
+    found = _read(fits, name or [], call, model=model, clusters=clusters)
+    if paired is None and len(fits) == 1 and len(found) == 2:  # two language models in one table have the same texts
+        paired = True
     made = ld.table(
-        _read(fits, name or [], call, model=model, clusters=clusters),
+        found,
         by=by,
         rows=rows,
         contrasts=contrasts,
