@@ -315,12 +315,14 @@ def frame_text(frame: "pd.DataFrame", width: int | None = None, **printing: Any)
     width = _WIDTH.get() if width is None else width
     with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
         whole: str = frame.to_string(**printing)
-        if width is None or len(frame.columns) == 0 or all(display_width(line) <= width for line in whole.split("\n")):
+        if width is None or all(display_width(line) <= width for line in whole.split("\n")):
             return whole
+        if frame.empty:
+            return filled(whole, width)
         indexed = printing.pop("index", True)
         stubs = frame.index.nlevels if indexed else 1
         named = printing.pop("index_names", True) and any(frame.index.names)
-        table = frame.reset_index() if indexed else frame
+        table = frame.reset_index(allow_duplicates=True) if indexed else frame
         heads = [_head(name) if k >= stubs or named or not indexed else "" for k, name in enumerate(table)]
         room = max(LEAST, width // (2 * stubs) - GAP)
         columns = [_filled_cells(table.iloc[:, [k]], heads[k], room, printing) for k in range(stubs)]

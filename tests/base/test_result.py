@@ -206,3 +206,23 @@ def test_words_of_a_cell_are_folded_and_none_is_lost():
     assert [line.strip() for line in shown.splitlines() if display_width(line) > 60] == text.split()[-1:]
     assert shown.split("\n\n")[0].split() == ["name", "what", "one", *text.split(), "two", "short"]
     assert frame_text(frame, index=False) == frame.to_string(index=False)  # outside of commands as wide as it is
+
+
+def test_tables_of_odd_shapes_fit():
+    """An index called like a column, heads of two levels, names of rows that are long, and no rows at all."""
+    heads = pd.MultiIndex.from_product([["first", "second"], [f"measure {k}" for k in range(5)]])
+    long = pd.Index(["a name of very many words that is longer than half of a line", "b"], name="edition")
+    shapes = {
+        "index": pd.DataFrame(np.ones((2, 9)), long, ["edition", *[f"column_{k}" for k in range(8)]]),
+        "levels": pd.DataFrame(np.ones((2, 10)), long, heads),
+        "rows": pd.DataFrame(np.ones((2, 9)), pd.MultiIndex.from_product([["one"], ["deu", "fra"]])).add_prefix(
+            "many_"
+        ),
+        "none": pd.DataFrame(columns=[f"column_{k}" for k in range(20)]),
+    }
+    for name, frame in shapes.items():
+        shown = frame_text(frame, 50)
+        assert max(map(display_width, shown.splitlines())) <= 50, name
+        assert shown.split().count("1.0") == frame.size, name
+        words = " ".join(" ".join(map(str, head)) if isinstance(head, tuple) else str(head) for head in frame.columns)
+        assert all(word in shown for word in words.split()), name

@@ -304,6 +304,9 @@ def app_of(command, body):
         (["cross-validate", "bits.csv", "--unrestricted"], "--unrestricted is called --no-restricted now."),
         (["short-form", "bits.csv", "--intents", "9"], "--intents is called --n-items now."),
         (["floors", "runs/demo"], "floors is called baselines now."),
+        (["fit", "bits.csv", "--groups", "family"], "--groups is called --edition-groups now."),
+        (["spread", "fit.json", "e.csv", "--column=a"], "--column is called --lm now."),
+        (["treebanks", "compare", "a.conllu", "--no-noise"], "--no-noise is called --no-halves now."),
     ],
 )
 def test_earlier_names_are_told_the_present_one(langdiff, arguments, message):
