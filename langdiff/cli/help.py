@@ -91,6 +91,7 @@ RENAMED = {  # options as they were called before, and their names now
     "--groups": ("--edition-groups",),
     "--intents": ("--n-intents", "--n-items"),
     "--k": ("--n-folds",),
+    "--languages": ("--edition-info",),
     "--lexicon": ("--lexicons",),
     "--missing": ("--unparsed",),
     "--model": ("--udpipe", "--tagger"),

@@ -198,9 +198,8 @@ def _properties(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
     "langdiff.difficulty_shares",
     reads={"languages": _properties, "facets": _properties},
     settings={READER: OF_TABLES},
-    renamed=LONG,
+    renamed={**LONG, "languages": "edition-info"},
     help={
-        "languages": "Table (.csv, .tsv): edition, glottocode or language, and perhaps family.",
         "facets": "Table (.csv, .tsv): name of the table, and corpus, lm, size, seed as far as they differ.",
     },
     without=("tables",),
@@ -221,7 +220,9 @@ def shares(
 ) -> None:
     """Estimate how much of the difficulties is of languages, language models, corpora and their combinations.
 
-    Example: langdiff shares runs/study-nt runs/study-ntrex --languages languages.csv --plot shares.svg
+    The properties of the editions have a column glottocode or language, and perhaps family.
+
+    Example: langdiff shares runs/study-nt runs/study-ntrex --edition-info languages.csv --plot shares.svg
     """
     import langdiff as ld
 

@@ -80,10 +80,27 @@ def test_families_come_from_a_table_of_the_editions(langdiff, two, tmp_path):
 
 
 def test_every_command_that_reads_surprisals_takes_properties_of_editions():
-    """`shares` takes them from the table of languages that it has anyway."""
     without = set()
     for words, command in commands(get_command(app)):
         names = {name for one in command.params for name in one.opts}
         if "--bits-column" in names and "--edition-info" not in names:
             without.add(words)
-    assert without == {"langdiff shares"}
+    assert without == set()
+
+
+def test_shares_of_two_corpora_with_columns_of_their_own(langdiff, tmp_path):
+    table = ld.simulate(120, 9, seed=2).surprisals
+    parts = {"first": table.sel(intents=table.intents[:60]), "second": table.sel(intents=table.intents[60:])}
+    for name, part in parts.items():
+        long = part.to_frame().rename(columns={"bits": "score", "edition": "lang"}).assign(lm="one")
+        long.to_csv(tmp_path / f"{name}.csv", index=False)
+    (tmp_path / "editions.csv").write_text("edition,language\n" + "".join(f"e{k},l{k}\n" for k in range(1, 10)))
+    files = [tmp_path / f"{name}.csv" for name in parts]
+    named = ["--edition-column", "lang", "--bits-column", "score", "--intent-column", "intent"]
+    refused = langdiff("shares", *files, *named)
+    assert (refused.code, "give --edition-info: the language of each edition" in refused.err) == (1, True)
+    done = langdiff("shares", *files, *named, "--edition-info", tmp_path / "editions.csv", "--json")
+    assert done.code == 0, done.err
+    languages = {f"e{k}": f"l{k}" for k in range(1, 10)}
+    expected = ld.difficulty_shares(parts, languages=languages).to_frame()
+    assert [row["share"] for row in json.loads(done.out)] == pytest.approx(expected["share"].tolist(), abs=1e-6)

@@ -113,7 +113,7 @@ short-form bits.csv -k 9
 reliability bits.csv other.csv
 compare-folds bits.csv
 flag-outliers bits.csv other.csv
-shares bits.csv other.csv --languages editions.csv
+shares bits.csv other.csv --edition-info editions.csv
 plan 5 --noise .17
 plan 5 --pilot fit.json
 simulate --n-intents 30 --n-editions 9 --out drawn.csv
