@@ -315,28 +315,46 @@ def frame_text(frame: "pd.DataFrame", width: int | None = None, **printing: Any)
     width = _WIDTH.get() if width is None else width
     with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
         whole: str = frame.to_string(**printing)
-        if width is None or all(display_width(line) <= width for line in whole.split("\n")):
-            return whole
-        if frame.empty:
-            return filled(whole, width)
-        indexed = printing.pop("index", True)
-        stubs = frame.index.nlevels if indexed else 1
-        named = printing.pop("index_names", True) and any(frame.index.names)
-        table = frame.reset_index(allow_duplicates=True) if indexed else frame
-        heads = [_head(name) if k >= stubs or named or not indexed else "" for k, name in enumerate(table)]
-        room = max(LEAST, width // (2 * stubs) - GAP)
-        columns = [_filled_cells(table.iloc[:, [k]], heads[k], room, printing) for k in range(stubs)]
-        room = max(LEAST, width - sum(_width(each) + GAP for each in columns))
-        columns += [_filled_cells(table.iloc[:, [k]], heads[k], room, printing) for k in range(stubs, len(heads))]
+    if width is None or all(display_width(line) <= width for line in whole.split("\n")):
+        return whole
+    return filled(whole, width) if frame.empty else frame_blocks(frame, width, **printing)
+
+
+def frame_blocks(frame: "pd.DataFrame", width: int, **printing: Any) -> str:
+    """Return a data frame with rows as text in lines of a width, words on the left and numbers on the right.
+
+    Parameters and blocks are those of `frame_text`; cells of words are folded where one does not fit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"name": ["deu", "eng"], "n": [10, 9], "what": ["a text", "another text"]})
+    >>> print(frame_blocks(frame, 22, index=False))
+    name   n  what
+    deu   10  a text
+    eng    9  another text
+    """
+    indexed = printing.pop("index", True)
+    stubs = frame.index.nlevels if indexed else 1
+    named = printing.pop("index_names", True) and any(frame.index.names)
+    table = frame.reset_index(allow_duplicates=True) if indexed else frame
+    heads = [_head(name) if k >= stubs or named or not indexed else "" for k, name in enumerate(table)]
+    columns = [_filled_cells(table.iloc[:, [k]], head, width, printing) for k, head in enumerate(heads)]
+    if sum(map(_width, columns)) + GAP * (len(columns) - 1) <= width:
+        return _side_by_side(columns)
+    room = max(LEAST, width // (2 * stubs) - GAP)
+    names = [_filled_cells(table.iloc[:, [k]], heads[k], room, printing) for k in range(stubs)]
+    room = max(LEAST, width - sum(_width(each) + GAP for each in names))
     blocks: list[list[list[list[str]]]] = []
     used = width
-    for each in columns[stubs:]:
-        if used + GAP + _width(each) > width:
-            blocks.append(columns[:stubs])
-            used = sum(map(_width, columns[:stubs])) + GAP * (stubs - 1)
-        blocks[-1] = [*blocks[-1], each]
-        used += GAP + _width(each)
-    return "\n\n".join(_side_by_side(block) for block in blocks or [columns])
+    for k in range(stubs, len(heads)):
+        column = _filled_cells(table.iloc[:, [k]], heads[k], room, printing)
+        if used + GAP + _width(column) > width:
+            blocks.append(names)
+            used = sum(map(_width, names)) + GAP * (stubs - 1)
+        blocks[-1] = [*blocks[-1], column]
+        used += GAP + _width(column)
+    return "\n\n".join(map(_side_by_side, blocks or [names]))
 
 
 def _head(name: Any) -> str:
@@ -346,10 +364,11 @@ def _head(name: Any) -> str:
 
 def _filled_cells(column: "pd.DataFrame", head: str, room: int, printing: dict[str, Any]) -> list[list[str]]:
     """Return the head and the cells of a column, each as lines of one width; words are folded, numbers stand right."""
-    from pandas.api.types import is_numeric_dtype  # slow to import
+    import pandas as pd  # slow to import
 
-    place = _right if is_numeric_dtype(column.dtypes.iloc[0]) else _left
-    texts = [text.strip() for text in column.to_string(index=False, header=False, **printing).split("\n")]
+    place = _right if pd.api.types.is_numeric_dtype(column.dtypes.iloc[0]) else _left
+    with pd.option_context("display.unicode.east_asian_width", True):
+        texts = [text.strip() for text in column.to_string(index=False, header=False, **printing).split("\n")]
     cells = [folded(text, room) if display_width(text) > room else [text] for text in (head, *texts)]
     width = max(display_width(line) for cell in cells for line in cell)
     return [[place(line, width) for line in cell] for cell in cells]

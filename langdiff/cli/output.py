@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from langdiff.base.cells import drop_controls, escape_controls
-from langdiff.base.grids import MISSING, filled, frame_text
+from langdiff.base.grids import MISSING, filled, frame_blocks, line_width
 from langdiff.base.saving import FRAMES, TEXTS
 from langdiff.base.saving import check_ending as check_ending
 from langdiff.base.saving import flat as flat
@@ -143,7 +143,8 @@ def print_frame(
         return
     looks = {name: partial(_shown, template=look) for name, look in (formats or {}).items() if name in frame}
     echo(f"{title}\n")
-    typer.echo(frame_text(frame, index=False, formatters=looks, na_rep=MISSING) if len(frame) else "no rows")
+    printing = {"index": False, "formatters": looks, "na_rep": MISSING}
+    typer.echo(frame_blocks(frame, line_width(), **printing) if len(frame) else "no rows")
 
 
 def _shown(value: Any, template: str) -> str:
