@@ -1,15 +1,27 @@
-"""Tables of numbers with their errors, printed as text, Markdown, LaTeX and HTML with the same digits."""
+"""Tables as they are printed: numbers with errors in four forms, data frames and sentences in lines of a width."""
 
+import os
+import re
+import shutil
+import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MINUS = "\u2212"
 MOST_NAME = 18  # columns of a name in a table that is too wide
 MISSING = "–"
+GAP = 2  # columns between two columns of a data frame
+LEAST = 16  # columns of a cell of words that is folded
+_WIDTH: ContextVar[int | None] = ContextVar("width", default=None)
 
 
 class Cell(NamedTuple):
@@ -192,6 +204,8 @@ def display_width(text: str) -> int:
     >>> display_width("汉语"), display_width("e\u0301")
     (4, 1)
     """
+    if text.isascii():
+        return len(text)
     return sum(
         0
         if unicodedata.category(letter) in ("Mn", "Me", "Cf")
@@ -200,6 +214,177 @@ def display_width(text: str) -> int:
         else 1
         for letter in text
     )
+
+
+def line_width() -> int:
+    """Return the columns of the terminal, at least 60; 80 where output goes elsewhere."""
+    stream = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
+    if "COLUMNS" not in os.environ and not (stream and stream.isatty()):
+        return 80
+    return max(60, shutil.get_terminal_size((80, 24)).columns)
+
+
+@contextmanager
+def in_lines(width: int) -> Iterator[None]:
+    """Print data frames in blocks of columns that fit lines of a width, inside the block; see `frame_text`."""
+    token = _WIDTH.set(width)
+    try:
+        yield
+    finally:
+        _WIDTH.reset(token)
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Return a text in lines of a width; a word that is longer, such as a path, has a line of its own.
+
+    A signature that is longer is broken at its bars.
+
+    Examples
+    --------
+    >>> folded("no word is broken", 10)
+    ['no word is', 'broken']
+    """
+    lines = [""]
+    for word in text.split():
+        parts = [word] if display_width(word) <= width else re.findall(r"[^|]*\||[^|]+$", word)
+        for k, part in enumerate(parts):
+            space = " " if lines[-1] and k == 0 else ""
+            if lines[-1] and display_width(f"{lines[-1]}{space}{part}") > width:
+                lines.append("")
+                space = ""
+            lines[-1] += space + part
+    return lines
+
+
+def filled(text: str, width: int | None = None) -> str:
+    """Return a text whose sentences go on in the next line where they are longer than a line; rows of tables stay.
+
+    Parameters
+    ----------
+    text : str
+        Text of several lines; one with a run of spaces in it is a row of a table.
+    width : int, optional
+        Columns of a line; by default those of the terminal.
+
+    Examples
+    --------
+    >>> print(filled("a sentence that goes on", 16))
+    a sentence that
+    goes on
+    """
+    width = line_width() if width is None else width
+    found = []
+    for line in text.split("\n"):
+        words = line.strip()
+        if display_width(line) <= width or "  " in words:
+            found.append(line)
+        else:
+            indent = line[: len(line) - len(line.lstrip())]
+            found += [indent + part for part in folded(words, width - len(indent))]
+    return "\n".join(found)
+
+
+def frame_text(frame: "pd.DataFrame", width: int | None = None, **printing: Any) -> str:
+    """Return a data frame as text, in blocks of columns below one another where it is wider than a line.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Table; every block begins with the names of its rows: the index, or without it the first column.
+    width : int, optional
+        Columns of a line, by default those of `in_lines`, outside which a table is as wide as it is; only a single
+        word, such as a path, is longer.
+    **printing
+        Options of ``DataFrame.to_string``, such as ``index``, ``formatters`` and ``na_rep``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"nats": [0.1, -0.1], "percent": [10.5, -9.5]}, pd.Index(["deu", "fra"]))
+    >>> print(frame_text(frame, width=14))
+         nats
+    deu   0.1
+    fra  -0.1
+    <BLANKLINE>
+         percent
+    deu     10.5
+    fra     -9.5
+    """
+    import pandas as pd  # slow to import
+
+    width = _WIDTH.get() if width is None else width
+    with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
+        whole: str = frame.to_string(**printing)
+    if width is None or all(display_width(line) <= width for line in whole.split("\n")):
+        return whole
+    return filled(whole, width) if frame.empty else frame_blocks(frame, width, **printing)
+
+
+def frame_blocks(frame: "pd.DataFrame", width: int, **printing: Any) -> str:
+    """Return a data frame with rows as text in lines of a width, words on the left and numbers on the right.
+
+    Parameters and blocks are those of `frame_text`; cells of words are folded where one does not fit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"name": ["deu", "eng"], "n": [10, 9], "what": ["a text", "another text"]})
+    >>> print(frame_blocks(frame, 22, index=False))
+    name   n  what
+    deu   10  a text
+    eng    9  another text
+    """
+    indexed = printing.pop("index", True)
+    stubs = frame.index.nlevels if indexed else 1
+    named = printing.pop("index_names", True) and any(frame.index.names)
+    table = frame.reset_index(allow_duplicates=True) if indexed else frame
+    heads = [_head(name) if k >= stubs or named or not indexed else "" for k, name in enumerate(table)]
+    columns = [_filled_cells(table.iloc[:, [k]], head, width, printing) for k, head in enumerate(heads)]
+    if sum(map(_width, columns)) + GAP * (len(columns) - 1) <= width:
+        return _side_by_side(columns)
+    room = max(LEAST, width // (2 * stubs) - GAP)
+    names = [_filled_cells(table.iloc[:, [k]], heads[k], room, printing) for k in range(stubs)]
+    room = max(LEAST, width - sum(_width(each) + GAP for each in names))
+    blocks: list[list[list[list[str]]]] = []
+    used = width
+    for k in range(stubs, len(heads)):
+        column = _filled_cells(table.iloc[:, [k]], heads[k], room, printing)
+        if used + GAP + _width(column) > width:
+            blocks.append(names)
+            used = sum(map(_width, names)) + GAP * (stubs - 1)
+        blocks[-1] = [*blocks[-1], column]
+        used += GAP + _width(column)
+    return "\n\n".join(map(_side_by_side, blocks or [names]))
+
+
+def _head(name: Any) -> str:
+    parts = name if isinstance(name, tuple) else (name,)
+    return " ".join(str(part) for part in parts if part is not None and str(part))
+
+
+def _filled_cells(column: "pd.DataFrame", head: str, room: int, printing: dict[str, Any]) -> list[list[str]]:
+    """Return the head and the cells of a column, each as lines of one width; words are folded, numbers stand right."""
+    import pandas as pd  # slow to import
+
+    place = _right if pd.api.types.is_numeric_dtype(column.dtypes.iloc[0]) else _left
+    with pd.option_context("display.unicode.east_asian_width", True):
+        texts = [text.strip() for text in column.to_string(index=False, header=False, **printing).split("\n")]
+    cells = [folded(text, room) if display_width(text) > room else [text] for text in (head, *texts)]
+    width = max(display_width(line) for cell in cells for line in cell)
+    return [[place(line, width) for line in cell] for cell in cells]
+
+
+def _width(column: list[list[str]]) -> int:
+    return display_width(column[0][0])
+
+
+def _side_by_side(columns: list[list[list[str]]]) -> str:
+    lines = []
+    for row in zip(*columns, strict=True):
+        for k in range(max(map(len, row))):
+            parts = [cell[k] if k < len(cell) else " " * display_width(cell[0]) for cell in row]
+            lines.append((" " * GAP).join(parts).rstrip())
+    return "\n".join(lines)
 
 
 def shortened(name: str, most: int = MOST_NAME) -> str:
@@ -242,11 +427,13 @@ def tex(text: str) -> str:
         "|": r"\textbar{}", "±": r"$\pm$", MINUS: r"$-$", "–": "--", "×": r"$\times$",
         "∞": r"$\infty$", "…": r"\ldots{}",
     }  # fmt: skip
-    return "".join(marks.get(letter, letter) for letter in text)
+    apart = re.sub(r"([-'`])(?=\1)|([?!])(?=`)", "\\g<0>\0", text)  # two of these would be one letter
+    return "".join(marks.get(letter, letter) for letter in apart).replace("\0", "{}")
 
 
 def _pipe(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+    text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")  # what looks like an entity is none
+    return re.sub(r"([\\|*_])", r"\\\1", text)
 
 
 def _plain(cell: Cell) -> str:

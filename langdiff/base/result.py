@@ -13,6 +13,7 @@ import pandas as pd
 
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
+from langdiff.base.grids import filled, frame_text, in_lines, line_width
 from langdiff.base.io import as_path, parse_json
 from langdiff.base.saving import check_ending, flat, write_frame, write_lines
 from langdiff.errors import DataError
@@ -104,20 +105,20 @@ class Result(Tabular):
 
     def summary(self) -> str:
         """Return the result as text: description, table, notes and signature."""
-        with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
-            table = self._table().to_string(**self.printing)
-        blocks = [[*self._lines()], [table], [*self._notes()], self._signed()]
+        blocks = [[*self._lines()], [frame_text(self._table(), **self.printing)], [*self._notes()], self._signed()]
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
-    def text(self, width: int | None = None) -> str:  # noqa: ARG002 of tables that are laid out for a width
-        """Return the result as text, as `summary` does.
+    def text(self, width: int | None = None) -> str:
+        """Return the result as text, as `summary` does, with sentences in lines of a width.
 
         Parameters
         ----------
         width : int, optional
-            Columns of a line, where a result is laid out for them.
+            Columns of a line: those of the terminal, at least 60; 80 where there is none.
         """
-        return self.summary()
+        width = line_width() if width is None else width
+        with in_lines(width):
+            return filled(self.summary(), width)
 
     def to_markdown(self) -> str:
         """Return the description, the table as a pipe table, and notes as a list."""

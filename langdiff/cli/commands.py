@@ -17,8 +17,10 @@ from typing import Annotated, Any, Literal, cast, get_args, get_origin
 import typer
 from typer.core import TyperCommand
 from typer.main import get_command
+from typer.models import OptionInfo
 
-from langdiff.cli.help import print_help
+from langdiff.base.grids import in_lines, line_width
+from langdiff.cli.help import RENAMED, SHARED, print_help
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
@@ -28,6 +30,8 @@ Body = Callable[..., None]
 Reader = str | type | Callable[[Any, "Call"], Any]
 READER = "langdiff.read_surprisals"
 LONG = {name: f"{name}_column" for name in ("intent", "edition", "bits", "lm")}  # options of READER
+OF_TABLES = ("unit", *LONG, "intent_info", "verify")  # those of commands that have --edition-info of their own
+LEAST = {"seed": 0, "n_seeds": 1, "folds": 2}  # numbers that options are at least
 WRITTEN = {"cache", "resume"}  # paths that a function does not only read
 GROUPS = {  # headings of options by their parameters; others of the reader of a file are Input
     "Input": ("edition_info",),
@@ -132,7 +136,7 @@ class Command:
 
         found = {name: one for options in reversed(parts.values()) for name, one in options.items()}
         order = dict.fromkeys(name for options in parts.values() for name in options)
-        signature = inspect.Signature([_unbroken(found[name]) for name in order])
+        signature = inspect.Signature([_unbroken(_told(found[name])) for name in order])
         call.__signature__ = signature  # type: ignore[attr-defined]
         call.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
         return call
@@ -162,7 +166,8 @@ class Command:
                 told = path.help if one.default is ... else one.help
                 yield self._option(replace(one, kind=Path, help=told) if is_path else one)
                 panel = "Input" if is_path else "Model"
-                yield from (self._option(each, panel) for each in others if each.name not in self.without)
+                own = {*self.without, *signature_of(self.function).parameters}
+                yield from (self._option(each, panel) for each in others if each.name not in own)
             elif (one.kind and not _is_settled(one.kind)) or one.name in self.kinds:
                 yield self._option(one)
             for name, each in self.fields(one).items():
@@ -181,28 +186,34 @@ class Command:
 
     def _option(self, one: Parameter, usual: str | None = None) -> inspect.Parameter:
         """Return what Typer makes an option or an argument of."""
-        kind, default, callback = self.kinds.get(one.name, one.kind), one.default, None
+        kind, default = self.kinds.get(one.name, one.kind), one.default
+        callback: Callable[[Any], Any] | None = None
+        is_list = get_origin(kind) is list
+        name, *short = self.renamed.get(one.name, _singular(one.name) if is_list else one.name).split()
         help = self.help.get(one.name, one.help)
-        if get_origin(kind) is list and get_origin(get_args(kind)[0]) is Literal:
-            choices, kind = get_args(get_args(kind)[0]), list[str]  # Typer knows no list of Literals
-            callback, help = _one_of(choices), f"{help.removesuffix('.')}: {', '.join(choices)}."
-        if get_origin(kind) is list:
-            help = f"{help.removesuffix('.')} (repeat for more)."
         if kind in (Path, list[Path]) and one.name not in WRITTEN:
             callback = existing
-        name, *short = self.renamed.get(one.name, _singular(one.name) if get_origin(kind) is list else one.name).split()
+        is_argument = default is ... and callback is existing
+        if not is_argument:
+            help = SHARED.get(name.replace("_", "-"), help)
+        if is_list and get_origin(get_args(kind)[0]) is Literal:
+            choices, kind = get_args(get_args(kind)[0]), list[str]  # Typer knows no list of Literals
+            callback, help = _one_of(choices), f"{help.removesuffix('.')}: {', '.join(choices)}."
+        if is_list:
+            help = _repeated(help)
         if one.name == "seed" and default in (None, ...):
             default = 0
         info: Any
-        if default is ... and callback is existing:
+        if is_argument:
             info = typer.Argument(help=help, metavar=name.upper() + "..." * (kind != Path), callback=callback)
         else:
             written = f"--{name}" if kind is not bool or default is False else f"--{name}/--no-{name}"
-            least = 0 if one.name == "seed" else None
             groups = (*self.panels.items(), *GROUPS.items())
             panel = next((panel for panel, names in groups if one.name in names), usual)
             written = written.replace("_", "-")
-            info = typer.Option(written, *short, help=help, callback=callback, rich_help_panel=panel, min=least)
+            info = typer.Option(
+                written, *short, help=help, callback=callback, rich_help_panel=panel, min=LEAST.get(name)
+            )
         if isinstance(default, tuple):
             default = list(default) or None
         return inspect.Parameter(
@@ -255,7 +266,10 @@ class Call:
         if isinstance(reader, type):
             return reader(**{each: self.given[each] for each in inspect.signature(reader).parameters}).open()
         if isinstance(reader, str):
-            others = [each for each in list(signature_of(reader).parameters)[1:] if each in self.given]
+            own = signature_of(self.command.function).parameters
+            others = [
+                each for each in list(signature_of(reader).parameters)[1:] if each in self.given and each not in own
+            ]
             options = {each: self.given[each] for each in others}
             if isinstance(value, list) and isinstance(value[0], Path):
                 found = {name: load(reader)(path, **options) for name, path in _named(value).items()}
@@ -333,28 +347,6 @@ def _clusters(value: str | None) -> str | list[str] | None:
     return None if value in (None, "none") else value.split(",") if "," in value else value
 
 
-RENAMED = {  # options as they were called before, and their names now
-    "--bootstrap": ("--n-resamples",),
-    "--cluster": ("--clusters",),
-    "--draws": ("--n-draws",),
-    "--edition-column": ("--rename",),
-    "--editions": ("--n-editions",),
-    "--errors": ("--decode-errors",),
-    "--intents": ("--n-intents", "--n-items"),
-    "--k": ("--n-folds",),
-    "--lexicon": ("--lexicons",),
-    "--repeats": ("--n-repeats",),
-    "--resamples": ("--n-resamples",),
-    "--seeds": ("--n-seeds",),
-    "--size": ("--n-intents",),
-    "--sizes": ("--train-sizes",),
-    "--subsets": ("--n-subsets",),
-    "--trials": ("--n-trials",),
-    "--unit": ("--average",),
-    "--unrestricted": ("--no-restricted",),
-}
-
-
 class Late(TyperCommand):
     """A command whose options and help are found when they are asked for."""
 
@@ -404,7 +396,7 @@ class Late(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
-        with in_command(self.named):
+        with in_command(self.named), in_lines(line_width()):
             return self._made.invoke(ctx)
 
     @cached_property
@@ -452,6 +444,23 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[list[str] | None], list[str] 
 
 
 LONGEST = 20  # characters of choices that stand beside an option; longer ones would be broken there
+
+
+def _repeated(help: str) -> str:
+    return f"{help.removesuffix('.')} (repeat for more)."
+
+
+def _told(option: inspect.Parameter) -> inspect.Parameter:
+    """Return an option with the help that it has in all commands, unless it has its own."""
+    kind, *infos = get_args(option.annotation) if get_origin(option.annotation) is Annotated else (None,)
+    if not infos or not isinstance(infos[0], OptionInfo) or infos[0].help is not None:
+        return option
+    info = copy(infos[0])  # a class of options is shared by several commands
+    written = [name for name in map(str, (info.default, *(info.param_decls or ()))) if name.startswith("--")]
+    name = (written[0] if written else option.name).split("/")[0].removeprefix("--").replace("_", "-")
+    is_list = any(get_origin(each) is list for each in (kind, *get_args(kind)))
+    info.help = _repeated(SHARED[name]) if is_list else SHARED[name]
+    return option.replace(annotation=Annotated[kind, info])
 
 
 def _unbroken(option: inspect.Parameter) -> inspect.Parameter:

@@ -18,8 +18,9 @@ from langdiff.cli.output import (
     Saved,
     check_ending,
     check_picture_name,
+    echo,
+    print_frame,
     print_json,
-    print_table,
     save_picture,
     write_frame,
 )
@@ -75,7 +76,6 @@ Parsers = Annotated[
         "--parser",
         metavar="NAME=FILE",
         callback=existing_after_name,
-        help="Output of a parser (repeat); the ending says its shape: .gr, .stanford, .triples, .conllu.",
     ),
 ]
 
@@ -125,12 +125,13 @@ def evaluate(
     tokens: Tokens = None,
     by: Annotated[
         Literal["type", "phenomenon", "parser", "distance", "target", "coverage"],
-        typer.Option(help="What each row is; coverage: parser and treebank, with numbers of sentences not parsed."),
+        typer.Option(),
     ] = "type",
     missing: Annotated[
         Literal["raise", "skip", "wrong"],
         typer.Option(
-            help="Treebanks of which a parser has parsed nothing: an error, left out for all parsers, or all wrong."
+            "--unparsed",
+            help="Treebanks of which a parser has parsed nothing: an error, left out for all parsers, or all wrong.",
         ),
     ] = "raise",
     plot: Plot = None,
@@ -141,6 +142,8 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Recall of target dependencies with 95 % Wilson intervals.
+
+    With --by coverage, each row is a parser and treebank, with the number of sentences that were not parsed.
 
     Example: langdiff constructions evaluate gold.tsv --sentences sentences.tsv --parser mine=mine.conllu
     """
@@ -169,9 +172,9 @@ def evaluate(
     if as_json:
         print_json(tables[by]())
     elif by == "type":
-        typer.echo(scores.summary())
+        echo(scores.summary())
     else:
-        print_table(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
+        print_frame(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
 
 
 @Command(constructions)
@@ -183,19 +186,16 @@ def attachment(
             "--parser",
             metavar="NAME=FILE",
             callback=existing_after_name,
-            help="CoNLL-U output of a parser for the same text (repeat).",
         ),
     ] = None,
     by: Annotated[
         Literal["parser", "relation", "length", "construction", "sentence", "pair"],
-        typer.Option(help="What each row is; construction: words that mined candidates name; pair: two parsers."),
+        typer.Option(),
     ] = "parser",
-    metric: Annotated[
-        Literal["uas", "las", "clas", "mlas"], typer.Option(help="Score of which pairs are compared.")
-    ] = "las",
+    metric: Annotated[Literal["uas", "las", "clas", "mlas"], typer.Option()] = "las",
     clusters: Annotated[
         Literal["auto", "document", "sentence"],
-        typer.Option(help="What is independent in comparisons of pairs; auto: documents if there are ten or more."),
+        typer.Option(),
     ] = "auto",
     queries: Annotated[
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
@@ -204,6 +204,9 @@ def attachment(
     as_json: Json = False,
 ) -> None:
     """UAS, LAS, CLAS and MLAS of parsers, words aligned as in the CoNLL 2018 shared task.
+
+    With --by pair, two parsers are compared by --metric, over documents if there are ten or more, else over sentences;
+    with --by construction, words that mined candidates name are counted.
 
     Example: langdiff constructions attachment en_pud.conllu --parser one=one.conllu --parser two=two.conllu --by pair
     """
@@ -232,9 +235,9 @@ def attachment(
     if as_json:
         print_json(table)
     elif by == "parser":
-        typer.echo(scores.summary())
+        echo(scores.summary())
     else:
-        print_table(table, f"Attachment scores, {scores.name}", RATES)
+        print_frame(table, f"Attachment scores, {scores.name}", RATES)
 
 
 @Command(constructions)
@@ -289,7 +292,7 @@ def study(
     else:
         shown = table[[name for name in table.columns if not name.startswith("recall_")]]
         of = "" if asked is None else f"; recall of {len(asked.targets):,} targets ({asked.origin})"
-        print_table(shown, f"Study of {len(table)} parsers, {gold.name}{of}", STUDY)
+        print_frame(shown, f"Study of {len(table)} parsers, {gold.name}{of}", STUDY)
 
 
 @Command(constructions)
@@ -304,7 +307,7 @@ def mine(
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
     ] = None,
     per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the random choice.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting (.tsv).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -324,7 +327,7 @@ def mine(
         print_json(frame)
     else:
         title = f"Sentences with candidates, of {candidates.n_sentences:,}"
-        print_table(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
+        print_frame(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
 
 
 @Command(constructions, name="check")
@@ -383,9 +386,9 @@ def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = Fals
     if as_json:
         print_json(frame)
     elif whole:
-        typer.echo(text)
+        echo(text)
     else:
-        print_table(frame, text, {})
+        print_frame(frame, text, {})
 
 
 def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":

@@ -9,15 +9,7 @@ import typer
 from langdiff.base.types import AnyFormat, Change, WhenOutOfStep
 from langdiff.cli.commands import LONG, READER, Call, Command, load
 from langdiff.cli.options import Corpus, existing, refuse_given
-from langdiff.cli.output import (
-    Json,
-    check_picture_name,
-    print_frame,
-    print_json,
-    print_table,
-    print_tables,
-    save_picture,
-)
+from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, print_tables, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -109,7 +101,7 @@ def describe(
         print_tables({name: table, "left_out": multitext.left_out, "skipped": multitext.skipped})
     else:
         counts = ("intents", "cells", "words", "characters", "count")
-        print_table(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
+        print_frame(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
         if len(multitext.left_out):
             typer.echo(explain_left_out(multitext.left_out))
 
@@ -135,17 +127,21 @@ def origins(
         print_json(table)
     else:
         formats = {"intents": "{:,}", "native": "{:,}", "native_percent": "{:.1f}"}
-        print_table(table, f"Original languages of {len(multitext):,} intents", formats)
+        print_frame(table, f"Original languages of {len(multitext):,} intents", formats)
     typer.echo(f"Origins: {out}", err=True)
 
 
-@Command(corpora, "langdiff.corpora.check_alignment", name="check", reads={"multitext": Corpus})
+@Command(
+    corpora,
+    "langdiff.corpora.check_alignment",
+    name="check",
+    reads={"multitext": Corpus},
+    renamed={"alpha": "false-alarms"},
+)
 def check(
     call: Call,
-    strict: Annotated[bool, typer.Option("--strict", help="End with exit code 1 if anything is wrong.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the fit of every document (.png, .svg, .pdf).")
-    ] = None,
+    strict: Annotated[bool, typer.Option("--strict")] = False,
+    plot: Annotated[Path | None, typer.Option("--plot")] = None,
     as_json: Json = False,
 ) -> None:
     """Find passages and texts that do not say what the other editions say there, from lengths and equal texts.
@@ -161,7 +157,7 @@ def check(
         tables = {name: getattr(found, name) for name in ("passages", "repeats", "copies", "cells")}
         print_tables({"editions": found.editions.reset_index(), **tables})
     else:
-        typer.echo(found.summary())
+        echo(found.summary())
     if strict and not found.is_clean:
         raise typer.Exit(1)
 
@@ -171,11 +167,12 @@ def check(
     "langdiff.corpora.perturb",
     reads={"multitext": Corpus},
     kinds={"kinds": list[Change]},
+    renamed={"unit": "moved-unit"},
 )
 def perturb(
     call: Call,
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the texts, one file per edition.")],
-    tokenize: Annotated[bool, typer.Option("--tokenize", help="Make words of punctuation first, reversibly.")] = False,
+    tokenize: Annotated[bool, typer.Option("--tokenize/--as-is")] = False,
 ) -> None:
     """Write texts changed in one exact way, such as reversed or shuffled, and the same texts as they are.
 
@@ -233,14 +230,14 @@ def select(
         print_tables({"editions": table, "left_out": selection.multitext.left_out})
         typer.echo(selection.headline(), err=True)  # whether it is proven best
     else:
-        print_table(table, selection.headline(), {})
+        print_frame(table, selection.headline(), {})
     if out is not None:
         format: AnyFormat = "pbc" if are_verse_ids(selection.multitext.intents) else "moses"
         write_multitext(selection.multitext, out, format=format)
         typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
 
 
-@Command(app, READER, without=("path",), renamed=LONG, panel="Upkeep")
+@Command(app, READER, without=("path", "edition_info"), renamed=LONG, panel="Upkeep")
 def plot(
     context: typer.Context,
     what: Annotated[
@@ -264,9 +261,7 @@ def plot(
     ] = None,
     kind: Annotated[
         Literal["forest", "ranks"] | None,
-        typer.Option(
-            help="For result: difficulties with intervals, or the probability of each rank; by default its own."
-        ),
+        typer.Option(),
     ] = None,
     *,
     call: Call,

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from langdiff.base.grids import frame_text
 from langdiff.base.saving import EndingError
 from langdiff.cli.commands import LONG, READER, Call, Command, show
 from langdiff.cli.options import (
-    Verify,
-    existing,
     is_given,
     read_attributes,
     refuse_given,
@@ -23,10 +22,9 @@ from langdiff.cli.output import (
     check_ending,
     echo,
     flat,
+    print_frame,
     print_json,
-    print_table,
     save_picture,
-    wrapped,
     write_frame,
 )
 from langdiff.errors import ConfigError, listing
@@ -62,17 +60,15 @@ def _editions(path: Path, call: Call) -> "pd.DataFrame":
     "langdiff.fit",
     reads={**SURPRISALS, **MODEL, "edition_info": _editions},
     kinds={"surprisals": list[Path]},
-    renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula"},
-    needs={"edition_info": ("groups", "formula", "dispersion"), "intent_info": COLUMNS},
+    renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula", "groups": "edition-groups"},
+    needs={"edition_info": ("groups", "formula", "dispersion", "by"), "intent_info": COLUMNS},
     brief="Estimate how difficult each edition is.",
 )
 def fit(
     call: Call,
     output: Output,
-    by: Annotated[str | None, typer.Option(help="Group editions by this property, such as family.")] = None,
-    contrast: Annotated[
-        list[str] | None, typer.Option(help="Contrast, such as 'deu - mean(fra, spa)' (repeat for more).")
-    ] = None,
+    by: Annotated[str | None, typer.Option()] = None,
+    contrast: Annotated[list[str] | None, typer.Option()] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Print iterations, likelihood and the audit, too.")
     ] = False,
@@ -100,9 +96,9 @@ def fit(
     if found.columns is None:
         typer.echo(("\n" if details else "") + ld.table(found, by=by, contrasts=contrast or None).text())
         if found.audit is not None and not details:
-            typer.echo("\n" + wrapped(found.audit.words))
+            echo("\n" + found.audit.words)
         if found.terms is not None and not details:
-            typer.echo("\n" + found.terms.round(found.digits).to_string())
+            typer.echo("\n" + frame_text(found.terms.round(found.digits)))
 
 
 Command(
@@ -123,7 +119,7 @@ Command(
     app,
     "langdiff.regression.compare_folds",
     reads=SURPRISALS,
-    renamed=LONG,
+    renamed={**LONG, "folds": "fold-column"},
     settings={"langdiff.fit": ("model", "restricted")},
     examples=("langdiff compare-folds models/surprisals-char-residual.csv --clusters document",),
     panel="How sure, how much text",
@@ -148,7 +144,7 @@ def short_form(call: Call, output: Output) -> None:
     form = call()
     output.show(form)
     if output.as_json:
-        typer.echo(form.summary(), err=True)
+        echo(form.summary(), err=True)
 
 
 @Command(
@@ -199,9 +195,7 @@ def deletion(call: Call, output: Output) -> None:
 def compare_models(
     context: typer.Context,
     call: Call,
-    restricted: Annotated[
-        bool, typer.Option("--restricted", help="Maximize the restricted likelihood, which models 2, 2L and 2C have.")
-    ] = False,
+    restricted: Annotated[bool, typer.Option("--restricted/--no-restricted")] = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -242,13 +236,13 @@ def compare_models(
         print_json(frame)
         return
     name = call.given["surprisals"].name
-    print_table(
+    print_frame(
         frame,
         f"Fits of {name}; correlation and difference of difficulties are those with model {models[0].name}",
         COMPARED,
     )
     for fit in fits.values():
-        typer.echo(f"[{fit.signature}]")
+        echo(f"[{fit.signature}]")
 
 
 @Command(
@@ -256,7 +250,7 @@ def compare_models(
     "langdiff.goodness",
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
-    renamed={**LONG, "n": "sizes"},
+    renamed={**LONG, "n": "held-out-sizes"},
     without=("cache",),
     brief="Compare models by held-out intents, over subsets.",
 )
@@ -271,7 +265,7 @@ def goodness(
 
     Every result is stored when it is there: after an interruption, the same command goes on.
 
-    Example: langdiff goodness surprisals.csv --model 1 --model 2 --sizes map --sizes posterior --out goodness
+    Example: langdiff goodness surprisals.csv --model 1 --model 2 --held-out-sizes posterior --out goodness
     """
     found = call(cache=out)
     write_frame(found.results, out / "goodness.csv")
@@ -312,7 +306,7 @@ def simulate(
     if truth is not None:
         known.save(truth)
     frame = known.difficulty.rename_axis("edition").reset_index()
-    print_table(frame, repr(known.surprisals), {"difficulty": "{:+.4f}"})
+    print_frame(frame, repr(known.surprisals), {"difficulty": "{:+.4f}"})
 
 
 def _by_model(call: Call, name: str) -> dict[str, Any]:
@@ -353,54 +347,6 @@ def reliability(
     output.show(found)
     if output.as_json or target != USUAL_TARGET:  # which the summary tells
         typer.echo(f"Reliability {target:g} takes {found.intents_for(target)!r}.", err=output.as_json)
-
-
-@dataclass(frozen=True)
-class OfCorpora:
-    """Tables of several corpora, or runs with such tables."""
-
-    tables: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Tables of surprisals (.csv, .tsv, .parquet), or run directories with all of theirs.",
-            metavar="TABLE|RUN...",
-            callback=existing,
-        ),
-    ]
-    verify: Verify = True
-
-    def open(self) -> dict[str, Any]:
-        """Read the tables, by the names of their files, with that of the run before."""
-        import langdiff as ld
-
-        found: dict[str, Any] = {}
-        for path in self.tables:
-            files = sorted((path / "surprisals").glob("*.csv")) if path.is_dir() else [path]
-            if not files:
-                raise ConfigError(f"{path}: not a finished run: no tables in {path / 'surprisals'}.")
-            for file in files:
-                name = f"{path.name}/{file.stem}" if path.is_dir() else str(file.with_suffix(""))
-                found[name] = ld.read_surprisals(file, verify=self.verify)
-        return found
-
-
-def _attributes(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
-    return read_attributes(path, numbers=False)
-
-
-Command(
-    app,
-    "langdiff.difficulty_shares",
-    name="shares",
-    reads={"tables": OfCorpora, "languages": _attributes, "facets": _attributes},
-    help={
-        "languages": "Table (.csv, .tsv): edition, glottocode or language, and perhaps family.",
-        "facets": "Table (.csv, .tsv): name of the table, and corpus, lm, size, seed as far as they differ.",
-    },
-    examples=("langdiff shares runs/study-nt runs/study-ntrex --languages languages.csv --plot shares.svg",),
-    panel="Questions",
-    brief="Estimate what share of difficulty is of languages.",
-)(show)
 
 
 @dataclass(frozen=True)
@@ -459,7 +405,7 @@ def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
     if as_json:
         print_json(flagged)
     else:
-        typer.echo(found.head(max(len(flagged), 10)).round(4).to_string(index=False))
+        typer.echo(frame_text(found.head(max(len(flagged), 10)).round(4), index=False))
     rate = call.given["q"]
     typer.echo(f"{len(flagged):,} of {len(found):,} cells are flagged at a false discovery rate of {rate:g}.", err=True)
 
@@ -496,7 +442,7 @@ def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, s
     )
     facts = idata["posterior"].attrs
     lines = [diagnose(idata).summary(), *([facts["independence"]] if "independence" in facts else [])]
-    print_table(table, "\n".join([*lines, f"[{facts['signature']}]"]), formats)
+    print_frame(table, "\n".join([*lines, f"[{facts['signature']}]"]), formats)
 
 
 @Command(app, panel="Upkeep", brief="Download and build CmdStan.")

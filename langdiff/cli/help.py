@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from langdiff.cli.output import line_width
+from langdiff.base.grids import line_width
 
 PANELS = (  # headings of the list of commands, in this order
     "Start",
@@ -24,6 +24,91 @@ GLOBAL = {
     "--version": "The version.",
     "--debug": "Tracebacks and details.",
     "--install-completion, --show-completion": "Completion for the current shell.",
+}
+SHARED = {  # what options of several commands are, by name; choices and "(repeat for more)" are added to that
+    "binarization": "How trees are made binary.",
+    "by": "Group results by this: a property of editions, an attribute of items, or a kind of row.",
+    "chance": "Probability of a right guess: a number, an attribute of items, or none; auto: one over the choices.",
+    "classes": "Classes of relations: rst-dt, gum, or a .csv or .tsv table of relation and class.",
+    "clusters": "What shares errors, such as document; auto: found, where a command can; none: each by itself.",
+    "contrast": "Contrast, such as 'deu - mean(fra, spa)'.",
+    "corpus": "Name of the corpus.",
+    "device": "Device: auto, cpu or cuda.",
+    "edition-info": "Properties of the editions (.csv, .tsv), such as family; of a corpus, one row per file.",
+    "errors": "Source of standard errors.",
+    "filter": "Filter of lm-evaluation-harness whose answers count.",
+    "folds": "Number of folds: every intent is scored by models that are trained on the groups of the others.",
+    "format": "Format of the files.",
+    "formula": "Difficulties as sums of terms over properties, such as language + lm (Wilkinson's notation).",
+    "groups": "What intents that are not divided have in common: document, book, chapter or another column.",
+    "intents": "Sizes of intents: a parameter each, or draws from a distribution.",
+    "item": "Column, or key of documents in logs, that names the item.",
+    "kind": "Kind of picture, or of changed texts, to make.",
+    "language": "Language, or the column or key that names it.",
+    "level": "Probability of intervals, and of sets of ranks.",
+    "lm": "Language model, such as char-residual or kneser-ney-6.",
+    "mechanism": "Mechanism by which cells go missing.",
+    "method": "Algorithm that looks for the best solution.",
+    "metric": "Metric of the scores, or the one that tells right from wrong.",
+    "model": "Model of the difficulties.",
+    "n-editions": "Number of editions.",
+    "n-intents": "Number of intents.",
+    "n-repeats": "Number of random repetitions.",
+    "n-resamples": "Number of samples of the bootstrap, and of permutations where there are any.",
+    "n-seeds": "Number of seeds, from each of which every language model is trained.",
+    "name": "Name, in place of that of the file.",
+    "on-error": "Faulty files, texts and documents: an error that lists all, or left out and listed.",
+    "outcomes": "Table (.csv, .tsv, .parquet) to write: which items each system has, for models of outcomes.",
+    "pairing": "Items of languages that do not go together: an error or a warning.",
+    "parser": "Output of a parser for the same text, such as CoNLL-U; its ending says the format.",
+    "plot": "Draw the result here (.svg, .png, .pdf).",
+    "progress": "Draw a progress bar on stderr.",
+    "published": "Publication whose settings or scores are used, such as ASP.",
+    "reference": "Edition of reference: its name, or where the command allows it, mean or the code of its language.",
+    "restricted": "Maximize the restricted likelihood, which models 2, 2L and 2C have.",
+    "scheme": "Tagging scheme, such as BIO-TD.",
+    "seed": "Seed of everything that is random.",
+    "shard": "Share k of N of the editions, the part of one machine.",
+    "strict": "End with an error if anything is wrong, instead of a warning.",
+    "system": "Column or key of the system, or its name.",
+    "table": "Table to print.",
+    "tokenize": "Split punctuation off reversibly, or take the text as it is.",
+    "unit": "Unit of logarithms in files that do not tell it, by default bits.",
+    "workers": "Number of processes that train or compute side by side.",
+}
+RENAMED = {  # options as they were called before, and their names now
+    "--alpha": ("--renyi-order", "--false-alarms", "--smoothing"),
+    "--averaging": ("--mean-of",),
+    "--bootstrap": ("--n-resamples",),
+    "--by": ("--balanced-unit",),
+    "--cluster": ("--clusters",),
+    "--column": ("--lm",),
+    "--draws": ("--n-draws", "--n-resamples"),
+    "--edition-column": ("--rename",),
+    "--editions": ("--n-editions",),
+    "--errors": ("--decode-errors",),
+    "--folds": ("--fold-column",),
+    "--groups": ("--edition-groups",),
+    "--intents": ("--n-intents", "--n-items"),
+    "--k": ("--n-folds",),
+    "--languages": ("--edition-info",),
+    "--lexicon": ("--lexicons",),
+    "--missing": ("--unparsed",),
+    "--model": ("--udpipe", "--tagger"),
+    "--n-draws": ("--n-resamples",),
+    "--names": ("--annotators",),
+    "--no-noise": ("--no-halves",),
+    "--noise": ("--halves",),
+    "--repeats": ("--n-repeats",),
+    "--resamples": ("--n-resamples",),
+    "--seeds": ("--n-seeds",),
+    "--size": ("--n-intents",),
+    "--sizes": ("--train-sizes", "--held-out-sizes"),
+    "--subsets": ("--n-subsets",),
+    "--tokenizer": ("--tokenizer-folder",),
+    "--trials": ("--n-trials",),
+    "--unit": ("--average", "--moved-unit"),
+    "--unrestricted": ("--no-restricted",),
 }
 NAMES = 28  # columns for the name of an option; the text beside a longer name begins in the next line
 
@@ -71,14 +156,14 @@ def print_help(command: Any, context: Any) -> None:
     for heading in sorted(panels, key=order.index):
         typer.echo()
         _print_heading(heading, width)
-        _print_rows(panels[heading], width)
+        print_rows(panels[heading], width)
 
 
 def _print_heading(text: str, width: int) -> None:
     typer.secho(f"── {text} ".ljust(width, "─"), bold=True)
 
 
-def _print_rows(rows: Iterable[tuple[str, str]], width: int) -> None:
+def print_rows(rows: Iterable[tuple[str, str]], width: int) -> None:
     """Print names and descriptions in two columns."""
     for names, told in rows:
         named = " ".join(names.replace("\\[", "[").split())

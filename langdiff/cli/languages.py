@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.commands import LONG, READER, Call, Command, load
+from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command, load
 from langdiff.cli.options import (
     Corpus,
     existing,
@@ -23,7 +23,6 @@ from langdiff.cli.output import (
     check_picture_name,
     print_frame,
     print_json,
-    print_table,
     save_picture,
 )
 from langdiff.cli.training import COMPUTING, computing
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_help_panel="Questions")
 TABLES = (".csv", ".tsv", ".parquet")
-OF_TABLES = ("unit", *LONG, "intent_info", "verify")  # options of commands that read tables of surprisals
 LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 RESAMPLES = "n_resamples"
 FAMILIES = ("language", "family")  # columns whose numbers are names
@@ -57,7 +55,7 @@ def _editions(path: Path, _: Call) -> "pd.DataFrame":
         "edition_info": _editions,
         "coordinates": _editions,
     },
-    renamed={"tests": "test -t", "only": "predictor -p"},
+    renamed={"tests": "test -t", "only": "predictor -p", "averaging": "mean-of"},
     without=("average",),
     brief="Test predictors against difficulties of languages.",
 )
@@ -103,16 +101,16 @@ def correlate(
 def spread(
     call: Call,
     output: Output,
-    column: Annotated[
-        str | None, typer.Option(help="Language model, a column of a table of several; by default the first.")
-    ] = None,
+    lm: Annotated[str | None, typer.Option()] = None,
 ) -> None:
     """Compare how far difficulties spread within languages and between them.
+
+    --lm names a column of a table of several language models; it is the first by default.
 
     Example: langdiff spread fit.json editions.csv --plot spread.svg
     """
     output.check(call.offers)
-    output.show(call(source=_column(call.given["source"], column)))
+    output.show(call(source=_column(call.given["source"], lm)))
 
 
 def _column(path: Path, column: str | None) -> "EffectsLike":
@@ -122,11 +120,11 @@ def _column(path: Path, column: str | None) -> "EffectsLike":
     given = read_difficulties(path)
     if not isinstance(given, pd.DataFrame):
         if column is not None:
-            raise ConfigError("--column is for a table; a fit is of one language model.")
+            raise ConfigError("--lm is for a table; a fit is of one language model.")
         return given
     chosen = column or given.columns[0]
     if chosen not in given:
-        raise ConfigError(f"--column {chosen}: {path} has {listing(given.columns)}.")
+        raise ConfigError(f"--lm {chosen}: {path} has {listing(given.columns)}.")
     return given[chosen]
 
 
@@ -157,7 +155,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     "langdiff.measure_parity",
     reads={"source": Corpus},
     settings={READER: OF_TABLES},
-    renamed=LONG,
+    renamed={**LONG, "alpha": "renyi-order"},
     without=("surprisals", "tokenizers"),
     brief="Compare bytes, tokens and bits of the same content.",
 )
@@ -250,11 +248,11 @@ def reproduce(
         ),
     ] = "mielke2019",
     rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw MCC against difficulty here (.svg, .png, .pdf).")] = None,
+    plot: Annotated[Path | None, typer.Option()] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for Figures 3 to 5, Tables 1 to 4 and index.md.")
     ] = None,
-    format: Annotated[Literal["svg", "png", "pdf"], typer.Option(help="Format of the figures of --out.")] = "svg",
+    format: Annotated[Literal["svg", "png", "pdf"], typer.Option()] = "svg",
     as_json: Json = False,
 ) -> None:
     """Recompute claims of Mielke et al. (2019), or of later papers, from published figures, and show which agree.
@@ -284,13 +282,13 @@ def reproduce(
     if as_json:
         print_json(result.to_frame())
     else:
-        print_table(result.claims, "Claims of the paper, published and recomputed", {})
+        print_frame(result.claims, "Claims of the paper, published and recomputed", {})
         if rows:
             reference = result.reference.assign(
                 **{name: result.reference[name].map("{:.12g}".format) for name in ("expected", "recomputed")}
             )
-            print_table(reference, "Reference figures computed with SciPy only, and by this package", {})
-        print_table(result.counts().reset_index(), "Numbers of figures that agree", {})
+            print_frame(reference, "Reference figures computed with SciPy only, and by this package", {})
+        print_frame(result.counts().reset_index(), "Numbers of figures that agree", {})
     typer.echo(repr(result), err=True)
     if not result.exact:
         raise LangdiffError(
@@ -330,10 +328,9 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
         READER: tuple(name for name in OF_TABLES if name != "lm"),  # that is the one to train here
         "langdiff.read_multitext": ("format",),
     },
-    renamed={"languages": "language -l", **LONG, "lm": "lm"},
+    renamed={"languages": "language -l", **LONG, "lm": "lm", "by": "balanced-unit"},
     kinds={"lm": str},
-    help={"format": "Format of the corpus.", "lm": "Language model to train.", "device": "auto, cpu or cuda."},
-    without=("multitext", "languages", "original_language", "edition_info", "cache"),
+    without=("multitext", "languages", "original_language", "cache"),
     panels={PANEL: ONLY_BALANCED},
     brief="Estimate how much harder native texts are.",
 )
@@ -379,7 +376,6 @@ def translationese(
         bool,
         typer.Option(
             "--tokenize/--as-is",
-            help="Split punctuation off reversibly, or take the text as it is.",
             rich_help_panel=PANEL,
         ),
     ] = True,
@@ -407,7 +403,7 @@ def translationese(
     output = Output(plot=plot, as_json=as_json)
     output.check(call.offers)
     known = None if origins is None else _read_origins(origins, balanced)
-    fitting = {name: call.read(name) for name in ("model", "restricted", "clusters")}
+    fitting = {name: call.read(name) for name in ("model", "restricted", "clusters", "edition_info")}
     if balanced:
         multitext = ld.read_multitext(table, format=given["format"])
         training = {name: given[name] for name in TRAINING} | fitting

@@ -8,17 +8,11 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.options import existing
-from langdiff.cli.output import TABLE, Json, check_ending
+from langdiff.cli.output import TABLE, Json, check_ending, echo
 from langdiff.errors import ConfigError
 
 app = typer.Typer(rich_help_panel="Text to bits")
 NAMED = {"language": list[str], "system": list[str], "tokenizer": Path}
-HELP = {
-    "language": "Key of the documents that has the language; or TASK=LANGUAGE, also of files.",
-    "system": "Key of the documents that has the system, or its name; or FOLDER=NAME.",
-    "item": "Key of the documents that names the item.",
-    "tokenizer": "Folder of the tokenizer, or with --start subtract, of the model.",
-}
 
 
 @Command(
@@ -26,7 +20,8 @@ HELP = {
     "langdiff.read_logs",
     name="import",
     kinds=NAMED,
-    help=HELP,
+    renamed={"tokenizer": "tokenizer-folder"},
+    help={"tokenizer": "Folder of the tokenizer, or with --start subtract, of the model."},
     without=("paths",),
     brief="Read logs of any language model into one table.",
 )
@@ -46,7 +41,8 @@ def import_logs(
     """Read logs of language models of any kind into one long table, which all commands read.
 
     Kinds are told by content: lm-evaluation-harness, OpenAI completions, llama-cpp-python, vLLM, minicons, Inspect,
-    flat JSON lines and tables.
+    flat JSON lines and tables. --item, --language and --system name keys of the documents; --language TASK=LANGUAGE and
+    --system FOLDER=NAME give the names themselves.
 
     Example: langdiff import results/ --out logs.parquet
 
@@ -62,7 +58,7 @@ def import_logs(
     if as_json:
         typer.echo(json.dumps(found.record(), indent=2, ensure_ascii=False))
     else:
-        typer.echo(found.summary())
+        echo(found.summary())
     typer.echo(f"Table: {out}", err=True)
 
 

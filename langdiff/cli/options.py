@@ -215,11 +215,9 @@ class Corpus:
     ]
     format: Annotated[
         AnyFormat,
-        typer.Option("--format", help="Format of the files; a table is a .csv or .tsv, a column per edition."),
+        typer.Option("--format"),
     ] = "auto"
-    edition_info: Annotated[
-        Path | None, typer.Option("--edition-info", help="CSV file of editions, one row per file.", callback=existing)
-    ] = None
+    edition_info: Annotated[Path | None, typer.Option("--edition-info", callback=existing)] = None
     edition_columns: Annotated[
         list[str] | None,
         typer.Option("--rename", metavar="THEIRS=OURS", help="A column of that file and our name of it (repeat)."),
@@ -230,7 +228,7 @@ class Corpus:
     ] = None
     on_error: Annotated[
         OnError,
-        typer.Option("--on-error", help="Faulty verses and files: an error that lists all, or skipped and listed."),
+        typer.Option("--on-error"),
     ] = "raise"
     decode_errors: Annotated[
         Literal["strict", "replace"],
@@ -317,7 +315,7 @@ class Texts(Corpus):
 
     tokenize: Annotated[
         bool,
-        typer.Option("--tokenize/--as-is", help="Split punctuation off reversibly, or take the text as it is."),
+        typer.Option("--tokenize/--as-is"),
     ] = True
 
     def prepared(self) -> "tuple[Multitext, Tokenization]":
@@ -328,30 +326,17 @@ class Texts(Corpus):
         return prepare_text(self.open(), tokenization), tokenization
 
 
-Verify = Annotated[
-    bool,
-    typer.Option(
-        "--verify/--no-verify",
-        help="Refuse a table that is not the one that was saved with its provenance.",
-    ),
-]
-
-
 @dataclass(frozen=True)
 class DividedTexts(Texts):
     """Texts that are divided into parts to train on and to measure, or into folds."""
 
     groups: Annotated[
         str | None,
-        typer.Option(
-            help="What intents that are not divided have in common: document, book, chapter or another column.",
-            metavar="COLUMN",
-        ),
+        typer.Option(),
     ] = None
     folds: Annotated[
         int | None,
         typer.Option(
-            help="Score every intent, by models of this number of folds that are trained on the groups of the others.",
             min=2,
         ),
     ] = None

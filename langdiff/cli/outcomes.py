@@ -10,7 +10,7 @@ import typer
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.difficulties import Draws, show_draws
 from langdiff.cli.options import existing, read_attributes, refuse_given
-from langdiff.cli.output import Json, Output, print_json, print_table
+from langdiff.cli.output import Json, Output, echo, print_frame, print_json
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,26 +37,20 @@ class Tables:
     ]
     item: Annotated[
         list[str] | None,
-        typer.Option(help="Column, or key of documents in logs, that names the item (repeat for several)."),
+        typer.Option(),
     ] = None
-    language: Annotated[
-        str | None, typer.Option(help="Column or key of the language; by default from the names of tasks.")
-    ] = None
-    system: Annotated[str | None, typer.Option(help="Column or key of the system, or its name.")] = None
+    language: Annotated[str | None, typer.Option()] = None
+    system: Annotated[str | None, typer.Option()] = None
     chance: Annotated[
         str | None,
-        typer.Option(
-            help="Probability of a right guess: a number, an attribute of items, or none; auto: one over the choices."
-        ),
+        typer.Option(),
     ] = "auto"
     pairing: Annotated[
         Literal["checked", "unchecked"],
-        typer.Option(help="Items of languages that do not go together: an error or a warning."),
+        typer.Option(),
     ] = "checked"
-    metric: Annotated[
-        str | None, typer.Option(help="Metric (lm-eval) or scorer (Inspect) that tells right from wrong.")
-    ] = None
-    filter: Annotated[str | None, typer.Option(help="Filter of lm-eval whose answers are counted.")] = None
+    metric: Annotated[str | None, typer.Option()] = None
+    filter: Annotated[str | None, typer.Option()] = None
     repeats: Annotated[
         Literal["error", "sum"], typer.Option(help="Several outcomes of a system on an item: an error, or trials.")
     ] = "error"
@@ -114,7 +108,7 @@ def check(
         document = {"outcomes": repr(table), "systems": totals.to_dict(orient="records"), "models": found}
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        print_table(totals, repr(table), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
+        print_frame(totals, repr(table), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
         for name, words in found.items():
             typer.echo(f"{name} models: {words}")
     if not checked["finite"].any():
@@ -163,7 +157,7 @@ def fit(
         terms = explained.to_frame().rename_axis("name").reset_index().assign(parameter="explained")
         print_json(pd.concat([result.to_frame(), terms], ignore_index=True))
     else:
-        typer.echo(f"{result.summary()}\n\n{explained.summary()}")
+        echo(f"{result.summary()}\n\n{explained.summary()}")
 
 
 @Command(
@@ -220,7 +214,4 @@ def predict(
         predicted = result.predict(tables.open())
         frame = predicted.rename_axis(index="item").reset_index()
         title = f"Expected rates given the outcomes of each item, by {result!r}"
-    if as_json:
-        print_json(frame)
-    else:
-        print_table(frame, title, dict.fromkeys(map(str, frame.columns[1:]), "{:.3f}"))
+    print_frame(frame, title, dict.fromkeys(map(str, frame.columns[1:]), "{:.3f}"), as_json)

@@ -1,20 +1,19 @@
 """How commands print: data on stdout, a table for people or JSON for machines."""
 
 import inspect
-import os
-import shutil
 import sys
-import textwrap
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from langdiff.base.cells import drop_controls, escape_controls
+from langdiff.base.grids import MISSING, filled, frame_blocks, line_width
 from langdiff.base.saving import FRAMES, TEXTS
 from langdiff.base.saving import check_ending as check_ending
 from langdiff.base.saving import flat as flat
@@ -39,9 +38,7 @@ Saved = Annotated[
         rich_help_panel="Output",
     ),
 ]
-Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Draw the result here (.svg, .png, .pdf).", rich_help_panel="Output")
-]
+Plot = Annotated[Path | None, typer.Option("--plot", rich_help_panel="Output")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.", rich_help_panel="Output")]
 
 
@@ -120,111 +117,47 @@ def escaped_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def print_table(frame: "pd.DataFrame", title: str, formats: dict[str, str]) -> None:
-    """Print a frame, numbers aligned right.
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a text whose sentences go on in the next line where they are longer than the terminal is wide."""
+    typer.echo(filled(text), err=err)
+
+
+def print_frame(
+    frame: "pd.DataFrame", title: str, formats: "Mapping[str, str] | None" = None, as_json: bool = False
+) -> None:
+    """Print a frame without its index below a title, or as JSON.
 
     Parameters
     ----------
     frame : DataFrame
-        Table to print, without its index.
+        Table to print.
     title : str
-        Line printed above the table.
-    formats : dict
+        Lines printed above the table.
+    formats : mapping, optional
         Format of the numbers of each column, such as ``"{:+.1f}"``.
+    as_json : bool
+        Whether to print the table, without its title, as a list of records.
     """
-    from pandas.api.types import is_numeric_dtype
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    width = line_width()
-    texts = [[escape_controls(_shown(value, formats.get(name))) for value in frame[name]] for name in frame.columns]
-    heads = [escape_controls(str(name)) for name in frame.columns]
-    widths = [max(map(cell_len, (head, *cells))) + 3 for head, cells in zip(heads, texts, strict=True)]
-    echo(title)  # the title of a rich table would be folded at the table's width
-    for columns in _blocks(widths, width - 1):
-        table = Table()
-        for each in columns:
-            numeric = is_numeric_dtype(frame[frame.columns[each]])
-            table.add_column(Text(heads[each]), justify="right" if numeric else "left", overflow="fold")
-        for row in range(len(frame)):
-            table.add_row(*(Text(texts[each][row]) for each in columns))  # as Text: brackets in a name are not markup
-        Console(width=width).print(table)
+    if as_json:
+        print_json(frame)
+        return
+    looks = {name: partial(_shown, template=look) for name, look in (formats or {}).items() if name in frame}
+    echo(f"{title}\n")
+    printing = {"index": False, "formatters": looks, "na_rep": MISSING}
+    typer.echo(frame_blocks(frame, line_width(), **printing) if len(frame) else "no rows")
 
 
-def _blocks(widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """Yield the columns of tables side by side that fit the width, each with the first column, which has the names."""
-    block, used = [0], widths[0]
-    for each in range(1, len(widths)):
-        if used + widths[each] > width and len(block) > 1:
-            yield block
-            block, used = [0], widths[0]
-        block.append(each)
-        used += widths[each]
-    yield block
-
-
-def line_width() -> int:
-    """Return the width of lines: that of the terminal, at least 60; 80 in a pipe or a file."""
-    if "COLUMNS" not in os.environ and not (sys.stdout and sys.stdout.isatty()):
-        return 80
-    return max(60, shutil.get_terminal_size().columns)
-
-
-def echo(text: str) -> None:
-    """Print a text whose sentences go on in the next line where they are longer than the terminal is wide.
-
-    Lines with runs of spaces are rows of tables, which stay as they are.
-    """
-    width = line_width()
-    for line in text.split("\n"):
-        words = line.strip()
-        if len(line) <= width or "  " in words or " " not in words:
-            typer.echo(line)
-            continue
-        indent = line[: len(line) - len(line.lstrip())]
-        typer.echo(
-            textwrap.fill(
-                words,
-                width,
-                initial_indent=indent,
-                subsequent_indent=indent,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-        )
-
-
-def _shown(value: Any, template: str | None) -> str:
+def _shown(value: Any, template: str) -> str:
     import pandas as pd
 
     from langdiff.base.numbers import in_format
 
-    if value is None or pd.isna(value):
-        return "–"
-    return in_format(value, template) if template else str(value)
-
-
-def print_frame(frame: "pd.DataFrame", title: str, formats: dict[str, str], as_json: bool) -> None:
-    """Print a frame as a table with its title and formats, or as JSON."""
-    if as_json:
-        print_json(frame)
-    else:
-        print_table(frame, title, formats)
+    return MISSING if value is None or pd.isna(value) else in_format(value, template)
 
 
 def print_json(frame: "pd.DataFrame") -> None:
     """Print a frame as a list of records."""
     typer.echo(frame.to_json(orient="records", double_precision=15, force_ascii=False, indent=2))
-
-
-def wrapped(text: str) -> str:
-    """Return a text in lines of the terminal's width."""
-    from langdiff.tables.table_result import line_width
-    from langdiff.tables.table_result import wrapped as in_lines
-
-    return in_lines(text, line_width())
 
 
 def print_tables(frames: "dict[str, pd.DataFrame]") -> None:

@@ -8,7 +8,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import existing, existing_named, named_paths, refuse_given
-from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
+from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ parallelism = typer.Typer(
     short_help="Measure and detect rhetorical parallelism.",
 )
 READ = "langdiff.parallelism.read_parallelisms"
-Published = Annotated[Literal["ASP", "PSE-I"], typer.Option(help="Corpus of the published scores.")]
-Metric = Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option(help="Metric of the published scores.")]
+Published = Annotated[Literal["ASP", "PSE-I"], typer.Option()]
+Metric = Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option()]
 FORMATS = dict.fromkeys(["precision", "recall", "f", "macro_f", "overlap", "position"], "{:.4f}")
 FORMATS |= dict.fromkeys(["mbawo", "epm", "loss", "validation", "optimization"], "{:.4f}") | {"seconds": "{:.1f}"}
 FORMATS |= dict.fromkeys(["matched", "hypothesis_size", "reference_size"], "{:,}")
@@ -34,9 +34,7 @@ FORMATS |= dict.fromkeys(["inner_share", "outer_share", "share", "statistic", "p
 @Command(parallelism, READ, kinds={"source": list[Path]}, renamed={"source": "documents"})
 def stats(
     call: Call,
-    table: Annotated[
-        Literal["statistics", "pairs"], typer.Option(help="Counts and means, or every pair of parallel branches.")
-    ] = "statistics",
+    table: Annotated[Literal["statistics", "pairs"], typer.Option()] = "statistics",
     as_json: Json = False,
 ) -> None:
     """Count documents, parallelisms and branches, and measure how many words branches share.
@@ -53,9 +51,9 @@ def stats(
     elif table == "statistics":
         kinds = Counter(parallelism.nesting(document.parallelisms) for document in found.values())
         typer.echo(", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items())) + " document(s)")
-        typer.echo(result.summary())
+        echo(result.summary())
     else:
-        print_table(frame, "Pairs of parallel branches", FORMATS)
+        print_frame(frame, "Pairs of parallel branches", FORMATS)
 
 
 @Command(parallelism, READ, without=("source", "predicted"))
@@ -74,7 +72,7 @@ def split(
     ] = None,
     table: Annotated[
         Literal["documents", "parts", "tests"],
-        typer.Option(help="Part of each document, shares of the parts, or Welch's t-tests between parts."),
+        typer.Option(),
     ] = "parts",
     as_json: Json = False,
 ) -> None:
@@ -92,7 +90,7 @@ def split(
     if as_json:
         print_json(frame)
         return
-    print_table(frame, {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table], FORMATS)
+    print_frame(frame, {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table], FORMATS)
     errors = ", ".join(f"{name} {error:.2e}" for name, error in result.errors().items())
     typer.echo(f"Mean squared errors of the shares: {errors}", err=True)
 
@@ -109,7 +107,7 @@ def ranks(
     ] = None,
     corpus: Published = "ASP",
     metric: Metric = "EPM",
-    table: Annotated[Literal["ranks", "pairs"], typer.Option(help="Average ranks, or every pair.")] = "ranks",
+    table: Annotated[Literal["ranks", "pairs"], typer.Option()] = "ranks",
     as_json: Json = False,
 ) -> None:
     """Test by ranks whether treatments differ over blocks; by default tagging schemes over the published models.
@@ -126,9 +124,9 @@ def ranks(
     if as_json:
         print_json(frame)
     elif table == "ranks":
-        typer.echo(result.summary())
+        echo(result.summary())
     else:
-        print_table(frame, "Pairs of treatments (Nemenyi)", FORMATS | {"difference": "{:.3f}"})
+        print_frame(frame, "Pairs of treatments (Nemenyi)", FORMATS | {"difference": "{:.3f}"})
 
 
 @Command(parallelism, READ, name="show", without=("source", "predicted"))
@@ -139,7 +137,9 @@ def show_passage(
         Path | None, typer.Argument(help="File of another annotation of it, such as a prediction.", callback=existing)
     ] = None,
     section: Annotated[str | None, typer.Option(help="Name of the section; by default the whole document.")] = None,
-    names: Annotated[tuple[str, str], typer.Option(help="Names of the two annotations.", metavar="NAME NAME")] = (
+    names: Annotated[
+        tuple[str, str], typer.Option("--annotators", help="Names of the two annotations.", metavar="NAME NAME")
+    ] = (
         "gold",
         "predicted",
     ),
@@ -274,25 +274,23 @@ def score(
     ],
     table: Annotated[
         Literal["totals", "documents", "parallelisms", "errors", "cases"],
-        typer.Option(
-            help="Table to print: scores in total, by document, or credits by parallelism; numbers of errors by kind, "
-            "or the kind of each."
-        ),
+        typer.Option(),
     ] = "totals",
-    metric: Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option(help="Metric of outcomes.")] = "MBAWO",
+    metric: Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option()] = "MBAWO",
     side: Annotated[
         Literal["reference", "hypothesis"], typer.Option(help="Sizes of outcomes: recall or precision.")
     ] = "reference",
-    outcomes: Annotated[
-        Path | None, typer.Option(help="Table (.csv, .tsv, .parquet) to write: credits of each system, for models.")
-    ] = None,
+    outcomes: Annotated[Path | None, typer.Option()] = None,
     published: Annotated[
         Literal["ASP", "PSE-I"] | None,
-        typer.Option(help="Corpus whose published scores follow in the totals: of each model, the best scheme."),
+        typer.Option(),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare predicted parallelisms with annotated ones: EPM, MPBM, MBAWO and MWO, or kinds of errors.
+
+    Tables are of scores in total or by document, of credits by parallelism, of numbers of errors by kind, and of the
+    kind of each. With --published ASP or PSE-I, published scores of each model's best scheme follow in the totals.
 
     Example: langdiff parallelism score gold/ one=tagger1/ two=tagger2/ --table errors
     """
@@ -346,7 +344,11 @@ def _with_published(totals: "pd.DataFrame", corpus: str) -> "pd.DataFrame":
 
 
 @Command(
-    parallelism, "langdiff.parallelism.annotator_agreement", reads={"one": READ, "other": READ}, without=("predicted",)
+    parallelism,
+    "langdiff.parallelism.annotator_agreement",
+    reads={"one": READ, "other": READ},
+    without=("predicted",),
+    renamed={"n_draws": "n-resamples"},
 )
 def agreement(call: Call, as_json: Json = False) -> None:
     """Measure the agreement of two annotators, with bootstrap intervals.
@@ -358,14 +360,14 @@ def agreement(call: Call, as_json: Json = False) -> None:
         print_json(result.to_frame())
         typer.echo(f"[{result.signature}]", err=True)
     else:
-        typer.echo(result.summary())
+        echo(result.summary())
 
 
 @Command(parallelism, "langdiff.parallelism.tag_transitions", without=("documents", "scheme"))
 def transitions(
     call: Call,
     documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)],
-    scheme: Annotated[list[str] | None, typer.Option(help="Tagging scheme, such as BIO-TD; may be repeated.")] = None,
+    scheme: Annotated[list[str] | None, typer.Option()] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -395,7 +397,7 @@ def transitions(
         print_json(pd.concat(long, ignore_index=True)[["scheme", "from", "to", "count"]])
         return
     for name, table in tables.items():
-        print_table(table.reset_index(), f"{name}: which tag (row) is followed by which", {})
+        print_frame(table.reset_index(), f"{name}: which tag (row) is followed by which", {})
 
 
 def _side_by_side(tables: "dict[str, pd.DataFrame]") -> "Axes":

@@ -9,7 +9,7 @@ import typer
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.languages import TABLES, read_difficulties
 from langdiff.cli.options import Texts, existing, is_given, read_attributes, refuse_given
-from langdiff.cli.output import TABLE, Json, Out, check_ending, print_json, wrapped, write_frame
+from langdiff.cli.output import TABLE, Json, Out, check_ending, echo, print_json, write_frame
 from langdiff.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def predictors(
         print_json(table)
     else:
         typer.echo(table.to_csv(sep="\t", index=False, float_format="%.15g"), nl=False)
-    typer.echo("\n".join(map(wrapped, [repr(result), *result._notes()])) if codes else result.summary(), err=True)
+    echo("\n".join([repr(result), *result._notes()]) if codes else result.summary(), err=True)
 
 
 def _of_codes(

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from langdiff.base.grids import line_width
 from langdiff.cli.commands import Command
+from langdiff.cli.help import print_rows
 from langdiff.cli.options import existing_here
-from langdiff.cli.output import Json, print_json, print_table
+from langdiff.cli.output import Json, print_frame, print_json
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from langdiff.cli.installed import Finding
     from langdiff.run import Experiment
     from langdiff.run.result import RunResult
 
@@ -59,7 +60,6 @@ def run(
         str | None,
         typer.Option(
             metavar="k/N",
-            help="Only train and score share k of N of the editions; once all have ended, run without it.",
         ),
     ] = None,
     remote: Annotated[
@@ -128,7 +128,7 @@ def status(directory: Directory, as_json: Json = False) -> None:
     formats = {"bits_per_character": "{:.3f}", "seconds": "{:.0f}", "seconds_left": "{:.0f}"}
     counts = ", ".join(f"{count} {state}" for state, count in table["state"].value_counts().items())
     spaced = {name: name.replace("_", " ") for name in table.columns}
-    print_table(
+    print_frame(
         table.rename(columns=spaced), counts or "nothing begun", {spaced[k]: look for k, look in formats.items()}
     )
     if not table["state"].isin(["done", "failed"]).all():
@@ -171,7 +171,7 @@ def baselines(directory: Directory, as_json: Json = False) -> None:
     spaced = {name: str(name).replace("_", " ") for name in table.columns}
     title = "Bits per character beside the lowest baseline; percent below it"
     looks = {"bits per character": "{:.3f}", "baseline bits": "{:.3f}", "percent": "{:+.1f}"}
-    print_table(table.rename(columns=spaced), title, looks)
+    print_frame(table.rename(columns=spaced), title, looks)
 
 
 @Command(app, panel="Upkeep", brief="Check that files of a run are as they were written.")
@@ -189,7 +189,7 @@ def verify(directory: Directory, as_json: Json = False) -> None:
     if as_json:
         print_json(table)
     elif len(wrong):
-        print_table(wrong[["file", "state"]], f"{len(wrong)} of {len(table)} files are not as they were written", {})
+        print_frame(wrong[["file", "state"]], f"{len(wrong)} of {len(table)} files are not as they were written", {})
     else:
         typer.echo(f"{int((table['state'] == 'whole').sum())} files are as they were written")
     if unfinished := int((table["state"] == "unfinished").sum()):
@@ -218,7 +218,7 @@ def clean(
     size = f"{table['bytes'].sum() / 1e6:,.1f} MB"
     title = f"{'would be removed' if dry_run else 'removed'}: {len(table)} files or folders, {size}"
     if len(table):
-        print_table(table, title, {"bytes": "{:,}"})
+        print_frame(table, title, {"bytes": "{:,}"})
     else:
         typer.echo("nothing to remove")
 
@@ -237,24 +237,7 @@ def doctor(
     if as_json:
         typer.echo(json.dumps([{"what": w, "ok": ok, "detail": d} for w, ok, d in found], indent=2))
         return
-    try:
-        _print_table(found)
-    except ImportError:  # rich is one of what may be missing
-        for what, ok, detail in found:
-            typer.echo(f"{what}: {'yes' if ok else 'no'}, {detail}")
-
-
-def _print_table(found: "list[Finding]") -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title="langdiff doctor", title_justify="left")
-    for name in ("what", "", "detail"):
-        table.add_column(name, overflow="fold")
-    for what, ok, detail in found:
-        table.add_row(what, Text("yes", "green") if ok else Text("no", "yellow"), Text(detail))
-    Console().print(table)
+    print_rows(((what, f"{'yes' if ok else 'no'}: {detail}") for what, ok, detail in found), line_width())
 
 
 def _run(settings: "Experiment", out: Path, as_json: bool, executor: "Executor | None" = None) -> None:
@@ -276,7 +259,7 @@ def _show(result: "RunResult", as_json: bool) -> None:
         looks = {"%": "{:+.1f}", "±": "{:.1f}"}
         formats = {name: looks.get(name[-1], "{:.3f}") for name in shown.columns}
         title = "Difficulty: percent more bits than average, same content (± one standard error)"
-        print_table(shown.reset_index(), title, formats)
+        print_frame(shown.reset_index(), title, formats)
         if result.truth is not None:
             typer.echo(
                 "An estimate may differ from the truth by more than its ±, which describes the sampling of intents: a "

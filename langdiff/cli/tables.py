@@ -1,13 +1,13 @@
-"""`langdiff table`: fits side by side, with groups, contrasts and paired differences; its two further names."""
+"""`langdiff table`: fits side by side, with contrasts and paired differences; `langdiff shares`: several corpora."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from langdiff.cli.commands import LONG, READER, Call, Command
+from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command
 from langdiff.cli.options import existing, read_attributes
-from langdiff.cli.output import Json, flat, print_json
+from langdiff.cli.output import Json, Output, flat, print_json
 from langdiff.errors import ConfigError
 
 app = typer.Typer(rich_help_panel="Difficulties")
@@ -19,30 +19,29 @@ Fits = Annotated[
         callback=existing,
     ),
 ]
-Name = Annotated[list[str] | None, typer.Option(help="Name of a fit, in their order (repeat for more).")]
-By = Annotated[str | None, typer.Option(help="Group editions by this property, such as family.")]
+Name = Annotated[list[str] | None, typer.Option()]
+By = Annotated[str | None, typer.Option()]
 Rows = Annotated[Literal["editions", "groups"], typer.Option(help="Show editions, or means of groups alone.")]
-Info = Annotated[Path | None, typer.Option(help="Properties of the editions, indexed by edition.", callback=existing)]
-Wanted = Annotated[
-    list[str] | None, typer.Option("--contrast", help="Contrast, such as 'deu - mean(fra, spa)' (repeat for more).")
-]
+Wanted = Annotated[list[str] | None, typer.Option("--contrast")]
 All = Annotated[bool, typer.Option("--pairs", help="Compare all pairs of rows.")]
 Baseline = Annotated[str | None, typer.Option(help="Compare with this row; or hardest, easiest.")]
 Paired = Annotated[bool | None, typer.Option("--paired/--no-paired", help="Differences of fits from the first.")]
 Adjust = Annotated[Literal["max-t", "holm", "bh", "none"], typer.Option(help="Adjustment of p-values of contrasts.")]
-Level = Annotated[float, typer.Option(help="Probability of intervals and rank sets that hold together.")]
+Level = Annotated[float, typer.Option()]
 Unit = Annotated[Literal["percent", "nats"] | None, typer.Option("--scale", help="Unit of the numbers.")]
 Order = Annotated[Literal["first", "name", "family", "mean"], typer.Option(help="Order of rows.")]
-Names = Annotated[str | None, typer.Option(help="Property of editions that is printed as their name.")]
-Model = Annotated[str, typer.Option(help="Regression model of tables that are fitted.")]
-Clusters = Annotated[str, typer.Option(help="Clusters of intents of tables that are fitted; none for none.")]
+Names = Annotated[
+    str | None, typer.Option(help="Property of editions that is printed as their name; or english, by their codes.")
+]
+Model = Annotated[str, typer.Option()]
+Clusters = Annotated[str, typer.Option()]
 Out = Annotated[
     list[Path] | None,
     typer.Option(
         "--out", "-o", help="Save here, by ending: .json .csv .tsv .parquet .md .tex .html .txt (repeatable)."
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the draws.", min=0)]
+Seed = Annotated[int, typer.Option(min=0)]
 
 
 @Command(app, READER, without=("path",), renamed=LONG, brief="Table of fits side by side, pairs and differences.")
@@ -52,7 +51,6 @@ def table(
     name: Name = None,
     by: By = None,
     rows: Rows = "editions",
-    edition_info: Info = None,
     contrast: Wanted = None,
     pairs: All = False,
     baseline: Baseline = None,
@@ -80,12 +78,16 @@ def table(
     for path in out or ():
         check_ending(path)
     contrasts: Any = list(contrast) if contrast else None
+    info = call.given["edition_info"]
     if sum([bool(contrast), pairs, baseline is not None]) > 1:
         raise ConfigError("--contrast, --pairs and --baseline are three families: give one of them.")
     if pairs or baseline is not None:
         contrasts = "pairs" if pairs else f"vs {baseline}"
+    found = _read(fits, name or [], call, model=model, clusters=clusters)
+    if paired is None and len(fits) == 1 and len(found) == 2:  # two language models in one table have the same texts
+        paired = True
     made = ld.table(
-        _read(fits, name or [], call, model=model, clusters=clusters),
+        found,
         by=by,
         rows=rows,
         contrasts=contrasts,
@@ -95,7 +97,7 @@ def table(
         scale=scale,
         order=order,
         names=names,
-        edition_info=None if edition_info is None else read_attributes(edition_info, numbers=False),
+        edition_info=None if info is None else read_attributes(info, numbers=False),
         seed=seed,
     )
     for path in out or ():
@@ -169,7 +171,7 @@ def _read(paths: list[Path], names: list[str], call: Call, **settings: Any) -> d
     for path in paths:
         if path.suffix in (".csv", ".tsv", ".parquet"):
             clusters = None if settings["clusters"] == "none" else settings["clusters"]
-            read = ld.read_surprisals(path, **call.reading())
+            read = ld.read_surprisals(path, **call.reading("edition_info"))
             parts = unstack(read)
             for name, part in parts.items():
                 own = path.stem if len(parts) == 1 else name
@@ -185,3 +187,63 @@ def _read(paths: list[Path], names: list[str], call: Call, **settings: Any) -> d
     if len(set(called)) < len(called):
         raise ConfigError("several fits have one name: give each its own, --name A --name B.")
     return dict(zip(called, (fit for _, fit in found), strict=True))
+
+
+def _properties(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
+    return read_attributes(path, numbers=False)
+
+
+@Command(
+    app,
+    "langdiff.difficulty_shares",
+    reads={"languages": _properties, "facets": _properties},
+    settings={READER: OF_TABLES},
+    renamed={**LONG, "languages": "edition-info"},
+    help={
+        "facets": "Table (.csv, .tsv): name of the table, and corpus, lm, size, seed as far as they differ.",
+    },
+    without=("tables",),
+    panel="Questions",
+    brief="Estimate what share of difficulty is of languages.",
+)
+def shares(
+    tables: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of surprisals (.csv, .tsv, .parquet), or run directories with all of theirs.",
+            metavar="TABLE|RUN...",
+            callback=existing,
+        ),
+    ],
+    call: Call,
+    output: Output,
+) -> None:
+    """Estimate how much of the difficulties is of languages, language models, corpora and their combinations.
+
+    The properties of the editions have a column glottocode or language, and perhaps family.
+
+    Example: langdiff shares runs/study-nt runs/study-ntrex --edition-info languages.csv --plot shares.svg
+    """
+    import langdiff as ld
+
+    output.check(call.offers)
+    output.show(ld.difficulty_shares(_of_corpora(tables, call), **call.arguments(*OF_TABLES)))
+
+
+def _of_corpora(paths: list[Path], call: Call) -> dict[str, Any]:
+    """Read tables by the names of their files, with that of the run before, and of language models where several."""
+    import langdiff as ld
+    from langdiff.tables.stack import unstack
+
+    found: dict[str, Any] = {}
+    for path in paths:
+        files = sorted((path / "surprisals").glob("*.csv")) if path.is_dir() else [path]
+        if not files:
+            raise ConfigError(f"{path}: not a finished run: no tables in {path / 'surprisals'}.")
+        for file in files:
+            name = f"{path.name}/{file.stem}" if path.is_dir() else str(file.with_suffix(""))
+            read = ld.read_surprisals(file, **call.reading())
+            found |= (
+                {name: read} if read.columns is None else {f"{name}/{lm}": one for lm, one in unstack(read).items()}
+            )
+    return found

@@ -9,7 +9,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.options import existing, existing_here
-from langdiff.cli.output import Json, print_frame, save_picture
+from langdiff.cli.output import Json, echo, print_frame, save_picture
 from langdiff.cli.parallelism import FORMATS
 from langdiff.errors import ConfigError, OutputError
 
@@ -28,8 +28,7 @@ Parts = Annotated[
 ]
 Tagged = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tagger, its learning curve and a manifest.")]
 Documents = Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)]
-TRAINING = {"lemmatizer": "Language of the lemmata, for settings that use them.", "max_epochs": "Epochs at most."}
-TRAINING |= {"device": "cpu, cuda or auto.", "progress": "Draw a progress bar; by default on a terminal."}
+TRAINING = {"max_epochs": "Epochs at most."}
 TRAINING |= {"vectors": "File of word2vec (text, or binary if called *.bin)."}
 TRAINING |= {"bert": "Folder of a BERT with its tokenizer; nothing is downloaded."}
 
@@ -47,9 +46,7 @@ def train(
     parts: Parts,
     out: Tagged,
     call: Call,
-    published: Annotated[
-        str | None, typer.Option(help="Published settings, such as ASP/learned-word/BIO-TD.", metavar="KEY")
-    ] = None,
+    published: Annotated[str | None, typer.Option()] = None,
     settings: Annotated[
         Path | None,
         typer.Option(
@@ -75,7 +72,7 @@ def train(
     with _folder(out, record, divided) as write:
         tagger = call(**divided, settings=chosen, resume=out)
         write(tagger, tagger.to_frame())
-    typer.echo(f"{tagger.summary()}\nTagger: {out}", err=True)
+    echo(f"{tagger.summary()}\nTagger: {out}", err=True)
     print_frame(tagger.to_frame(), "Epochs", FORMATS, as_json)
 
 
@@ -83,7 +80,7 @@ def train(
     app,
     "langdiff.parallelism.search_taggers",
     name="search",
-    renamed={"lemmatizer": "language", "max_epochs": "epochs", "lemmatize": "lemmata"},
+    renamed={"lemmatizer": "language", "max_epochs": "epochs", "lemmatize": "lemmata", "model": "tagger"},
     help=TRAINING,
     kinds={"model": Literal["learned-word", "word2vec", "learned-subword", "bert", "bert-bilstm", "bert-transformer"]},
     without=("training", "validation", "optimization", "scheme", "resume"),
@@ -93,12 +90,12 @@ def search(
     parts: Parts,
     out: Tagged,
     call: Call,
-    scheme: Annotated[str, typer.Option(help="Tagging scheme.")] = "BIOMJ-TD",
+    scheme: Annotated[str, typer.Option()] = "BIOMJ-TD",
     as_json: Json = False,
 ) -> None:
     """Train taggers with random settings; keep the one that is best on the part called optimization.
 
-    Example: langdiff parallelism search sermons/ --parts parts.csv --model learned-word --scheme BIO-TD --out search
+    Example: langdiff parallelism search sermons/ --parts parts.csv --tagger learned-word --scheme BIO-TD --out search
     """
     from langdiff.parallelism import read_parallelisms, read_parts
 
@@ -127,9 +124,7 @@ def predict(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents with predicted parallelisms.")],
     call: Call,
-    format: Annotated[
-        Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"], typer.Option(help="Format to write.")
-    ] = "word-xml",
+    format: Annotated[Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"], typer.Option()] = "word-xml",
     as_json: Json = False,
 ) -> None:
     """Find parallelisms in documents and write them, for parallelism score and parallelism show.

@@ -7,14 +7,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, existing_here, is_given
-from langdiff.cli.output import (
-    Json,
-    Output,
-    print_json,
-    print_table,
-    save_picture,
-    write_frame,
-)
+from langdiff.cli.output import Json, Output, echo, print_frame, print_json, save_picture, write_frame
 from langdiff.errors import ConfigError, LangdiffError, listing, option
 
 if TYPE_CHECKING:
@@ -31,17 +24,11 @@ app = typer.Typer(rich_help_panel="Text to bits")
 COMPUTING = ("device", "workers", "progress")  # where language models are trained
 
 
-LM_HELP = "Language model, such as char-residual or kneser-ney-6, or auto; -unpriced at its end is a way of scoring."
-
-
 SCORING = "priced (replaced characters, the default) or unpriced; scripts (price theirs, too); carried."
 
 
 LM = {
-    "lm": LM_HELP,
     "scoring": SCORING,
-    "workers": "Editions trained at a time.",
-    "device": "auto, cpu or cuda.",
     "max_replaced": "Fraction of an edition's characters that may be replaced as too rare.",
 }
 
@@ -58,9 +45,7 @@ def train(
     texts: DividedTexts,
     call: Call,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models and surprisals.")],
-    n_seeds: Annotated[
-        int, typer.Option(help="Models per edition, each from its own seed; more than one show the spread.", min=1)
-    ] = 1,
+    n_seeds: Annotated[int, typer.Option(min=1)] = 1,
     as_json: Json = False,
 ) -> None:
     """Train one language model per edition on the intents they share; score the test intents.
@@ -158,7 +143,6 @@ def score(
     shard: Annotated[
         str | None,
         typer.Option(
-            help="Share of one machine, k/N: score it into --cache, without --out; then langdiff merge.",
             rich_help_panel="With --hf",
         ),
     ] = None,
@@ -274,7 +258,7 @@ def _write_tokens(scores: "TokenScores", per: Literal["token", "word"], path: Pa
     if as_json:
         print_json(frame)
     else:
-        typer.echo(scores.summary())
+        echo(scores.summary())
     typer.echo(f"Scores: {path}", err=True)
 
 
@@ -293,7 +277,7 @@ def _finish(table: "Surprisals", path: Path, as_json: bool) -> None:
         formats = dict.fromkeys(("bits", "characters", "bytes", "units"), "{:,.0f}")
         formats |= dict.fromkeys([*rates, "replaced_percent"], "{:.3f}") | {"bits_per_intent": "{:.2f}"}
         shown = totals.rename(columns=_spaced)  # so that a narrow terminal can break the names
-        print_table(shown, repr(table), {_spaced(name): look for name, look in formats.items()})
+        print_frame(shown, repr(table), {_spaced(name): look for name, look in formats.items()})
     typer.echo(f"Surprisals: {path}", err=True)
 
 
@@ -305,7 +289,7 @@ def _spaced(name: str) -> str:
     app,
     "langdiff.sweep_merges",
     kinds={"lm": str},
-    help={**LM, "lm": "Recipe of BPE units, such as bpe-small."},
+    help=LM,
     without=("parts", "cache"),
     brief="Compare numbers of merges by bits on the dev part.",
 )
@@ -366,7 +350,7 @@ def curve(
     save_picture(lambda: result.plot("correlations"), out / "correlations.svg")
     Output(as_json=as_json).show(result)
     if not as_json:
-        typer.echo(_floors(result))
+        echo(_floors(result))
     typer.echo(f"Curve, tables and pictures: {out}", err=True)
 
 

@@ -19,7 +19,7 @@ from langdiff.cli.options import (
     refuse_given,
     split_name,
 )
-from langdiff.cli.output import Json, check_picture_name, print_frame, print_json, print_table, save_picture
+from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
     treebanks,
     "langdiff.compare_treebanks",
     settings={"langdiff.read_treebank": ("strict", "strip_subtypes")},
+    renamed={"alpha": "smoothing", "noise": "halves"},
     without=("treebanks",),
 )
 def compare(
@@ -97,7 +98,7 @@ def compare(
     if as_json or as_tsv:
         _print_numbers(result.to_frame(), as_tsv, as_json)
     else:
-        typer.echo(result.summary())
+        echo(result.summary())
 
 
 @Command(treebanks, name="score")
@@ -165,7 +166,7 @@ def _print_numbers(
     elif as_tsv:
         typer.echo(frame.to_csv(sep="\t", index=False), nl=False)
     else:
-        print_table(frame, title, formats or {})
+        print_frame(frame, title, formats or {})
 
 
 def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) -> None:
@@ -206,9 +207,9 @@ def parse(
     model: Annotated[
         list[str],
         typer.Option(
-            "--model",
+            "--udpipe",
             metavar="NAME=FILE",
-            help="UDPipe 1 model of an edition or a language (repeat).",
+            help="UDPipe 1 model of an edition or a language (repeat for more).",
             callback=existing_after_name,
         ),
     ],
@@ -217,11 +218,11 @@ def parse(
 ) -> None:
     """Parse the texts of a corpus with UDPipe; the files serve `langdiff predictors --treebanks`.
 
-    Example: langdiff treebanks parse bible/ --model deu=german-gsd.udpipe --model fin=finnish-tdt.udpipe --out parsed
+    Example: langdiff treebanks parse bible/ --udpipe deu=german-gsd.udpipe --udpipe fin=finnish-tdt.udpipe --out parsed
     """
     from langdiff.treebanks import parse_multitext
 
-    table = parse_multitext(corpus.open(), named_files(model, "--model", "model", "deu=german-gsd.udpipe"), out)
+    table = parse_multitext(corpus.open(), named_files(model, "--udpipe", "model", "deu=german-gsd.udpipe"), out)
     print_frame(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"}, as_json)
 
 
@@ -233,7 +234,6 @@ def parse(
         "langdiff.discourse.read_discourse": ("format", "collapse_unary"),
     },
     kinds={"classes": str},
-    help={"classes": "Classes of relations: rst-dt, gum, or a .csv or .tsv table of relation and class."},
     without=("reference", "predictions", "procedures"),
 )
 def evaluate(
@@ -250,24 +250,21 @@ def evaluate(
     ],
     table: Annotated[
         Literal["scores", "details", "averagings", "procedures", "relations", "differences", "similarity", "left-out"],
-        typer.Option(
-            help="Table to print: F1; counts, precision and recall too; F1 by averaging, or by procedure, with ranks; "
-            "by relation; differences between systems with intervals; F1 of every system against every other; "
-            "documents left out by --on-error skip."
-        ),
+        typer.Option(),
     ] = "scores",
     procedure: Annotated[
         Literal["rst-parseval", "parseval", "both"],
         typer.Option(help="RST-Parseval (all nodes), Parseval on attachment decisions, or both."),
     ] = "both",
-    n_draws: Annotated[int, typer.Option(help="Number of samples of documents, for differences.", min=1)] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of the samples of documents.", min=0)] = 0,
-    outcomes: Annotated[
-        Path | None, typer.Option(help="Table (.csv, .tsv, .parquet) to write: which items each system has.")
-    ] = None,
+    n_draws: Annotated[int, typer.Option("--n-resamples")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    outcomes: Annotated[Path | None, typer.Option()] = None,
     as_json: Json = False,
 ) -> None:
     """Compare predicted trees with reference trees of the same documents: S, N, R and F.
+
+    Tables are of F1 (scores), with counts (details), by averaging, by procedure, by relation, of differences between
+    systems with intervals, of every system against every other, and of documents left out by --on-error skip.
 
     Example: langdiff discourse evaluate gold/ one=parser1/ two=parser2/ --classes rst-dt --table differences
     """
@@ -304,7 +301,7 @@ def evaluate(
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
             print_frame(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
         case "scores" if not as_json:
-            typer.echo(result.summary())
+            echo(result.summary())
             return
         case _:
             print_frame(*_table(result, table, last, given["metric"]), as_json)
@@ -326,11 +323,11 @@ def convert(
     ] = "dis",
     binarization: Annotated[
         Literal["right", "right_mixed", "left", "none"],
-        typer.Option(help="How the trees are made binary; none: not at all."),
+        typer.Option(),
     ] = "none",
     classes: Annotated[
         str | None,
-        typer.Option(help="Classes to replace relations by: rst-dt, gum, or a table (.csv, .tsv)."),
+        typer.Option(),
     ] = None,
 ) -> None:
     """Convert trees between .dis, .rs3, lists of spans and lists of attachments.
@@ -394,7 +391,7 @@ def show_tree(
     elif as_json:
         print_json((one if compared is None else compared).to_frame().reset_index())
     else:
-        typer.echo((one if compared is None else compared).summary())
+        echo((one if compared is None else compared).summary())
 
 
 Command(

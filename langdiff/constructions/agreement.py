@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.scores import wilson
@@ -39,13 +40,13 @@ class Agreement(Result):
         return self.table
 
     def _notes(self) -> Iterator[str]:
-        yield self.differences.head(10).to_string(index=False) if len(self.differences) else "no differences"
+        yield frame_text(self.differences.head(10), index=False) if len(self.differences) else "no differences"
         if (rest := len(self.differences) - 10) > 0:
             yield f"… and {rest} more"
 
     def summary(self) -> str:
         """Return the table and the first ten differences as text."""
-        table = self.table.to_string(index=False, float_format="{:.3f}".format)
+        table = frame_text(self.table, index=False, float_format="{:.3f}".format)
         return "\n".join([table, "", *self._notes()])
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError
@@ -362,8 +363,8 @@ class ConstructionScores(Result):
 
     def summary(self) -> str:
         """Return recall by column and by parser as text, with cautions and the signature."""
-        parsers = self.by_parser().to_string(index=False, float_format="{:.3f}".format)
-        lines = [*self._lines(), self._table().to_string(**self.printing), "", parsers]
+        parsers = frame_text(self.by_parser(), index=False, float_format="{:.3f}".format)
+        lines = [*self._lines(), frame_text(self._table(), **self.printing), "", parsers]
         return "\n".join([*lines, *self._notes(), *self._signed()])
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":

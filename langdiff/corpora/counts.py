@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result
 from langdiff.corpora.origin import languages_per_intent, native_share, origin_accounting
 from langdiff.tables.multitext import Multitext
@@ -101,8 +102,8 @@ class CostepStatistics(Result):
 
     def summary(self) -> str:
         """Return all figures as text."""
-        accounting = self.accounting().round(1).to_string()
-        return "\n".join([*self._lines(), "", accounting, "", self._table().to_string()])
+        accounting = frame_text(self.accounting().round(1))
+        return "\n".join([*self._lines(), "", accounting, "", frame_text(self._table())])
 
     plot = Drawn("plot_native_share", lambda statistics: statistics.to_frame())
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from langdiff.base.archives import ARCHIVES, COMPRESSED, File, is_archive, members_of
-from langdiff.corpora.iso639 import iso639_3
+from langdiff.base.iso639 import iso639_3
 from langdiff.errors import DataError, listing
 
 Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]

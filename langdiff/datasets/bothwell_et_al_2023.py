@@ -5,6 +5,7 @@ from importlib import resources
 
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError
@@ -144,7 +145,7 @@ class Bothwell2023(Result):
 
     def summary(self) -> str:
         """Format the best scheme of every model."""
-        table = self.best().round(4).to_string(index=False)
+        table = frame_text(self.best().round(4), index=False)
         return f"Published F1 (EPM) on the test parts (Bothwell et al. 2023), best scheme of every model\n{table}"
 
     def __repr__(self) -> str:

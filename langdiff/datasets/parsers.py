@@ -6,6 +6,7 @@ from typing import Literal
 
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError
@@ -150,7 +151,7 @@ class Morey2017(Result):
             table = rows[["system", *METRICS]].copy()
             table["system"] += rows["asterisks"].where(rows["asterisks"] == "", " " + rows["asterisks"])
             table["mark"] = rows["source"].map(MARKS)
-            lines += ["", f"Table {number}: {rows['procedure'].iloc[0]}", table.to_string(index=False)]
+            lines += ["", f"Table {number}: {rows['procedure'].iloc[0]}", frame_text(table, index=False)]
         lines += [
             "",
             "c: confirmed by a public page that cites the paper. m: from memory, not checked.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
@@ -67,7 +68,7 @@ class TreeComparison(Result):
     def summary(self) -> str:
         """Return the nodes that are not the same in both trees as text, in text order."""
         different = self._table()
-        return "\n".join([repr(self), *([different.to_string(index=False)] if len(different) else [])])
+        return "\n".join([repr(self), *([frame_text(different, index=False)] if len(different) else [])])
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw both trees; see `langdiff.plots.plot_discourse_comparison`.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
 from langdiff.discourse.comparison import DiscourseDifferences, compare_systems
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
@@ -304,7 +305,7 @@ class DiscourseEvaluation(Result):
                 table = 100 * self.scores(procedure, averaging)
                 own = frame[(frame["procedure"] == procedure) & (frame["averaging"] == averaging)]
                 table["items"] = own.groupby("system")["gold"].first()
-                lines += [table.to_string(float_format="{:.1f}".format, index_names=False), ""]
+                lines += [frame_text(table, float_format="{:.1f}".format, index_names=False), ""]
         return "\n".join([*lines, *self._notes(), *self._signed()])
 
     def _left_out(self) -> list[str]:

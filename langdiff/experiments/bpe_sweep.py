@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
@@ -108,7 +109,7 @@ class SweepResult(Result):
 
     def summary(self) -> str:
         """Format the best ratios, and the bits that one ratio for all editions adds."""
-        return "\n".join([*self._lines(), "", self._table().to_string(), *self._notes()])
+        return "\n".join([*self._lines(), "", frame_text(self._table()), *self._notes()])
 
     plot = Drawn("plot_bpe_sweep")
 

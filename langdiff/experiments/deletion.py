@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.grids import frame_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
@@ -99,7 +100,7 @@ class DeletionBias(Result):
 
     def summary(self) -> str:
         """Format the bias by mechanism and rate."""
-        table = self._table().to_string(index=False)
+        table = frame_text(self._table(), index=False)
         return "\n".join([*self._lines(), "", table, "", *self._notes(), *self._signed()])
 
     plot = Drawn("plot_deletion_bias", lambda bias: bias.to_frame())

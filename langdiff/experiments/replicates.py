@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
@@ -147,7 +148,7 @@ class Replicates(Result):
 
     def summary(self) -> str:
         """Format the table, with the spread between seeds."""
-        return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
+        return "\n".join([*self._lines(), frame_text(self._table()), *self._notes()])
 
     def __repr__(self) -> str:
         """Return a one-line description with the numbers of seeds and editions."""

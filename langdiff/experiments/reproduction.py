@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result
 from langdiff.datasets import mielke2019
 from langdiff.datasets.mielke_et_al_2019 import Corpus, LanguageSet, Mielke2019
@@ -138,10 +139,10 @@ class Reproduction(Result):
         unavailable = self.claims["agreement"] == UNAVAILABLE
         checked, unchecked = self.claims[~unavailable], self.claims[unavailable]
         differing = checked[checked["note"] != ""]
-        lines = [checked.drop(columns="note").to_string(index=False)]
+        lines = [frame_text(checked.drop(columns="note"), index=False)]
         for title, rows in (("Where they differ:", differing), ("What cannot be recomputed:", unchecked)):
             lines += ["", title, *(f"  {row.claim} ({row.published}): {row.note}" for row in rows.itertuples())]
-        return "\n".join([*lines, "", self.counts().to_string()])
+        return "\n".join([*lines, "", frame_text(self.counts())])
 
     def plot(self, ax: "Axes | None" = None, *, predictor: str = "mcc", **style: Any) -> "Axes":
         """Draw difficulty against a predictor, as in Figure 5 for MCC; see `langdiff.plots.plot_correlation`.

@@ -8,6 +8,7 @@ import pandas as pd
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import chi2
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Floats, Integers
 from langdiff.corpora.edition_info import EditionInfo, languages_of
@@ -98,7 +99,7 @@ class LanguageSpread(Result):
         """Format the languages with several editions, and the spread within and between languages."""
         table = self._table()
         several = table[table["editions"] > 1]
-        return "\n".join([repr(self), several.to_string(), "", *self._notes()])
+        return "\n".join([repr(self), frame_text(several), "", *self._notes()])
 
     plot = Drawn("plot_within_languages")
 

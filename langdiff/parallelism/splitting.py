@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.io import as_path, read_table
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
@@ -94,13 +95,13 @@ class DocumentSplit(Result):
         yield f"Mean squared errors of the shares: {errors}"
         yield ""
         yield "Welch's t-tests of counts per document"
-        yield tests.round(4).to_string(index=False, na_rep="–")
+        yield frame_text(tests.round(4), index=False, na_rep="–")
         if tests["p_value"].isna().any():
             yield "–: no test, because a part has fewer than two documents (or all have equal counts)."
 
     def summary(self) -> str:
         """Return parts, errors and tests as text."""
-        return "\n".join([self._table().to_string(**self.printing), *self._notes()])
+        return "\n".join([frame_text(self._table(), **self.printing), *self._notes()])
 
     def __repr__(self) -> str:
         """Return a line with the sizes of the parts and the error."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result, drawing
 from langdiff.base.types import Integers
 from langdiff.errors import DataError
@@ -234,7 +235,7 @@ class RankComparison(Result):
 
     def summary(self) -> str:
         """Return the ranks, the tests and the pairs that differ as text."""
-        return "\n".join([self._table().to_string(**self.printing), *self._notes()])
+        return "\n".join([frame_text(self._table(), **self.printing), *self._notes()])
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the ranks; see `langdiff.plots.plot_average_ranks`.

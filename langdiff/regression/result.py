@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Floats
@@ -394,7 +395,7 @@ class DifficultyFit(Result):
         if self.columns is not None and self.converged:
             yield from self.two_way._notes()
         if self.terms is not None:
-            yield self.terms.round(self.digits).to_string()
+            yield frame_text(self.terms.round(self.digits))
 
     @property
     def variant(self) -> Variant:

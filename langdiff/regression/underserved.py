@@ -24,6 +24,7 @@ from scipy.optimize import Bounds, minimize
 from scipy.stats import false_discovery_control
 from scipy.stats import t as student
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
@@ -101,7 +102,7 @@ class Underserved(Result):
     def _notes(self) -> Iterator[str]:
         if not len(self.flagged):
             yield f"Nothing is flagged; the {SAID} largest are shown."
-        yield f"Predictors:\n{self.terms.round(self.digits).to_string()}"
+        yield f"Predictors:\n{frame_text(self.terms.round(self.digits))}"
 
     def __repr__(self) -> str:
         """Return how many cells and languages are flagged, in one line."""

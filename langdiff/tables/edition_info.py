@@ -1,10 +1,11 @@
 """Properties of editions in words, such as the family of a language, that stay with bits and difficulties."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from langdiff.errors import DataError, listing, option
+from langdiff.base.iso639 import english_names
+from langdiff.errors import ConfigError, DataError, listing, option
 
 PREFIX = "edition_"  # of these columns in a long table
 KEPT = ("family", "genus", "macroarea", "script", "name")  # of the properties of a multitext, those of its surprisals
@@ -80,3 +81,58 @@ def editions_of_long(frame: pd.DataFrame, editions: Iterable[object]) -> pd.Data
             "with edition_ is a property of the edition: rename it if it is not."
         )
     return known.loc[list(editions)].rename(columns=lambda name: str(name).removeprefix(PREFIX))
+
+
+def joined_info(frames: Iterable[object]) -> pd.DataFrame | None:
+    """Return the properties that several frames have of editions, the first of which count most; None without any.
+
+    Raises
+    ------
+    ConfigError
+        If one is not a frame.
+    """
+    joined: pd.DataFrame | None = None
+    for frame in frames:
+        if frame is None:
+            continue
+        if not isinstance(frame, pd.DataFrame):
+            raise ConfigError(
+                f"{option('edition_info')} must be a DataFrame indexed by edition, not {type(frame).__name__}."
+            )
+        own = frame[~frame.index.duplicated()].astype(object)
+        joined = own if joined is None else joined.combine_first(own)
+    return joined
+
+
+def printed_names(
+    info: pd.DataFrame | None, names: Mapping[str, str] | str | None, editions: Iterable[str]
+) -> dict[str, str]:
+    """Return the names to print by edition: those given, of a property, or English ones by codes of languages.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such property, or no edition is called by a code.
+
+    Examples
+    --------
+    >>> printed_names(None, "english", ["deu", "Vulgate"])
+    {'deu': 'German'}
+    """
+    if names is None:
+        return {}
+    if isinstance(names, Mapping):
+        return {str(code): str(name) for code, name in names.items()}
+    if info is not None and names in info:
+        known = info[names].dropna().astype(str)
+        return {str(code): name for code, name in known[known != ""].items()}
+    if names == "english":
+        editions = list(editions)
+        if found := english_names(editions):
+            return found
+        raise ConfigError(
+            f"{option('names', names)}: no edition is called by a code of ISO 639, or begins with one: "
+            f"{listing(editions)}. Name a property of editions, or give the names."
+        )
+    there = "no properties of editions" if info is None else listing(info.columns)
+    raise ConfigError(f"{option('names', names)}: no such column of the properties of editions; there are {there}.")

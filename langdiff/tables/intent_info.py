@@ -3,6 +3,7 @@
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -68,34 +69,38 @@ def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
     return info.set_axis(names, axis=1).rename_axis(index="intent")
 
 
-def select_intent_info(info: pd.DataFrame | str | Path, intents: pd.Index) -> pd.DataFrame:
-    """Return the attributes of some intents, in their order.
+def select_info(
+    info: pd.DataFrame | str | Path, names: pd.Index, of: Literal["intent", "edition"] = "intent"
+) -> pd.DataFrame:
+    """Return the attributes of some intents or editions, in their order.
 
     Parameters
     ----------
     info : DataFrame, str or Path
-        Attributes indexed by intent, or a file of them (see `read_intent_info`); other intents are ignored.
-    intents : Index
-        The intents wanted.
+        Attributes indexed by name, or a file of them (see `read_intent_info`); other names are ignored.
+    names : Index
+        The intents or editions wanted.
+    of : {"intent", "edition"}
+        Which of them they are.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or intents have no row or several.
+        If the file cannot be read, or names have no row or several.
     """
-    what = "intent_info" if isinstance(info, pd.DataFrame) else str(info)
+    what = option(f"{of}_info") if isinstance(info, pd.DataFrame) else str(info)
     table = info if isinstance(info, pd.DataFrame) else read_intent_info(info)
-    without = intents.difference(table.index, sort=False)
+    without = names.difference(table.index, sort=False)
     if len(without):
         raise DataError(
-            f"{what}: no row for {len(without):,} of {len(intents):,} intents: {listing(without)}. Intents there are "
-            f"called {listing(table.index, most=2)}; give each intent a row, and leave a cell empty where nothing is "
-            "known."
+            f"{what}: no row for {len(without):,} of {len(names):,} {of}s: {listing(without)}. {of.capitalize()}s "
+            f"there are called {listing(table.index, most=2)}; give each {of} a row, and leave a cell empty where "
+            "nothing is known."
         )
-    twice = table.index[table.index.duplicated()].unique().intersection(intents, sort=False)
+    twice = table.index[table.index.duplicated()].unique().intersection(names, sort=False)
     if len(twice):
-        raise DataError(f"{what}: several rows for {len(twice):,} intent(s): {listing(twice)}. Give each one row.")
-    return table.loc[intents]
+        raise DataError(f"{what}: several rows for {len(twice):,} {of}(s): {listing(twice)}. Give each one row.")
+    return table.loc[names]
 
 
 def read_intent_info(path: str | Path) -> pd.DataFrame:

@@ -15,10 +15,11 @@ from langdiff.base.io import atomic_path, read_lines, read_table, write_text
 from langdiff.base.numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, OutputError, listing, option, warn
 from langdiff.tables import edition_info
-from langdiff.tables.crossing import columns_of_long
+from langdiff.tables.crossing import PREFIX as LEVEL
+from langdiff.tables.crossing import SIGN, columns_of_long
 from langdiff.tables.edition_info import editions_of_long
 from langdiff.tables.intent_info import PREFIX, USUAL, attributes_of_long
-from langdiff.tables.provenance import Record, from_document
+from langdiff.tables.provenance import MOST_NAMES, Record, from_document
 
 Unit = Literal["bits", "nats", "log10"]
 BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
@@ -67,6 +68,7 @@ def as_bits(numbers: pd.DataFrame, unit: Unit | None, where: object) -> pd.DataF
     return numbers * (BITS_PER_UNIT[unit or "bits"] * (-1 if below else 1))
 
 
+LANGUAGE, SYSTEM = f"{LEVEL}language", f"{LEVEL}system"  # columns of a long table of several systems
 _METADATA = b"langdiff.provenance"  # of a Parquet file
 _INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of rows without names
 
@@ -371,15 +373,16 @@ def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str
     Raises
     ------
     DataError
-        If a cell is given twice or a name is missing, numbers are not numbers, or a table is of several models.
+        If a cell is given twice or a name is missing, numbers are not numbers, or a table has several language models
+        of which no edition has two, or several systems besides.
     """
     path = Path(str(where))
-    models = frame["lm"].unique() if "lm" in frame else [lm]
-    if len(models) > 1:
-        raise DataError(f"{where}: surprisals of {len(models)} language models; give one table per model.")
-    for what in ("intent", "edition"):
+    models = list(frame["lm"].unique()) if "lm" in frame else [lm]
+    for what in ("intent", "edition", *(["lm"] if len(models) > 1 else [])):
         if frame[what].isna().any():
             raise DataError(f"{where}: {int(frame[what].isna().sum()):,} row(s) without a name of the {what}.")
+    if len(models) > 1:
+        frame = _crossed(frame, where, models)
     twice = frame.duplicated(["intent", "edition"])
     if twice.any():
         row = frame.loc[twice].iloc[0]
@@ -403,7 +406,7 @@ def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str
         "intent_info": attributes_of_long(frame, path),
         "edition_info": editions_of_long(frame, editions),
         "columns": columns_of_long(frame, "edition", editions),
-        "lm": str(models[0]) if len(models) else lm,
+        "lm": ("+".join(map(str, models)) if len(models) <= MOST_NAMES else "") or lm,
     }
 
 
@@ -416,7 +419,7 @@ def _found_attributes(frame: pd.DataFrame, n_intents: int, n_editions: int) -> d
     usual = {*CELL, *BESIDE, *USUAL, "lm"}
     found = {}
     for name in frame.columns:
-        if not isinstance(name, str) or name in usual or name.startswith((PREFIX, edition_info.PREFIX)):
+        if not isinstance(name, str) or name in usual or name.startswith((PREFIX, LEVEL, edition_info.PREFIX)):
             continue
         values = pd.factorize(frame[name])[0]
         if name in edition_info.KEPT:
@@ -429,3 +432,16 @@ def _found_attributes(frame: pd.DataFrame, n_intents: int, n_editions: int) -> d
             if (values == first).all():
                 found[name] = f"{prefix}{name}"
     return found
+
+
+def _crossed(frame: pd.DataFrame, where: object, models: list[Any]) -> pd.DataFrame:
+    """Return a long table of several language models with an edition for each language and model."""
+    if not {LANGUAGE, SYSTEM}.isdisjoint(frame):
+        raise DataError(f"{where}: of several systems, but also of {len(models)} language models: {listing(models)}.")
+    language, system = frame["edition"].map(str), frame["lm"].map(str)
+    if system.groupby(language).nunique().max() < 2:
+        raise DataError(
+            f"{where}: surprisals of {len(models)} language models, {listing(models)}, and no edition has those of two "
+            "of them, so that nothing can be compared; give one table per model."
+        )
+    return frame.assign(edition=language + SIGN + system, **{LANGUAGE: language, SYSTEM: system})

@@ -72,6 +72,7 @@ def stack(tables: Mapping[str, Surprisals], *, end: End = "same") -> Surprisals:
     return Surprisals(
         **together,
         intent_info=_joined_info(tables, intents),
+        edition_info=_joined_editions(tables, columns.index),
         columns=columns,
         lm=name,
         provenance=join_provenance((table.provenance for table in tables.values()), name),
@@ -210,6 +211,15 @@ def _joined_info(tables: Mapping[str, Surprisals], intents: pd.Index) -> pd.Data
     return joined
 
 
+def _joined_editions(tables: Mapping[str, Surprisals], names: pd.Index) -> pd.DataFrame | None:
+    """Return the properties of the editions of all tables; None without any."""
+    if all(table.edition_info is None for table in tables.values()):
+        return None
+    empty = (pd.DataFrame(index=table.editions) for table in tables.values())
+    known = (table.edition_info for table in tables.values())
+    return pd.concat([none if info is None else info for none, info in zip(empty, known, strict=True)]).set_axis(names)
+
+
 def unstack(table: Surprisals) -> dict[str, Surprisals]:
     """Return the table of each system of a stack, by the name of the system.
 
@@ -233,6 +243,9 @@ def unstack(table: Surprisals) -> dict[str, Surprisals]:
         bits = table.bits[list(names)].rename(columns=names)
         there = bits.notna().any(axis=1)
         info = None if table.intent_info is None else table.intent_info[there]
+        about = None if table.edition_info is None else table.edition_info.loc[list(names)].rename(index=names)
         kept: dict[str, Any] = {name: frame[there] for name, frame in frames.items()}
-        found[str(system)] = replace(Surprisals(bits=bits[there], intent_info=info, lm=str(system)), **kept)
+        found[str(system)] = replace(
+            Surprisals(bits=bits[there], intent_info=info, edition_info=about, lm=str(system)), **kept
+        )
     return found

@@ -10,6 +10,8 @@ from langdiff.base.remote import local_copy
 from langdiff.errors import DataError, listing, option, warn, words
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN
+from langdiff.tables.edition_info import words_of
+from langdiff.tables.intent_info import select_info
 from langdiff.tables.logs.record import METADATA, scoring_of
 from langdiff.tables.long_tables import (
     CELL,
@@ -39,6 +41,7 @@ def read_surprisals(
     bits: str | None = None,
     lm: str | None = None,
     intent_info: pd.DataFrame | str | Path | None = None,
+    edition_info: pd.DataFrame | str | Path | None = None,
     verify: bool = True,
 ) -> Surprisals:
     r"""Read a table of surprisals, saved by this package or made elsewhere.
@@ -62,9 +65,13 @@ def read_surprisals(
     bits : str, optional
         Column of surprisals or log-probabilities in a long table, where it has another name.
     lm : str, optional
-        Column of the language model, the same in all rows, in a long table where it has another name.
+        Column of the language model in a long table where it has another name. A table of several models becomes one
+        of languages × models, as `langdiff.stack` returns it.
     intent_info : DataFrame, str or Path, optional
         Table of the intents, with their documents, for example; see `Surprisals.with_intent_info`.
+    edition_info : DataFrame, str or Path, optional
+        Properties of the editions, such as family, indexed by edition, or a table of them with the editions in its
+        first column; other editions are ignored.
     verify : bool
         Refuse a table that is not the one that was saved with its provenance. If not, the provenance is left out.
 
@@ -77,7 +84,8 @@ def read_surprisals(
     ------
     DataError
         If a file cannot be read, a cell is given twice, a value is not a surprisal, an intent has several values of
-        one of its properties, or `intent_info` lacks an intent; or if numbers are not those that were saved.
+        one of its properties, `intent_info` lacks an intent, or `edition_info` an edition; or if numbers are not those
+        that were saved.
     ConfigError
         If the ending or the unit is unknown.
 
@@ -113,7 +121,18 @@ def read_surprisals(
             table = _with_provenance(table, path, unit, own=all(ours == name for ours, name in named.items()))
     else:
         table = _from_wide(frame, unit, path)
+    if edition_info is not None:
+        table = _with_edition_info(table, edition_info)
     return table if intent_info is None else table.with_intent_info(intent_info)
+
+
+def _with_edition_info(table: Surprisals, given: pd.DataFrame | str | Path) -> Surprisals:
+    """Return a table with properties of its editions, or of its languages, which replace those of the same name."""
+    languages = table.editions if table.columns is None else pd.Index(table.columns["language"])
+    known = select_info(given, languages, "edition").set_axis(table.editions, axis=0)
+    if table.edition_info is not None:
+        known = known.join(table.edition_info.drop(columns=known.columns, errors="ignore"))
+    return replace(table, edition_info=words_of(known))
 
 
 def is_of_logs(frame: pd.DataFrame) -> bool:

@@ -14,7 +14,7 @@ from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.tables.crossing import check_columns, long_columns
 from langdiff.tables.edition_info import check_edition_info, long_editions
-from langdiff.tables.intent_info import PREFIX, check_intent_info, select_intent_info
+from langdiff.tables.intent_info import PREFIX, check_intent_info, select_info
 from langdiff.tables.long_tables import (
     BESIDE,
     LongTable,
@@ -343,7 +343,7 @@ class Surprisals:
         >>> Surprisals(bits=frame).with_intent_info(documents).intent_info["document"].to_dict()
         {'1': 'x', '2': 'y'}
         """
-        given = select_intent_info(intent_info, self.intents)
+        given = select_info(intent_info, self.intents)
         known = pd.DataFrame(index=self.intents) if self.intent_info is None else self.intent_info
         return replace(self, intent_info=known.drop(columns=given.columns, errors="ignore").join(given))
 

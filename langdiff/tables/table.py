@@ -10,6 +10,7 @@ from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.asked_contrasts import Contrasts, as_first, contrasts_of
+from langdiff.tables.edition_info import joined_info, printed_names
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, as_effects
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influences
@@ -66,7 +67,8 @@ def table(
     order : {"first", "name", "family", "mean"}
         Order of rows: by estimates of the first fit, by name, by group, or by the mean over fits; the highest first.
     names : mapping or str, optional
-        Names to print by code, or the column of the properties of editions that has them, such as ``"name"``.
+        Names to print by code; the column of the properties of editions that has them, such as ``"name"``; or
+        ``"english"``, for editions called by codes of ISO 639, such as ``"deu"`` or ``"eng-GB"``.
     edition_info : DataFrame, optional
         Properties of editions, indexed by edition, beside those that fits know.
     caption, label : str
@@ -110,7 +112,7 @@ def table(
     _check(rows, order, scale, paired, by, level)
     sources = _sources(fits)
     unit = _unit(sources, scale)
-    info = _information(sources, edition_info)
+    info = joined_info([edition_info, *(each.edition_info for each in sources)])
     groups = _groups(info, by, sources)
     differences, remarks = _differences(sources, paired)
     shown = [*((each.name, each.effects) for each in sources), *((each.name, each.effects) for each in differences)]
@@ -145,8 +147,9 @@ def table(
     all_contrasts = (
         pd.concat(as_first(compared), ignore_index=True) if compared else pd.DataFrame({"column": [], "row": []})
     )
-    spoken = _names(info, "name" if info is not None and "name" in info else None, names)
-    codes = _names(info, None, names)
+    editions = [str(edition) for each in sources for edition in each.effects.estimate.index]
+    codes = printed_names(info, names, editions)
+    spoken = codes or printed_names(info, "name" if info is not None and "name" in info else None, editions)
     several_estimands = len({each.effects.scale.estimand for each in sources}) > 1
     known_units = sources[0].effects
     return Table(
@@ -274,20 +277,6 @@ def _unit(sources: list[Source], scale: str | None) -> str:
     return scale or "percent"
 
 
-def _information(sources: list[Source], given: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Return the properties of editions; those given count more than those of fits."""
-    if given is not None and not isinstance(given, pd.DataFrame):
-        raise ConfigError(
-            f"{option('edition_info')} must be a DataFrame indexed by edition, not {type(given).__name__}."
-        )
-    frames = [frame for frame in (given, *(each.edition_info for each in sources)) if frame is not None]
-    joined: pd.DataFrame | None = None
-    for frame in frames:
-        own = frame[~frame.index.duplicated()].astype(object)
-        joined = own if joined is None else joined.combine_first(own)
-    return joined
-
-
 def _groups(info: pd.DataFrame | None, by: str | None, sources: list[Source]) -> "pd.Series[Any] | None":
     if by is None:
         return None
@@ -410,22 +399,6 @@ def _of_two(first: Source, other: Source) -> tuple[list[Difference], list[str]]:
     if one.by != two.by:
         return [], [f"no differences: errors of one fit are by {one.by}, of the other by {two.by}"]
     return [difference(first, [other], name)], []
-
-
-def _names(info: pd.DataFrame | None, column: str | None, names: Mapping[str, str] | str | None) -> dict[str, str]:
-    if isinstance(names, Mapping):
-        return {str(code): str(name) for code, name in names.items()}
-    if isinstance(names, str):
-        if info is None or names not in info:
-            there = "no properties of editions" if info is None else listing(info.columns)
-            raise ConfigError(
-                f"{option('names', names)}: no such column of the properties of editions; there are {there}."
-            )
-        column = names
-    if column is None or info is None:
-        return {}
-    known = info[column].dropna().astype(str)
-    return {str(code): name for code, name in known[known != ""].items()}
 
 
 def _lines(

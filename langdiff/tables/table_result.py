@@ -1,8 +1,5 @@
 """The table of results that is printed, saved and put into papers: estimates, ranks, contrasts and differences."""
 
-import re
-import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, display_width, signed
+from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, filled, line_width, signed
 from langdiff.base.result import Drawn, Result
 from langdiff.tables.pairs import MOST_RANKED, rank_set
 
@@ -153,7 +150,9 @@ class Table(Result):
         if len(count):
             differ, pairs = int(count["differ"].iloc[0]), int(count["pairs"].iloc[0])
             error = f"{100 * (1 - self.level):g} %"
-            yield f"{differ:,} of {pairs:,} pairs were shown to differ (simultaneous, {error})."
+            of = f"{differ:,} of {pairs:,} pairs {'was' if differ == 1 else 'were'}"
+            only = "The only pair was" if differ else "The only pair was not"
+            yield f"{of if pairs > 1 else only} shown to differ (simultaneous, {error})."
 
     def _several(self, rows: pd.DataFrame) -> str:
         first = rows.iloc[0]
@@ -317,9 +316,9 @@ class Table(Result):
         """
         width = line_width() if width is None else max(int(width), 40)
         grid, further = self.grid(), self.contrast_grid()
-        blocks = [*(wrapped(text, width) for text in self.warnings)]
+        blocks = [*(filled(text, width) for text in self.warnings)]
         if sentences := self.sentences():
-            blocks.append(wrapped(" ".join(sentences), width))
+            blocks.append(filled(" ".join(sentences), width))
         blocks.append(grid.text(width))
         if further is not None:
             more = self.contrasts["row"].nunique() - MOST_CONTRASTS
@@ -327,9 +326,9 @@ class Table(Result):
         notes = [*self.remarks]
         if cut := grid.cut_names(width):
             notes.append(f"Names in full: {'; '.join(cut)}.")
-        blocks.append("\n".join(wrapped(note, width) for note in notes))
+        blocks.append("\n".join(filled(note, width) for note in notes))
         if self.signature:
-            blocks.append(broken(f"[{self.signature}]", width))
+            blocks.append(filled(f"[{self.signature}]", width))
         return "\n\n".join(block for block in blocks if block)
 
     def summary(self) -> str:
@@ -396,30 +395,3 @@ def p_value(p: float) -> str:
     if not np.isfinite(p):
         return MISSING
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
-def line_width() -> int:
-    """Return the columns of the terminal, at least 60; 80 where output goes elsewhere."""
-    stream = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
-    is_terminal = bool(getattr(stream, "isatty", lambda: False)())
-    return max(60, shutil.get_terminal_size((80, 24)).columns) if is_terminal else 80
-
-
-def wrapped(text: str, width: int) -> str:
-    """Return a text in lines of a width, no word broken."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and display_width(lines[-1]) + 1 + display_width(word) > width:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
-    return "\n".join(lines)
-
-
-def broken(signature: str, width: int) -> str:
-    """Return a signature in lines of a width, broken at bars and commas only."""
-    lines = [""]
-    for part in re.findall(r"[^|]*\||[^|]+$", signature):
-        if lines[-1] and len(lines[-1]) + len(part) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(lines)

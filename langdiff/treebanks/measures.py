@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
@@ -176,7 +177,7 @@ class TreebankMeasures(Result):
 
     def summary(self) -> str:
         """Return the table as text, with the units of head-POS entropy and the treatment of punctuation."""
-        return "\n".join([self._table().to_string(), *self._notes()])
+        return "\n".join([frame_text(self._table()), *self._notes()])
 
     def __repr__(self) -> str:
         """Return a line with the numbers of treebanks and words."""

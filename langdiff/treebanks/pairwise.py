@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.grids import frame_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
@@ -148,11 +149,11 @@ class TreebankComparison(Result):
 
     def summary(self) -> str:
         """Return the mean divergences, the noise, the sizes and the settings as text."""
-        lines = [*self._lines(), "", self._table().to_string(index_names=False)]
+        lines = [*self._lines(), "", frame_text(self._table(), index_names=False)]
         if self.noise["mean"].notna().all():
             lines += ["", "The same between random halves of one treebank; differences below mean nothing"]
-            lines.append(self.noise.T[list(self.profiles)].round(4).to_string())
-        lines += ["", self.sizes().round(4).to_string(index_names=False), "", *self._notes(), *self._signed()]
+            lines.append(frame_text(self.noise.T[list(self.profiles)].round(4)))
+        lines += ["", frame_text(self.sizes().round(4), index_names=False), "", *self._notes(), *self._signed()]
         return "\n".join(lines)
 
     plot = Drawn("plot_divergences")

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.grids import frame_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
@@ -144,8 +145,8 @@ class PerturbationCurve(Result):
 
     def summary(self) -> str:
         """Return the mean divergences as text: one row per kind and rate, one column per metric."""
-        noise = self.noise.round(4).to_frame("halves").T.to_string()
-        return "\n".join([*self._lines(), self._table().to_string(), "", noise, *self._signed()])
+        noise = frame_text(self.noise.round(4).to_frame("halves").T)
+        return "\n".join([*self._lines(), frame_text(self._table()), "", noise, *self._signed()])
 
     plot = Drawn("plot_perturbation")
 

@@ -3,7 +3,7 @@
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from pandas.testing import assert_frame_equal, assert_index_equal, assert_series
 
 import langdiff as ld
 from langdiff import plots
+from langdiff.base.grids import display_width, frame_text
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import DataError
 
@@ -179,3 +180,49 @@ def test_what_has_no_place_in_a_file_is_refused():
         Toy(table=TABLE, by_name={"a": object()}).to_json()
     with pytest.raises(DataError, match="table has a cell of object"):
         Toy(table=pd.DataFrame({"a": [object()]})).to_json()
+
+
+def test_a_wide_table_is_printed_in_blocks_that_hold_every_cell():
+    """Each line fits, each block repeats the names of rows, and together the blocks hold what one wide table holds."""
+    numbers = np.round(np.random.default_rng(0).normal(size=(5, 14)), 4)
+    names = ["deu", "eng", "汉语", "العربية", "fra"]
+    table = pd.DataFrame(numbers, pd.Index(names, name="edition"), [f"column_{k}" for k in range(14)])
+    shown = replace(Toy(table=table), signature="a:1|" * 40 + "b:2").text(60)
+    assert max(map(display_width, shown.splitlines())) <= 60
+    assert shown.replace("\n", "").count("a:1|") == 40
+    blocks = [block.splitlines() for block in shown.split("\n\n") if block.startswith("edition")]
+    assert len(blocks) > 2
+    found = pd.concat([pd.DataFrame([row.split() for row in block[1:]], columns=block[0].split()).set_index("edition")
+                       for block in blocks], axis=1)  # fmt: skip
+    assert found.index.tolist() == names
+    assert found.columns.tolist() == table.columns.tolist()
+    np.testing.assert_array_equal(found.to_numpy(dtype=float), table.to_numpy())
+
+
+def test_words_of_a_cell_are_folded_and_none_is_lost():
+    text = "a long cell of words that goes on " * 5 + "https://example.org/" + "x" * 70
+    frame = pd.DataFrame({"name": ["one", "two"], "what": [text, "short"], "n": [1, 2]})
+    shown = frame_text(frame, 60, index=False)
+    assert [line.strip() for line in shown.splitlines() if display_width(line) > 60] == text.split()[-1:]
+    assert shown.split("\n\n")[0].split() == ["name", "what", "one", *text.split(), "two", "short"]
+    assert frame_text(frame, index=False) == frame.to_string(index=False)  # outside of commands as wide as it is
+
+
+def test_tables_of_odd_shapes_fit():
+    """An index called like a column, heads of two levels, names of rows that are long, and no rows at all."""
+    heads = pd.MultiIndex.from_product([["first", "second"], [f"measure {k}" for k in range(5)]])
+    long = pd.Index(["a name of very many words that is longer than half of a line", "b"], name="edition")
+    shapes = {
+        "index": pd.DataFrame(np.ones((2, 9)), long, ["edition", *[f"column_{k}" for k in range(8)]]),
+        "levels": pd.DataFrame(np.ones((2, 10)), long, heads),
+        "rows": pd.DataFrame(np.ones((2, 9)), pd.MultiIndex.from_product([["one"], ["deu", "fra"]])).add_prefix(
+            "many_"
+        ),
+        "none": pd.DataFrame(columns=[f"column_{k}" for k in range(20)]),
+    }
+    for name, frame in shapes.items():
+        shown = frame_text(frame, 50)
+        assert max(map(display_width, shown.splitlines())) <= 50, name
+        assert shown.split().count("1.0") == frame.size, name
+        words = " ".join(" ".join(map(str, head)) if isinstance(head, tuple) else str(head) for head in frame.columns)
+        assert all(word in shown for word in words.split()), name

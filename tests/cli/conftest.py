@@ -19,11 +19,14 @@ class Outcome:
 def langdiff(monkeypatch, capsys):
     """Run the command as a user does; give exit code, stdout and stderr."""
 
-    def run(*arguments):
+    def run(*arguments, columns=200):
         monkeypatch.setattr(sys, "argv", ["langdiff", *map(str, arguments)])
         monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # the command sets its own
         monkeypatch.setattr(logging.getLogger(), "handlers", [])
-        monkeypatch.setenv("COLUMNS", "200")
+        if columns is None:  # as in a pipe
+            monkeypatch.delenv("COLUMNS", raising=False)
+        else:
+            monkeypatch.setenv("COLUMNS", str(columns))
         code = 0
         try:
             main()

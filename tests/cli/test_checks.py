@@ -122,9 +122,9 @@ def test_the_command_writes_table_and_picture_and_goes_on(langdiff, tmp_path):
         "2",
         "--n-subsets",
         "2",
-        "--sizes",
+        "--held-out-sizes",
         "map",
-        "--sizes",
+        "--held-out-sizes",
         "posterior",
     ]
     arguments += ["--out", tmp_path / "out"]

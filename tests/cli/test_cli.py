@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.cli.output import print_table
+from langdiff.cli.output import print_frame
 from langdiff.errors import DataError
 from langdiff.regression import Bootstrap, Random, Sandwich
 
@@ -54,7 +54,17 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     table = ld.read_surprisals(path)
     editions = tmp_path / "editions.csv"
     editions.write_text("edition,side\n" + "\n".join(f"{e},{'ab'[k % 2]}" for k, e in enumerate(table.editions)))
-    arguments = ["--edition-info", editions, "--groups", "side", "--n-resamples", "5", "--seed", "3", "--restricted"]
+    arguments = [
+        "--edition-info",
+        editions,
+        "--edition-groups",
+        "side",
+        "--n-resamples",
+        "5",
+        "--seed",
+        "3",
+        "--restricted",
+    ]
     done = langdiff("fit", path, "--json", *arguments)
     assert done.code == 0, done.err
     groups = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
@@ -64,8 +74,8 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     refused = langdiff("fit", path, "--model", "3")
     assert refused.code == 1
     assert "needs --laplace-scale" in refused.err
-    assert langdiff("fit", path, "--groups", "side").code == 1
-    assert langdiff("fit", path, "--edition-info", tmp_path / "none.csv", "--groups", "side").code == 1
+    assert langdiff("fit", path, "--edition-groups", "side").code == 1
+    assert langdiff("fit", path, "--edition-info", tmp_path / "none.csv", "--edition-groups", "side").code == 1
 
 
 def test_fit_speaks_to_people(langdiff, truth_and_table):
@@ -215,7 +225,7 @@ def test_score_needs_a_folder_of_models(langdiff, corpus, tmp_path):
 
 
 def test_brackets_in_names_are_no_markup(capsys):
-    print_table(pd.DataFrame({"edition": ["eng[red]", "[/x]"], "[b]": [1.5, np.nan]}), "table", {})
+    print_frame(pd.DataFrame({"edition": ["eng[red]", "[/x]"], "[b]": [1.5, np.nan]}), "table", {})
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("eng[red]", "[/x]", "[b]", "–"))
 
@@ -308,9 +318,13 @@ def test_refused_pictures_leave_no_fit_behind(langdiff, truth_and_table, tmp_pat
         (
             "e1,a\ne2,a\ne3,b\ne4,b\ne5,b",
             [],
-            "--edition-info is the table for --groups, --formula and",
+            "--edition-info is the table for --edition-groups, --formula, --dispersion and --by",
         ),
-        ("e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b", ["--groups", "rank"], "are in --edition-info more than once: 'e1'"),
+        (
+            "e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b",
+            ["--edition-groups", "rank"],
+            "are in --edition-info more than once: 'e1'",
+        ),
     ],
 )
 def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_path, rows, arguments, message):
@@ -324,7 +338,7 @@ def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_p
 @pytest.mark.parametrize("column", ["rank", "difficulty"])
 def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_table, tmp_path, column):
     (tmp_path / "editions.csv").write_text(f"edition,{column}\ne1,a\ne2,a\ne3,b\ne4,b\ne5,b\n")
-    arguments = ["--edition-info", tmp_path / "editions.csv", "--groups", column]
+    arguments = ["--edition-info", tmp_path / "editions.csv", "--edition-groups", column]
     done = langdiff("fit", truth_and_table[1], *arguments, "--json")
     assert done.code == 0
     assert [row["group"] for row in sorted(json.loads(done.out), key=lambda row: row["rank"])] in (

@@ -140,7 +140,7 @@ def test_a_parameter_becomes_an_option(toy):
     assert options["table"].param_type_name == "argument"
     assert options["table"].help == "Table (in a file: a .csv), with names."
     assert options["models"].opts == ["--model"]
-    assert options["models"].help == "Models to fit, by --size: a, b (repeat for more)."
+    assert options["models"].help == "Model of the difficulties: a, b (repeat for more)."  # as in all commands
     assert (options["models"].multiple, options["models"].default) == (True, ["a"])
     assert (options["restricted"].opts, options["restricted"].secondary_opts) == (["--restricted"], ["--no-restricted"])
     assert (options["limit"].default, options["limit"].help) == (7, "Size of the toy.")
@@ -304,6 +304,9 @@ def app_of(command, body):
         (["cross-validate", "bits.csv", "--unrestricted"], "--unrestricted is called --no-restricted now."),
         (["short-form", "bits.csv", "--intents", "9"], "--intents is called --n-items now."),
         (["floors", "runs/demo"], "floors is called baselines now."),
+        (["fit", "bits.csv", "--groups", "family"], "--groups is called --edition-groups now."),
+        (["spread", "fit.json", "e.csv", "--column=a"], "--column is called --lm now."),
+        (["treebanks", "compare", "a.conllu", "--no-noise"], "--no-noise is called --no-halves now."),
     ],
 )
 def test_earlier_names_are_told_the_present_one(langdiff, arguments, message):

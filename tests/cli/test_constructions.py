@@ -106,17 +106,17 @@ def test_treebanks_that_a_parser_lacks(langdiff, files):
     done = langdiff(*gold, *part)
     assert (done.code, done.out) == (1, "")
     assert "parser 'part' has no parse of any sentence of 1 of 2 treebanks: two (2 sentences). Give" in done.err
-    assert "(--missing skip)" in done.err
-    assert "(--missing wrong)" in done.err
-    done = langdiff(*gold, *part, "--missing", "skip", "--by", "coverage", "--json")
+    assert "(--unparsed skip)" in done.err
+    assert "(--unparsed wrong)" in done.err
+    done = langdiff(*gold, *part, "--unparsed", "skip", "--by", "coverage", "--json")
     counts = {"items": 3, "no_parse": 1, "empty": 0, "by_text": 0}
     assert json.loads(done.out) == [{"parser": "part", "treebank": "one", **counts}]
     assert "left out for all parsers: the scores are of 3 of 5 sentences." in done.err
     assert f"no parse of 1 of 3 sentences, whose targets count as wrong. one: 1 of 3 ('{first}')." in done.err
     assert (
-        "Not parsed by part, and therefore wrong: 1 of 3 of one (s" in langdiff(*gold, *part, "--missing", "skip").out
+        "Not parsed by part, and therefore wrong: 1 of 3 of one (s" in langdiff(*gold, *part, "--unparsed", "skip").out
     )
-    done = langdiff(*gold, *part, "--missing", "wrong", "--json")
+    done = langdiff(*gold, *part, "--unparsed", "wrong", "--json")
     assert sum(row["targets"] for row in json.loads(done.out)) == 9
     assert "one: 1 of 3" in done.err
     assert "two: 2 of 2" in done.err

@@ -56,7 +56,7 @@ def test_evaluate(langdiff, trees):
 )
 def test_every_table(langdiff, trees, table, columns):
     systems = [f"p={trees / 'parser'}", f"q={trees / 'gold'}"]
-    options = f"--table {table} --n-draws 100 --classes rst-dt"
+    options = f"--table {table} --n-resamples 100 --classes rst-dt"
     arguments = ["discourse", "evaluate", trees / "gold", *systems, *options.split()]
     done = langdiff(*arguments, "--json")
     assert done.code == 0, done.err
@@ -71,7 +71,7 @@ def test_every_option_arrives(langdiff, trees):
     (trees / "classes.csv").write_text("relation,class\nlist,many\n")
     options = (
         "--procedure rst-parseval --binarization right_mixed --metric R --seed 5"
-        " --n-draws 50 --format spans --collapse-unary --table relations"
+        " --n-resamples 50 --format spans --collapse-unary --table relations"
     )
     files = ["--classes", trees / "classes.csv", "--outcomes", trees / "o.tsv"]
     done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser", *options.split(), *files)

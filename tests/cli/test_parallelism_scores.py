@@ -92,7 +92,7 @@ def test_outcomes_are_written(langdiff, folders):
 
 def test_agreement(langdiff, folders):
     sides = [folders / "gold", folders / "guess"]
-    done = langdiff("parallelism", "agreement", *sides, "--n-draws", "50")
+    done = langdiff("parallelism", "agreement", *sides, "--n-resamples", "50")
     assert done.code == 0, done.err
     assert "95 % interval of F from 50 samples of 3 pairs (percentiles)" in done.out
     done = langdiff("parallelism", "agreement", *sides, "--as-published", "--no-interlocks", "--json")

@@ -63,7 +63,7 @@ def test_a_tagger_is_trained_and_predicts(folder):
 
 @pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
 def test_a_search_prints_its_trials(folder):
-    options = ("--model", "learned-word", "--scheme", "BIO-TD", "--n-trials", "2", "--epochs", "1", "--no-lemmata")
+    options = ("--tagger", "learned-word", "--scheme", "BIO-TD", "--n-trials", "2", "--epochs", "1", "--no-lemmata")
     done = _run("search", "sermons", "--parts", "parts.csv", "--out", "search", *options, "--json")
     assert done.exit_code == 0, done.stderr
     assert [row["trial"] for row in json.loads(done.stdout)] == [1, 2]

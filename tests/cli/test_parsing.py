@@ -46,7 +46,7 @@ def fake(monkeypatch):
 @pytest.mark.usefixtures("fake")
 def test_each_edition_is_parsed_by_its_model(langdiff, corpus, tmp_path):
     out = tmp_path / "parsed"
-    models = ["--model", "eng=en.udpipe", "--model", "deu-a=x=y.udpipe"]
+    models = ["--udpipe", "eng=en.udpipe", "--udpipe", "deu-a=x=y.udpipe"]
     done = langdiff("treebanks", "parse", corpus, *models, "--out", out, "--json")
     assert done.code == 0, done.err
     assert "No model for 1 edition(s), which are left out: 'fra-a'" in done.err
@@ -59,25 +59,25 @@ def test_each_edition_is_parsed_by_its_model(langdiff, corpus, tmp_path):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("en.udpipe", "--model en.udpipe: write NAME=FILE"),
-        ("eng=", "--model eng=: write NAME=FILE"),
+        ("en.udpipe", "--udpipe en.udpipe: write NAME=FILE"),
+        ("eng=", "--udpipe eng=: write NAME=FILE"),
         ("en=en.udpipe", "'en' is neither an edition nor a language; there are 'deu', 'eng', 'fra'"),
     ],
 )
 def test_models_must_be_named_after_what_is_there(langdiff, corpus, tmp_path, model, message):
-    done = langdiff("treebanks", "parse", corpus, "--model", model, "--out", tmp_path / "parsed")
+    done = langdiff("treebanks", "parse", corpus, "--udpipe", model, "--out", tmp_path / "parsed")
     assert done.code == 1
     assert message in done.err
     assert not (tmp_path / "parsed").exists()
 
 
 def test_a_second_model_of_a_name_is_refused(langdiff, corpus, tmp_path):
-    models = ["--model", "eng=en.udpipe", "--model", "eng=x=y.udpipe"]
+    models = ["--udpipe", "eng=en.udpipe", "--udpipe", "eng=x=y.udpipe"]
     done = langdiff("treebanks", "parse", corpus, *models, "--out", tmp_path / "parsed")
     assert (done.code, done.out) == (1, "")
-    assert "--model eng=x=y.udpipe: a second model for 'eng'" in done.err
+    assert "--udpipe eng=x=y.udpipe: a second model for 'eng'" in done.err
 
 
 def test_a_missing_model_is_one_line(langdiff, corpus, tmp_path):
-    done = langdiff("treebanks", "parse", corpus, "--model", "eng=nowhere.udpipe", "--out", tmp_path / "parsed")
+    done = langdiff("treebanks", "parse", corpus, "--udpipe", "eng=nowhere.udpipe", "--out", tmp_path / "parsed")
     assert (done.code, done.out, done.err) == (1, "", "langdiff: nowhere.udpipe: no such file or directory.\n")

@@ -50,7 +50,7 @@ def test_a_missing_file_is_told_before_another_is_read(langdiff, tmp_path):
     "arguments",
     [
         ["parity", "{damaged}", "--reference", "eng", "--tokenizer", "gpt2={missing}"],
-        ["treebanks", "parse", "{damaged}", "--model", "eng={missing}", "--out", "parsed"],
+        ["treebanks", "parse", "{damaged}", "--udpipe", "eng={missing}", "--out", "parsed"],
         ["constructions", "evaluate", "{damaged}", "--parser", "mine={missing}"],
         ["constructions", "evaluate", "{damaged}", "--tokens", "mine={missing}"],
         ["discourse", "evaluate", "{damaged}", "mine={missing}"],

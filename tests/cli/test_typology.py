@@ -238,8 +238,8 @@ def test_a_fit_and_a_table_give_the_same_spread(langdiff, tmp_path):
     rows = [json.loads(done.out) for done in both]
     assert [row["language"] for row in rows[0]] == [row["language"] for row in rows[1]]
     assert rows[0][0]["mean"] == rows[1][0]["mean"]
-    assert langdiff("spread", tmp_path / "nats.csv", info, "--column", "x").code == 1
-    assert "a fit is of one" in langdiff("spread", tmp_path / "fit.json", info, "--column", "x").err
+    assert langdiff("spread", tmp_path / "nats.csv", info, "--lm", "x").code == 1
+    assert "a fit is of one" in langdiff("spread", tmp_path / "fit.json", info, "--lm", "x").err
 
 
 def test_one_paper(langdiff):

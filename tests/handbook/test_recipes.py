@@ -34,7 +34,7 @@ def test_recipe(page, langdiff, tmp_path, monkeypatch):  # noqa: F811
             plt.close("all")
         elif snippet.language in SHELLS:
             for command in snippet.commands():
-                done = langdiff(*command.words())
+                done = langdiff(*command.words(), columns=None)
                 assert done.code == 0, done.err
                 printed += done.out
         else:

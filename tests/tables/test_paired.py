@@ -121,3 +121,73 @@ def test_errors_are_those_of_correlated_noise():
     low, high = binom.ppf([0.001, 0.999], tables, 0.95)
     assert low <= covered <= high
     assert too_long == tables
+
+
+def stacked_cr2(tables, clusters):
+    """Return estimates of all (fit, edition) and their CR2 covariance in one dense regression, by its definition.
+
+    The regression is that of ln bits on fit × edition and fit × intent, with a working model of equal variances
+    (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018): the residuals of a cluster are multiplied by the symmetric
+    root of the pseudo-inverse of its block of I − H.
+    """
+    rows = [
+        (fit, edition, intent, clusters[intent], np.log(bits))
+        for fit, table in enumerate(tables)
+        for (intent, edition), bits in table.stack().dropna().items()
+    ]
+    editions, intents = list(tables[0].columns), list(tables[0].index)
+    own = np.zeros((len(rows), 2 * len(editions)))
+    of_intents = np.zeros((len(rows), 2 * len(intents)))
+    for place, (fit, edition, intent, _, _) in enumerate(rows):
+        own[place, fit * len(editions) + editions.index(edition)] = 1
+        of_intents[place, fit * len(intents) + intents.index(intent)] = 1
+    design = np.hstack([own, of_intents])
+    z, cluster = np.array([row[4] for row in rows]), np.array([row[3] for row in rows])
+    bread = np.linalg.pinv(design.T @ design)
+    residual = np.eye(len(rows)) - design @ bread @ design.T
+    meat = np.zeros_like(bread)
+    for g in np.unique(cluster):
+        here = np.flatnonzero(cluster == g)
+        values, vectors = np.linalg.eigh(residual[np.ix_(here, here)])
+        roots = np.where(values > 1e-9, 1 / np.sqrt(np.clip(values, 1e-9, None)), 0)
+        score = design[here].T @ (vectors * roots @ vectors.T) @ (residual[here] @ z)
+        meat += np.outer(score, score)
+    count = 2 * len(editions)
+    covariance = (bread @ meat @ bread)[:count, :count]
+    return (bread @ design.T @ z)[:count], covariance
+
+
+@pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")
+@pytest.mark.parametrize("seed", range(20))
+def test_paired_errors_are_those_of_one_stacked_regression(seed):
+    """Pairs of editions, and editions relative to the average, of two fits with clusters and other missing cells."""
+    rng = np.random.default_rng(seed)
+    intents, count = int(rng.integers(9, 14)), int(rng.integers(3, 5))
+    editions = list("abcd"[:count])
+    clusters = np.concatenate([np.arange(5), rng.integers(0, 5, intents - 5)])
+    size, shared = rng.normal(4, 0.5, (intents, 1)), rng.normal(0, 0.2, (intents, count))
+    tables = []
+    for _ in range(2):
+        bits = pd.DataFrame(np.exp(size + shared + rng.normal(0, 0.1, shared.shape)), columns=editions)
+        gaps = rng.random(bits.shape) < 0.1
+        gaps[gaps.sum(axis=1) > count - 2] = False  # two cells at least in every intent
+        tables.append(bits.mask(gaps))
+    options = {"clusters": pd.Series(clusters, name="book"), "dispersion": "common", "errors": "sandwich"}
+    fits = {name: ld.fit(table, model="1", **options) for name, table in zip("AB", tables, strict=True)}
+    made = ld.table(fits, paired=True, contrasts="pairs", scale="nats")
+
+    estimate, covariance = stacked_cr2(tables, clusters)
+    by_fit = estimate.reshape(2, count)
+    apart = np.hstack([np.eye(count), -np.eye(count)])  # the first fit less the second
+    pairs = made.contrasts[made.contrasts["column"] == "A − B"]
+    for row in pairs.itertuples():
+        one, other = (editions.index(name) for name in row.row.split(" - "))
+        weights = apart[one] - apart[other]
+        assert row.estimate == pytest.approx(weights @ estimate, abs=1e-8)
+        assert row.std_error == pytest.approx(np.sqrt(weights @ covariance @ weights), abs=1e-8)
+    # relative to the average edition, whose factors have the mean 1: the logarithm of a mean moves by its shares
+    shares = [np.exp(each) / np.exp(each).sum() for each in by_fit]
+    moved = np.hstack([np.eye(count) - shares[0], -(np.eye(count) - shares[1])])
+    found = made.differences.set_index("row").loc[editions]
+    assert found["std_error"].to_numpy() == pytest.approx(np.sqrt(np.diag(moved @ covariance @ moved.T)), abs=1e-8)
+    assert len(pairs) == count * (count - 1) / 2

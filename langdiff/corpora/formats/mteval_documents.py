@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass, field
 
 from langdiff.base.archives import File
+from langdiff.base.iso639 import iso639_3
 from langdiff.corpora.faults import Events, Faults, Place
 from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.sgml import read_sgml
-from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError
 
 _SETS = ("srcset", "refset", "tstset", "dataset")

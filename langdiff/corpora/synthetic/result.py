@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.corpora.frame import read_frame
@@ -83,7 +84,7 @@ class SyntheticMultitext(Result):
 
     def summary(self) -> str:
         """Return the size and the true difficulties of the languages as text."""
-        return "\n".join([*self._lines(), self._table().to_string()])
+        return "\n".join([*self._lines(), frame_text(self._table())])
 
     def __repr__(self) -> str:
         """Return the size and the range of the difficulties in one line."""

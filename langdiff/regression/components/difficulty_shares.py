@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.clustering import AnyClusters
 from langdiff.regression.components.share_tables import CORPUS, FEWEST, Table, correlations, prepare
 from langdiff.regression.components.shares import LANGUAGE, classes_of, table_of_shares
@@ -196,7 +196,7 @@ def difficulty_shares(
     languages = getattr(tables, "languages", None) if languages is None else languages
     facets = getattr(tables, "facets", None) if facets is None else facets
     if languages is None:
-        raise ConfigError("give languages: the language of each edition, by which corpora are joined.")
+        raise ConfigError(f"give {option('languages')}: the language of each edition, by which corpora are joined.")
     prepared = prepare(tables, languages, facets, clusters)
     names = list(prepared.log_bits)
     used = prepared.languages_of(names)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
@@ -217,8 +218,8 @@ class Generalizability(Result):
     def summary(self) -> str:
         """Format the components, the design table and the number of intents for a reliability of .95."""
         number = f"Reliability {USUAL_RELIABILITY:g} takes {self.intents_for(USUAL_RELIABILITY)!r}."
-        table = self.design().round(4).to_string(index=False)
-        return f"{self!r}\n{self.frame.round(4).to_string()}\n\n{table}\n\n{number}"
+        table = frame_text(self.design().round(4), index=False)
+        return f"{self!r}\n{frame_text(self.frame.round(4))}\n\n{table}\n\n{number}"
 
     def __repr__(self) -> str:
         """Return a one-line description with G."""

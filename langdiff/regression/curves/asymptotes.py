@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
@@ -166,7 +167,7 @@ class Asymptotes(Result):
 
     def summary(self) -> str:
         """Format the exponent and the floors, with the caution that they are extrapolated."""
-        return "\n".join([*self._lines(), self._table().to_string(), *self._notes()])
+        return "\n".join([*self._lines(), frame_text(self._table()), *self._notes()])
 
     def __repr__(self) -> str:
         """Return a one-line description."""

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.encoding import encode
+from langdiff.base.grids import frame_text
 from langdiff.base.io import as_path
 from langdiff.base.result import Result, drawing, rounded
 from langdiff.base.seeds import generator
@@ -375,9 +376,9 @@ class DifficultyCurve(Result):
     def summary(self) -> str:
         """Format difficulties by size, the correlations between sizes and the pairs that change places."""
         errors, changes = self._notes()
-        alike = self.correlations().set_index(["size", "other"]).round(3).to_string()
+        alike = frame_text(self.correlations().set_index(["size", "other"]).round(3))
         return (
-            "\n".join([*self._lines(), self._table().to_string(), errors])
+            "\n".join([*self._lines(), frame_text(self._table()), errors])
             + f"\n\nCorrelations between sizes, with 95 % intervals\n{alike}\n\n{changes}\n[{self.signature}]"
         )
 

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from langdiff.base.encoding import encode
+from langdiff.base.grids import frame_text
 from langdiff.base.io import as_path
 from langdiff.base.result import Result, drawing, rounded
 from langdiff.errors import ConfigError, DataError
@@ -341,17 +342,17 @@ class OutcomeFit(Crossed, Result):
         """
         tables = list(self._tables())
         if self.difficulties is not None:
-            tables.append(self.difficulties.to_frame().round(4).to_string())
+            tables.append(frame_text(self.difficulties.to_frame().round(4)))
         rest = self.to_frame()
         rest = rest[~rest["parameter"].isin([ABILITY, DIFFICULTY])]
         if len(rest):
-            tables.append(rest.round(4).to_string(index=False))
+            tables.append(frame_text(rest.round(4), index=False))
         return "\n\n".join(["\n".join(self._lines()), *tables, f"[{self.signature}]"])
 
     def _tables(self) -> Iterator[str]:
         """Yield the tables of systems, and of languages where there are several."""
         if self.columns is None:
-            yield self.abilities.to_frame().round(4).to_string()
+            yield frame_text(self.abilities.to_frame().round(4))
             return
         tests = self.two_way.test()
         yield "\n".join(
@@ -365,7 +366,7 @@ class OutcomeFit(Crossed, Result):
         )
         for of in ("systems", "languages"):
             if self.columns[of.removesuffix("s")].nunique() > 1:
-                yield self.two_way.leaderboard(of).round(4).to_string()
+                yield frame_text(self.two_way.leaderboard(of).round(4))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw abilities and difficulties of items on one scale; see `langdiff.plots.plot_wright_map`.

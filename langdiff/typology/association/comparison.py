@@ -8,6 +8,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
@@ -256,4 +257,4 @@ def format_models(models: pd.DataFrame) -> str:
     table["AIC"] = models["aic"].map("{:.2f}".format).replace("nan", "")
     if models["reason"].str.len().any():
         table["reason"] = models["reason"]
-    return table.to_string(index=False)
+    return frame_text(table, index=False)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats
@@ -246,10 +247,10 @@ class Correlations(Result):
             shown = ["n", "mean", "std_error", "percent", "percent_low", "percent_high"]
             key = [name for name in Key._fields if levels[name].str.len().any()]
             table = levels[[*key, "level", *shown]].round(dict.fromkeys(shown[3:], 1) | {"mean": 4, "std_error": 4})
-            blocks.append(["Means of levels that allow for relatives, nats and %:", table.to_string(index=False)])
+            blocks.append(["Means of levels that allow for relatives, nats and %:", frame_text(table, index=False)])
         categories = self.categories()
         if len(categories):
-            blocks.append(["Means of categories, nats:", categories.round(4).to_string(index=False)])
+            blocks.append(["Means of categories, nats:", frame_text(categories.round(4), index=False)])
         if len(self.relatedness):
             shares = format_models(self.relatedness)
             blocks.append(["Shares of the variance that follow tree and distance:", shares])

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from langdiff.base.grids import frame_text
+from langdiff.base.iso639 import iso639_3
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
-from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.tables.text_features import separates_words
@@ -90,7 +91,7 @@ class Predictors(Result):
         """Describe the predictors: source, range, which are constant, and which values are missing for what reason."""
         numbers = self.values.select_dtypes("number")
         spread = numbers.agg(["min", "median", "max"]).T.map("{:.6g}".format)
-        table = self.info.join(spread).fillna("").to_string()
+        table = frame_text(self.info.join(spread).fillna(""))
         return "\n\n".join([repr(self), table, *self._notes()])
 
     plot = Drawn("plot_predictor")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from langdiff.base.iso639 import ISO_639_3, MACROLANGUAGES, contradict, english_names, iso639_3
 from langdiff.corpora import read_multitext
-from langdiff.corpora.iso639 import ISO_639_3, MACROLANGUAGES, contradict, iso639_3
 from langdiff.errors import DataError, LangdiffWarning
 
 DEBIAN = Path("/usr/share/iso-codes/json/iso_639-3.json")  # of the package iso-codes, made from the tables of SIL
@@ -114,3 +114,25 @@ def test_columns_that_do_not_fit(plain, columns, message):
     (plain / "about.csv").write_text("Datei,iso,ISO\na.txt,deu,deu\n")
     with pytest.raises(DataError, match=message):
         read_multitext(plain, edition_info=plain / "about.csv", edition_columns=columns)
+
+
+KNOWN = {"deu": "German", "fi": "Finnish", "eng-x-bible": "English", "tur_Latn": "Turkish", "zho": "Chinese"}
+
+
+def test_english_names():
+    assert english_names(KNOWN) == KNOWN
+    assert english_names(["eng-GB", "eng.US", "fra"]) == {
+        "eng-GB": "English (eng-GB)",
+        "eng.US": "English (eng.US)",
+        "fra": "French",
+    }
+    assert english_names(["Vulgate", "DEU", "qaa", "e1"]) == {}  # neither codes, nor names of languages that are known
+
+
+@pytest.mark.real_data
+def test_names_are_those_of_glottolog(real_data):
+    languages = pd.read_csv(real_data / "glottolog" / "languages.csv.gz", keep_default_na=False)
+    known = languages[languages["ISO639P3code"] != ""].set_index("ISO639P3code")["Name"].to_dict()
+    found = {code: english_names([code])[code] for code in known}
+    assert len(found) > 8000
+    assert found == known

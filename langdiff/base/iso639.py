@@ -1,5 +1,7 @@
-"""Language codes of ISO 639-3, and their equivalents in other parts of the standard."""
+"""Language codes of ISO 639-3, their equivalents in other parts of the standard, and English names."""
 
+import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -50,7 +52,7 @@ def iso639_3(code: object) -> str | None:
     if not isinstance(code, str):
         return None
     is_own = len(code) == 3 and code.isascii() and code.isalpha() and code.islower() and "qaa" <= code <= "qtz"
-    return code if is_own or code in _codes() else ISO_639_3.get(code)
+    return code if is_own or code in _names() else ISO_639_3.get(code)
 
 
 def contradict(one: str, other: str) -> bool:
@@ -64,7 +66,28 @@ def contradict(one: str, other: str) -> bool:
     return one != other and not {one, other} & MACROLANGUAGES
 
 
+def english_names(editions: Iterable[str]) -> dict[str, str]:
+    """Return the English names of the languages of editions, which are called by codes of ISO 639 or begin with one.
+
+    The code ends at the first hyphen, underscore or dot, as in ``eng-GB`` and ``deu_Latn``. Where several editions are
+    of one language, the name is followed by that of the edition; editions without a code of a language are left out.
+
+    Examples
+    --------
+    >>> english_names(["de", "fin", "eng-GB", "eng-US", "Vulgate"])
+    {'de': 'German', 'fin': 'Finnish', 'eng-GB': 'English (eng-GB)', 'eng-US': 'English (eng-US)'}
+    """
+    found: dict[str, str] = {}
+    for edition in dict.fromkeys(editions):
+        codes = map(iso639_3, (edition, re.split(r"[-_.]", edition, maxsplit=1)[0]))
+        if name := next((known for code in codes if code and (known := _names().get(code))), ""):
+            found[edition] = name
+    names = list(found.values())
+    return {edition: name if names.count(name) == 1 else f"{name} ({edition})" for edition, name in found.items()}
+
+
 @cache
-def _codes() -> frozenset[str]:
+def _names() -> dict[str, str]:
+    """Return all codes with their English names, "" where it is not known."""
     lines = Path(__file__).with_name("iso639_3.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(code for line in lines if not line.startswith("#") for code in line.split())
+    return {line[:3]: line[4:] for line in lines if not line.startswith("#")}
