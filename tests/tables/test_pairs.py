@@ -293,7 +293,7 @@ def test_saved_and_from_the_command_line(worked, tmp_path):
     given = ["pairs", str(tmp_path / "fit.json"), "--out"]
     result = run(app, [*given, str(tmp_path / "pairs.csv")])
     assert result.exit_code == 0
-    assert "1 of 6 pairs were shown to differ" in " ".join(result.output.split())
+    assert "1 of 6 pairs was shown to differ" in " ".join(result.output.split())
     table = pd.read_csv(tmp_path / "pairs.csv")
     assert "contrast b - c" in set(table["row"])
     result = run(app, [*given, str(tmp_path / "pairs.tex"), "--baseline", "a", "--adjust", "none"])
