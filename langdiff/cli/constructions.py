@@ -257,10 +257,7 @@ def study(
     queries: Annotated[
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
     ] = None,
-    on_error: Annotated[
-        OnError,
-        typer.Option("--on-error", help="Outputs that cannot be used: an error that lists all, or left out and named."),
-    ] = "raise",
+    on_error: Annotated[OnError, typer.Option("--on-error")] = "raise",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
