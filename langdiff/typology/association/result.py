@@ -230,12 +230,13 @@ class Correlations(Result):
         table = self.tests.assign(first=first).sort_values(["first", "p", *KEY], kind="stable").drop(columns="first")
         blank = [name for name in ("corpus", "given", "reason") if not table[name].str.len().any()]
         shown = [name for name in SHARES if table[name].notna().any()]
-        blank += [name for name in SHARES if name not in shown]
+        slopes = [name for name in ("estimate", "low", "high") if table[name].notna().any()]  # F tests have none
+        blank += [name for name in (*SHARES, "estimate", "low", "high") if name not in (*shown, *slopes)]
         table = table.drop(columns=[*blank, *(["missing"] if not table["missing"].any() else [])])
         return table.assign(
-            **{name: table[name].map("{:.3f}".format).replace("nan", "") for name in ("estimate", "low", "high")},
+            **{name: table[name].map("{:.3f}".format).replace("nan", "") for name in slopes},
             **{name: table[name].map("{:.2g}".format).replace("nan", "") for name in ("p", "p_adjusted")},
-            **{name: table[name].map("{:.3g}".format).replace("nan", "") for name in shown},
+            **{name: table[name].round(3).map("{:.3g}".format).replace("nan", "") for name in shown},
             significant=table["significant"].map({True: "yes", False: ""}),
         )
 
