@@ -19,7 +19,9 @@ TEMPLATE = """{% extends 'markdown/index.md.j2' %}
 ```
 {% endblock data_text %}
 {% block data_html %}
+<div class="frame">
 {{ output.data['text/html'] | plain_table }}
+</div>
 {% endblock data_html %}
 {% block data_png %}
 ![drawn by the code above]({{ output.metadata.filenames['image/png'] }})

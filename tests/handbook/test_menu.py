@@ -79,7 +79,7 @@ def test_a_notebook_becomes_a_page(extension, tmp_path):
     assert "```text\n# no heading\n```" in page
     assert "```text\n42\n```" in page
     assert "<style" not in page
-    assert "<table>\n<tr><td>7</td></tr></table>" in page
+    assert '<div class="frame">\n<div>\n<table>\n<tr><td>7</td></tr></table></div>\n</div>' in page
     (name,) = pictures
     assert name.startswith("small/")
     assert f"![drawn by the code above]({name})" in page
