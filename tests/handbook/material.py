@@ -1,5 +1,6 @@
 """Small made-up files and tables under the names that the pages of the handbook use, written to the current folder."""
 
+import gzip
 import json
 import re
 import shutil
@@ -118,10 +119,19 @@ def ntrex() -> None:
     compress("europarl/en.txt", "europarl/fr.txt", "europarl/original_language.txt")
 
 
+def parliament() -> None:
+    """Two languages in speeches of four sentences, with the language in which each was given."""
+    frame = texts(NEWS, 8)
+    for language, column in zip(("en", "fr"), frame, strict=False):
+        write(f"europarl/{language}.txt", "\n".join(frame[column]) + "\n")
+    turns = [line // 4 for line in range(NEWS)]
+    spoken = [("en", "fr", "de")[turn % 3] for turn in turns]
+    write("europarl/original_language.txt", "".join(f"{language}\n" for language in spoken))
+    pd.DataFrame({"turn": turns}).to_csv("europarl/segments.tsv", sep="\t", index=False)
+
+
 def compress(*names: str) -> None:
     """Compress files by gzip, in place."""
-    import gzip
-
     for name in names:
         with gzip.open(f"{name}.gz", "wb") as stream:
             stream.write(Path(name).read_bytes())
@@ -235,6 +245,20 @@ def constructions() -> None:
         write(f"outputs/{name}.conllu", trees.ALL.replace(f"\t{relation}\t", "\tdep\t"))
 
 
+def parsers_of_pud() -> None:
+    """Outputs of two parsers for English PUD: its trees, with another relation for objects and for expletives."""
+    gold = gzip.decompress(Path("DATA/pud/en_pud.conllu.gz").read_bytes()).decode("utf-8")
+    write("a.conllu", gold.replace("\tobj\t", "\tdep\t"))
+    write("b.conllu", gold.replace("\texpl\t", "\tdep\t"))
+
+
+def discourse_parsers() -> None:
+    """The trees of `discourse`, under the names of two parsers in a recipe."""
+    discourse()
+    Path("parser1").rename("all")
+    Path("parser2").rename("words")
+
+
 def discourse() -> None:
     """Trees of twelve documents, and those of two parsers that get two of three decisions right."""
     rng = np.random.default_rng(0)
@@ -323,6 +347,38 @@ def logs() -> None:
     long.assign(bits=-long["bits"])[["intent", "edition", "bits"]].to_csv("scores.csv", index=False)
 
 
+def quiz() -> None:
+    """Logs of lm-evaluation-harness: three models, five languages, 300 questions with four options on 75 passages.
+
+    A model that does not know an answer guesses. Abilities are -1, 0 and 1, difficulties of languages -.6 to .8.
+    """
+    rng = np.random.default_rng(1)
+    questions = np.repeat(rng.normal(0, 0.6, 75), 4) + rng.normal(0, 1, 300)
+    for model, ability in {"small": -1.0, "medium": 0.0, "large": 1.0}.items():
+        for language, difficulty in {"deu": -0.3, "eng": -0.6, "fin": 0.0, "tha": 0.1, "yor": 0.8}.items():
+            knows = ability - difficulty - questions + rng.logistic(size=300) > 0
+            right = knows | (rng.random(300) < 0.25)
+            rows = []
+            for row, question in enumerate(rng.permutation(300).tolist()):
+                chosen = question % 4 if right[question] else (question + 1) % 4
+                likelihoods = [["-1.5" if option == chosen else "-3.0", "False"] for option in range(4)]
+                rows.append(
+                    {
+                        "doc_id": row,
+                        "doc": {"link": f"p{question // 4}", "question_number": question % 4 + 1},
+                        "target": str(question % 4),
+                        "arguments": {f"gen_args_{k}": {"arg_0": "…", "arg_1": f" {'ABCD'[k]}"} for k in range(4)},
+                        "filtered_resps": likelihoods,
+                        "filter": "none",
+                        "metrics": ["acc"],
+                        "doc_hash": f"{language}-{question}",
+                        "acc": float(right[question]),
+                    }
+                )
+            lines = "\n".join(map(json.dumps, rows)) + "\n"
+            write(f"logs/{model}/samples_quiz_{language}_2026-01-01T00-00-00.jsonl", lines)
+
+
 def evaluations() -> None:
     """Logs of lm-evaluation-harness of two models, as if they were told to add no start token."""
     real = Path(__file__).parents[1] / "data" / "logs" / "real" / "lm_eval"
@@ -337,14 +393,21 @@ def evaluations() -> None:
         (folder / file.name).write_text(text, encoding="utf-8")
 
 
-def gpt() -> None:
+def gpt(folder: str = "models/gpt2") -> None:
     """A causal model with random weights, and a corpus that it scores."""
     from tests.lm.external.tiny_gpt import make_gpt, make_tokenizer
 
     tokenizer = make_tokenizer()
-    make_gpt(tokenizer).save_pretrained("models/gpt2")
-    tokenizer.save_pretrained("models/gpt2")
+    make_gpt(tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
     ld.write_multitext(ld.read_frame(texts(NEWS, 8).iloc[:40, :3]), "corpus")
+
+
+def llm() -> None:
+    """A causal model with random weights, and lines of three languages."""
+    gpt("M")
+    for edition, column in zip(("deu_Latn", "eng_Latn", "fin_Latn"), texts(NEWS, 8), strict=False):
+        write(f"flores/{edition}.txt", "\n".join(texts(NEWS, 8)[column].iloc[:40]) + "\n")
 
 
 def wmt() -> None:

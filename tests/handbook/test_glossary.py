@@ -6,12 +6,14 @@ import pytest
 
 from tests.handbook.snippets import ROOT
 
-ENTRIES = dict(
-    re.findall(r"^(\S[^\n]*)\n:   (.*?)(?=^\S|\Z)", (ROOT / "docs/glossary.md").read_text("utf-8"), re.M | re.S)
-)
+TEXT = (ROOT / "docs/glossary.md").read_text("utf-8")
+ENTRIES = {
+    heading.split(", ")[0]: (heading, body)
+    for heading, body in re.findall(r"^## (\S[^\n]*)\n(.*?)(?=^## |^</div>)", TEXT, re.M | re.S)
+}
 WORDS = {
     "attachment score": ["UAS", "LAS"],
-    "bits per character": ["perplexity", "bits per byte", "cross-entropy"],
+    "bits per character": ["perplexity", "bits per byte"],
     "byte premium": ["tokenizer premium"],
     "cluster": ["ICC", "design effect"],
     "confidence interval": ["error bars"],
@@ -23,25 +25,32 @@ WORDS = {
     "kinship": ["Galton's problem", "phylogenetic", "PGLS", "Pagel"],
     "missing cell": ["missing data", "imputation"],
     "model": ["random effects", "lme4", "brms", "mixed model"],
-    "multiple comparisons": ["Tukey"],
+    "multiple comparisons": ["Tukey", "HSD"],
     "posterior": ["posterior predictive", "PPC"],
     "rank set": ["ranking", "ties"],
     "reliability": ["power", "sample size"],
-    "standard error": ["SE"],
-    "surprisal": ["reading time"],
+    "standard error": ["SE", "error bars"],
+    "surprisal": ["cross-entropy", "reading time"],
     "table": ["etable", "stargazer", "LaTeX"],
 }
 
 
 def also(entry: str) -> list[str]:
-    """Return the other words of an entry."""
-    return re.search(r"^ *also: (.+)$", ENTRIES[entry], re.M)[1].split(", ")
+    """Return the other words of an entry, those of its heading included."""
+    heading, body = ENTRIES[entry]
+    return heading.split(", ")[1:] + re.search(r"^also: (.+)$", body, re.M)[1].split(", ")
 
 
 def test_every_entry_has_other_words() -> None:
     assert len(ENTRIES) >= 35
     for entry in ENTRIES:
         assert also(entry), entry
+
+
+def test_the_search_of_the_site_prefers_the_glossary() -> None:
+    """Entries are sections, which the search lists one by one, before pages that have the words by the way."""
+    assert TEXT.startswith("---\nsearch: {boost: 5}\n---\n")
+    assert (ROOT / "docs/changelog.md").read_text("utf-8").startswith("---\nsearch: {exclude: true}\n---\n")
 
 
 @pytest.mark.parametrize("entry", WORDS)

@@ -230,15 +230,17 @@ class Correlations(Result):
         first = self.tests["test"].map(lambda test: order.get(test, len(order)))
         table = self.tests.assign(first=first).sort_values(["first", "p", *KEY], kind="stable").drop(columns="first")
         blank = [name for name in ("corpus", "given", "reason") if not table[name].str.len().any()]
-        shown = [name for name in SHARES if table[name].notna().any()]
-        blank += [name for name in SHARES if name not in shown]
-        table = table.drop(columns=[*blank, *(["missing"] if not table["missing"].any() else [])])
-        return table.assign(
-            **{name: table[name].map("{:.3f}".format).replace("nan", "") for name in ("estimate", "low", "high")},
-            **{name: table[name].map("{:.2g}".format).replace("nan", "") for name in ("p", "p_adjusted")},
-            **{name: table[name].map("{:.3g}".format).replace("nan", "") for name in shown},
-            significant=table["significant"].map({True: "yes", False: ""}),
-        )
+        blank += [name for name in ("missing", "significant") if not table[name].any()]  # the first line counts them
+        blank += [name for name in ("estimate", "low", "high", *SHARES) if table[name].isna().all()]
+        table = table.drop(columns=blank)
+        forms = dict.fromkeys(("estimate", "low", "high"), "{:.3f}") | dict.fromkeys(SHARES, "{:.3g}")
+        forms |= {"p": "{:.2g}", "p_adjusted": "{:.2g}"}
+        digits = {name: 3 for name in SHARES if name in table}  # a share of 1e-16 is 0
+        shown = {name: table.round(digits)[name].map(form.format) for name, form in forms.items() if name in table}
+        shown = {name: column.replace("nan", "") for name, column in shown.items()}
+        if "significant" in table:
+            shown["significant"] = table["significant"].map({True: "yes", False: ""})
+        return table.assign(**shown)
 
     def _notes(self) -> Iterator[str]:
         """Yield means of categories, shares of the variance, and cautions, with blank lines between them."""
