@@ -73,6 +73,7 @@ def test_shares_are_those_of_the_specified_study():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")  # rare characters
 def test_an_edition_is_measured_again(real_data, root, monkeypatch):
     monkeypatch.setenv("LANGDIFF_DATA", str(real_data))
     monkeypatch.syspath_prepend(str(root / "benchmarks"))

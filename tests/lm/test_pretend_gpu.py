@@ -51,7 +51,7 @@ def check(name, found):
     assert found["resumed"] == 0, name
     assert found["steps"] >= 4, name
     if found["bf16"]:
-        assert ROUNDING < found["bits in bfloat16"] < HALF, name
+        assert ROUNDING / 10 < found["bits in bfloat16"] < HALF, name  # 1e-6 and below in single precision
 
 
 def test_recipes_have_the_bits_of_the_cpu_and_wait_for_nothing(guard):

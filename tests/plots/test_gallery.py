@@ -41,6 +41,7 @@ def test_every_picture_stands_below_its_snippet(gallery, page):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")  # the data are small
 def test_every_snippet_draws(gallery, page, tmp_path, monkeypatch):
     from gallery_data import gallery_data
 

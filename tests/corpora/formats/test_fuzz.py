@@ -49,6 +49,7 @@ def test_compressed_and_damaged_files_are_read_or_refused(name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_many_damaged_files(name, tmp_path):
     case = CASES[name]
