@@ -8,7 +8,7 @@ import typer
 
 from langdiff.base.types import OnError
 from langdiff.cli.commands import Command
-from langdiff.cli.options import existing, existing_after_name, named_files, split_name
+from langdiff.cli.options import existing, existing_after_name, named_files, new_folder, split_name
 from langdiff.cli.output import (
     RESULT,
     TABLE,
@@ -339,7 +339,10 @@ def check_gold(
     parser: Parsers = None,
     vetted: Annotated[bool, typer.Option("--vetted", help="The file is one of candidates with decisions.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for targets.tsv and sentences.tsv of what was accepted.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", callback=new_folder, help="Folder for targets.tsv and sentences.tsv of what was accepted."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

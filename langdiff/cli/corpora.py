@@ -8,7 +8,7 @@ import typer
 
 from langdiff.base.types import AnyFormat, Change, WhenOutOfStep
 from langdiff.cli.commands import LONG, READER, Call, Command, load
-from langdiff.cli.options import Corpus, existing, refuse_given
+from langdiff.cli.options import Corpus, existing, new_folder, refuse_given
 from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, print_tables, save_picture
 from langdiff.errors import ConfigError
 
@@ -58,7 +58,8 @@ def list_corpora(as_json: Json = False) -> None:
 def fetch(
     name: Annotated[str, typer.Argument(help="A name that `langdiff corpora list` shows.", metavar="NAME")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Directory for corpora; by default in the user's cache.")
+        Path | None,
+        typer.Option("--out", "-o", callback=new_folder, help="Directory for corpora; by default in the user's cache."),
     ] = None,
 ) -> None:
     """Download a corpus, unpack it and print its directory; a download that was interrupted is resumed.
@@ -171,7 +172,9 @@ def check(
 )
 def perturb(
     call: Call,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the texts, one file per edition.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", callback=new_folder, help="Directory for the texts, one file per edition.")
+    ],
     tokenize: Annotated[bool, typer.Option("--tokenize/--as-is")] = False,
 ) -> None:
     """Write texts changed in one exact way, such as reversed or shuffled, and the same texts as they are.
@@ -208,7 +211,10 @@ def select(
         typer.Option(help="Texts out of step with other editions: tell of them, leave them out, or do not check."),
     ] = "warn",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Directory for the selected texts, one file per edition.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", callback=new_folder, help="Directory for the selected texts, one file per edition."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -9,11 +9,7 @@ import typer
 from langdiff.base.grids import frame_text
 from langdiff.base.saving import EndingError
 from langdiff.cli.commands import LONG, READER, Call, Command, show
-from langdiff.cli.options import (
-    is_given,
-    read_attributes,
-    refuse_given,
-)
+from langdiff.cli.options import is_given, new_folder, read_attributes, refuse_given
 from langdiff.cli.output import (
     TABLE,
     Json,
@@ -257,7 +253,10 @@ def compare_models(
 def goodness(
     call: Call,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for results, goodness.csv and goodness.svg; goes on there.")
+        Path,
+        typer.Option(
+            "--out", "-o", callback=new_folder, help="Folder for results, goodness.csv and goodness.svg; goes on there."
+        ),
     ],
     as_json: Json = False,
 ) -> None:
@@ -449,7 +448,8 @@ def show_draws(call: Call, out: Path | None, as_json: bool, formats: dict[str, s
 def install_stan(
     version: Annotated[str | None, typer.Option(help="Release, such as 2.35.0; by default the latest.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for CmdStan; by default CmdStanPy's own.")
+        Path | None,
+        typer.Option("--out", "-o", callback=new_folder, help="Folder for CmdStan; by default CmdStanPy's own."),
     ] = None,
     cores: Annotated[int, typer.Option(help="Number of processes to build with.")] = 2,
 ) -> None:

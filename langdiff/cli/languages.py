@@ -12,6 +12,7 @@ from langdiff.cli.options import (
     existing,
     existing_after_name,
     named_files,
+    new_folder,
     read_frame,
     refuse_given,
 )
@@ -250,7 +251,8 @@ def reproduce(
     rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
     plot: Annotated[Path | None, typer.Option()] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for Figures 3 to 5, Tables 1 to 4 and index.md.")
+        Path | None,
+        typer.Option("--out", "-o", callback=new_folder, help="Folder for Figures 3 to 5, Tables 1 to 4 and index.md."),
     ] = None,
     format: Annotated[Literal["svg", "png", "pdf"], typer.Option()] = "svg",
     as_json: Json = False,
@@ -380,7 +382,8 @@ def translationese(
         ),
     ] = True,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for language models.", rich_help_panel=PANEL)
+        Path | None,
+        typer.Option("--out", "-o", callback=new_folder, help="Folder for language models.", rich_help_panel=PANEL),
     ] = None,
 ) -> None:
     """Estimate how much harder native texts are than translated ones, by edition.

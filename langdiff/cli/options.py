@@ -77,6 +77,45 @@ def existing_here(given: Path) -> Path:
     return existing(given)
 
 
+FILES = (
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".json",
+    ".html",
+    ".svg",
+    ".png",
+    ".pdf",
+    ".txt",
+    ".md",
+    ".tex",
+    ".toml",
+    ".conllu",
+)
+
+
+def new_folder(given: Path | None) -> Path | None:
+    """Refuse the name of a file where a folder will be written.
+
+    Raises
+    ------
+    ConfigError
+        If there is a file of that name, or none yet and the name has the ending of one.
+
+    Examples
+    --------
+    >>> new_folder(Path("models/v1.2"))
+    PosixPath('models/v1.2')
+    >>> new_folder(Path("bits.csv"))
+    Traceback (most recent call last):
+    langdiff.errors.ConfigError: --out bits.csv: a folder is written, and this is the name of a file. Give bits.
+    """
+    if given is not None and not given.is_dir() and (given.suffix.lower() in FILES or given.is_file()):
+        other = f"{given.with_suffix('')}" if given.suffix.lower() in FILES else "another name"
+        raise ConfigError(f"--out {given}: a folder is written, and this is the name of a file. Give {other}.")
+    return given
+
+
 def split_name(given: str) -> tuple[str, str]:
     """Return the name and the path of NAME=PATH; an empty name where there is none.
 

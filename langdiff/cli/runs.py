@@ -11,7 +11,7 @@ import typer
 from langdiff.base.grids import line_width
 from langdiff.cli.commands import Command
 from langdiff.cli.help import print_rows
-from langdiff.cli.options import existing_here
+from langdiff.cli.options import existing_here, new_folder
 from langdiff.cli.output import Json, print_frame, print_json
 from langdiff.errors import ConfigError
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from langdiff.run.result import RunResult
 
 app = typer.Typer(rich_help_panel="Start")
-RunOut = Annotated[Path, typer.Option("--out", "-o", help="Run directory; made if missing, resumed if there.")]
+RunOut = Annotated[
+    Path, typer.Option("--out", "-o", callback=new_folder, help="Run directory; made if missing, resumed if there.")
+]
 Directory = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN", callback=existing_here)]
 
 
@@ -46,7 +48,7 @@ def run(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Run directory; by default runs/NAME of the experiment."),
+        typer.Option("--out", "-o", callback=new_folder, help="Run directory; by default runs/NAME of the experiment."),
     ] = None,
     dask: Annotated[
         str | None,

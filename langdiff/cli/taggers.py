@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.cli.commands import Call, Command
-from langdiff.cli.options import existing, existing_here
+from langdiff.cli.options import existing, existing_here, new_folder
 from langdiff.cli.output import Json, echo, print_frame, save_picture
 from langdiff.cli.parallelism import FORMATS
 from langdiff.errors import ConfigError, OutputError
@@ -26,7 +26,10 @@ Parts = Annotated[
         "--parts", help="Table (.csv, .tsv) with columns document and part; see parallelism split.", callback=existing
     ),
 ]
-Tagged = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tagger, its learning curve and a manifest.")]
+Tagged = Annotated[
+    Path,
+    typer.Option("--out", "-o", callback=new_folder, help="Folder for the tagger, its learning curve and a manifest."),
+]
 Documents = Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)]
 TRAINING = {"max_epochs": "Epochs at most."}
 TRAINING |= {"vectors": "File of word2vec (text, or binary if called *.bin)."}
@@ -122,7 +125,10 @@ def predict(
     documents: Annotated[
         Path, typer.Argument(help="File or folder of documents; their annotation is not looked at.", callback=existing)
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the documents with predicted parallelisms.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", callback=new_folder, help="Folder for the documents with predicted parallelisms."),
+    ],
     call: Call,
     format: Annotated[Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"], typer.Option()] = "word-xml",
     as_json: Json = False,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from langdiff.cli.commands import Call, Command, load
-from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, existing_here, is_given
+from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, existing_here, is_given, new_folder
 from langdiff.cli.output import Json, Output, echo, print_frame, print_json, save_picture, write_frame
 from langdiff.errors import ConfigError, LangdiffError, listing, option
 
@@ -44,7 +44,7 @@ LM = {
 def train(
     texts: DividedTexts,
     call: Call,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models and surprisals.")],
+    out: Annotated[Path, typer.Option("--out", "-o", callback=new_folder, help="Folder for models and surprisals.")],
     n_seeds: Annotated[int, typer.Option(min=1)] = 1,
     as_json: Json = False,
 ) -> None:
@@ -296,7 +296,9 @@ def _spaced(name: str) -> str:
 def sweep(
     texts: Texts,
     call: Call,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models, sweep.csv and sweep.svg.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", callback=new_folder, help="Folder for models, sweep.csv and sweep.svg.")
+    ],
     as_json: Json = False,
 ) -> None:
     """Train a language model per edition and number of merges; compare their bits on the dev part.
@@ -331,7 +333,10 @@ def sweep(
 def curve(
     texts: DividedTexts,
     call: Call,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for models, curve.json, tables and pictures.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", callback=new_folder, help="Folder for models, curve.json, tables and pictures."),
+    ],
     as_json: Json = False,
 ) -> None:
     """Train language models on nested parts of the training data; show how difficulties change with size.

@@ -16,6 +16,7 @@ from langdiff.cli.options import (
     existing_named,
     named_files,
     named_paths,
+    new_folder,
     refuse_given,
     split_name,
 )
@@ -76,7 +77,9 @@ def compare(
         list[str],
         typer.Argument(help="CoNLL-U files, as FILE or NAME=FILE.", metavar="[NAME=]FILE…", callback=existing_named),
     ],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for all tables and pictures.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", callback=new_folder, help="Folder for all tables and pictures.")
+    ] = None,
     cluster: Annotated[bool, typer.Option("--cluster", help="Draw similar treebanks side by side.")] = False,
     as_tsv: Tsv = False,
     as_json: Json = False,
@@ -144,7 +147,9 @@ def score_trees(
 @Command(treebanks, "langdiff.treebanks.reorder", kinds={"kinds": list[Reordering]})
 def reorder(
     call: Call,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the texts, one file per edition.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", callback=new_folder, help="Directory for the texts, one file per edition.")
+    ],
 ) -> None:
     """Write the sentences of a treebank with their words in another order, or with lemmas for words.
 
@@ -213,7 +218,7 @@ def parse(
             callback=existing_after_name,
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files EDITION.conllu.")],
+    out: Annotated[Path, typer.Option("--out", "-o", callback=new_folder, help="Folder for the files EDITION.conllu.")],
     as_json: Json = False,
 ) -> None:
     """Parse the texts of a corpus with UDPipe; the files serve `langdiff predictors --treebanks`.
@@ -317,7 +322,7 @@ def evaluate(
 )
 def convert(
     call: Call,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the converted trees.")],
+    out: Annotated[Path, typer.Option("--out", "-o", callback=new_folder, help="Folder for the converted trees.")],
     to: Annotated[
         Literal["dis", "rs3", "spans", "attachments"], typer.Option(help="Format to write; attachments are binary.")
     ] = "dis",

@@ -118,3 +118,16 @@ def test_ctrl_c_while_the_command_is_imported_causes_no_traceback(tmp_path):
     command = [sys.executable, "-m", "langdiff", "--version"]
     done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [(("train", "TABLE"), "bits.csv"), (("run", "x.toml"), "report.html"), (("demo",), "there")]
+)
+def test_a_folder_has_not_the_name_of_a_file(langdiff, tmp_path, command, name):
+    (tmp_path / "TABLE").write_text("intent,eng,deu\n1,a,b\n")
+    (tmp_path / "there").write_text("a file")
+    words = [tmp_path / word if word == "TABLE" else word for word in command]
+    done = langdiff(*words, "--out", tmp_path / name)
+    assert done.code == 1
+    assert f"{name}: a folder is written, and this is the name of a file. Give " in done.err
+    assert not (tmp_path / "bits.csv").exists()
