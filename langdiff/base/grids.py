@@ -20,6 +20,7 @@ MINUS = "\u2212"
 MOST_NAME = 18  # columns of a name in a table that is too wide
 MISSING = "–"
 GAP = 2  # columns between two columns of a data frame
+MOST_STUBS = 4  # columns of words that each block of a data frame begins with
 LEAST = 16  # columns of a cell of words that is folded
 _WIDTH: ContextVar[int | None] = ContextVar("width", default=None)
 
@@ -290,7 +291,8 @@ def frame_text(frame: "pd.DataFrame", width: int | None = None, **printing: Any)
     Parameters
     ----------
     frame : DataFrame
-        Table; every block begins with the names of its rows: the index, or without it the first column.
+        Table; every block begins with the names of its rows: the index, or without it the first columns of words, as
+        many as tell all rows apart.
     width : int, optional
         Columns of a line, by default those of `in_lines`, outside which a table is as wide as it is; only a single
         word, such as a path, is longer.
@@ -335,7 +337,7 @@ def frame_blocks(frame: "pd.DataFrame", width: int, **printing: Any) -> str:
     eng    9  another text
     """
     indexed = printing.pop("index", True)
-    stubs = frame.index.nlevels if indexed else 1
+    stubs = frame.index.nlevels if indexed else _telling(frame)
     named = printing.pop("index_names", True) and any(frame.index.names)
     table = frame.reset_index(allow_duplicates=True) if indexed else frame
     heads = [_head(name) if k >= stubs or named or not indexed else "" for k, name in enumerate(table)]
@@ -355,6 +357,18 @@ def frame_blocks(frame: "pd.DataFrame", width: int, **printing: Any) -> str:
         blocks[-1] = [*blocks[-1], column]
         used += GAP + _width(column)
     return "\n\n".join(map(_side_by_side, blocks or [names]))
+
+
+def _telling(frame: "pd.DataFrame") -> int:
+    """Return how many of the first columns, all of words, tell the rows apart; 1 if they do not."""
+    import pandas as pd  # slow to import
+
+    for count in range(1, min(MOST_STUBS, frame.shape[1] - 1) + 1):
+        if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[count - 1]):
+            break
+        if not frame.iloc[:, :count].duplicated().any():
+            return count
+    return 1
 
 
 def _head(name: Any) -> str:

@@ -257,15 +257,20 @@ def _show(result: "RunResult", as_json: bool) -> None:
     if as_json:
         print_json(result.to_frame())
     else:
-        shown = result.by_model()
-        looks = {"%": "{:+.1f}", "±": "{:.1f}"}
-        formats = {name: looks.get(name[-1], "{:.3f}") for name in shown.columns}
-        title = "Difficulty: percent more bits than average, same content (± one standard error)"
-        print_frame(shown.reset_index(), title, formats)
+        import langdiff as ld
+
+        typer.echo(ld.table(result.fits).text() + "\n")
+        known = result.truth is not None
+        beside = result.by_model().filter(regex="(%|bits/char)$" if known else "bits/char$")
+        title = (
+            "Estimates beside the truth (percent more bits), and bits per character" if known else "Bits per character"
+        )
+        formats = {name: "{:+.1f}" if name.endswith("%") else "{:.3f}" for name in map(str, beside)}
+        print_frame(beside.reset_index(), title, formats)
         if result.truth is not None:
             typer.echo(
-                "An estimate may differ from the truth by more than its ±, which describes the sampling of intents: a "
-                "language model that has not learned\nall regularities of a language needs more bits than the truth.",
+                "An estimate may differ from the truth by more than its ±, which describes the sampling of\nintents: a "
+                "language model that has not learned all regularities of a language needs more\nbits than the truth.",
             )
     for name, why in result.manifest.get("not_done", {}).items():
         typer.echo(f"langdiff: [{name}]: {why}", err=True)
