@@ -6,8 +6,8 @@ import numpy as np
 
 from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.clusters import POWER, Kind, RowClusters, inverse_root, sums_by_cluster
-from langdiff.regression.kernel.eliminated import EliminatedInformation
 from langdiff.regression.kernel.likelihood import RowInformation
+from langdiff.regression.kernel.two_way import EliminatedInformation
 
 ROWS = 256  # multiplied at once
 ROUGH = 1e-6  # of the adjustment of an influence, of which only one term is then summed over thousands of intents
