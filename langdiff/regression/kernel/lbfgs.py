@@ -1,12 +1,14 @@
-"""Maximization of likelihoods by L-BFGS in scaled variables."""
+"""Maximization of likelihoods: by L-BFGS in scaled variables, and by Newton's method near the optimum."""
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.likelihood import Gradient, Scales
+from langdiff.regression.kernel.cells import CellLikelihood, second_order
+from langdiff.regression.kernel.likelihood import Gradient, Profile, ScaleFreeLikelihood, Scales
 from langdiff.regression.kernel.two_way import TwoWay
 
 GRADIENT_TOLERANCE = 1e-5  # in scaled variables: every parameter within about 1e-5 of its standard error
@@ -143,3 +145,230 @@ def _climb(
         grad_norm=grad_norm,
         message=str(found.message),
     )
+
+
+NEWTON_TOLERANCE = 1e-8  # the Newton step, in standard errors
+INTENT_TOLERANCE = 1e-6  # the derivative in an intent's size, in its standard errors; rounding is far below
+SLOW = 0.2  # a step that leaves more of the gradient than this asks for the Hessian where it now is
+LEAST_DECREASE = 1e-4  # of what the gradient promises, for a step to be taken whole (Armijo)
+ROUNDING = 1e-9  # of a log-likelihood whose differences are summed row by row
+SHORTEST = 2.0**-20
+LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
+SAME_MODE = 1e-3  # of ln n: two modes are several times their width apart, which with a hundred cells is .1 or less
+MANY_TIMES = 20.0  # as much as a quadratic gain may be exceeded; see `_may_gain`
+NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
+MOST_POLISHING_STEPS = 12  # from where L-BFGS stops, three or four do; kinks of derivatives may ask for more
+POLISHED = 1e-11  # length of a step in standard errors
+
+
+class _Point(NamedTuple):
+    c: Floats
+    profile: Profile
+
+
+def maximize_newton(
+    likelihood: ScaleFreeLikelihood,
+    start: tuple[Floats, Floats] | None = None,
+    *,
+    max_iterations: int,
+) -> Optimum:
+    r"""Maximize the likelihood of model 2 by Newton's method with an arrow-shaped Hessian.
+
+    Given c the intents do not know of one another, so that each finds its mode on its own
+    (`ScaleFreeLikelihood.profile`), and the Hessian in c of what is left is a Schur complement. Its
+    expectation is cheaper and does as well from a start near the optimum; where steps with it do
+    little, the observed one takes its place. Either is kept as long as steps with it do well.
+
+    Parameters
+    ----------
+    likelihood : ScaleFreeLikelihood
+        Likelihood of model 2 to maximize.
+    start : pair of ndarray, shapes (I,) and (J,), optional
+        μ and c; by default those with the means of model 1.
+    max_iterations : int
+        Largest number of iterations.
+
+    Returns
+    -------
+    Optimum
+        `grad_norm` is the larger of the gradient in c in the metric of the inverse Hessian (the length of
+        the Newton step, in standard errors) and what is left of that in any μ. Not converged if the
+        Hessian is not positive definite on the way, or no step improves.
+    """
+    mu, c = likelihood.start() if start is None else start
+    search = _Search(likelihood, _Point(c, likelihood.profile(mu, c)))
+    message = "too many iterations"
+    while search.iterations < max_iterations:
+        search.iterations += 1
+        try:
+            step = search.step()
+        except (LinAlgError, ValueError):  # not positive definite; not finite
+            message = "the Hessian is not positive definite"
+            break
+        if search.length <= NEWTON_TOLERANCE:
+            moved = likelihood.best_intents(search.point.profile.mu, search.point.c)
+            if (moved == search.point.profile.mu).all():
+                message = "the Newton step is shorter than the tolerance"
+                break
+            search.restart(moved)
+        elif not search.descend(step):
+            message = "no step along the Newton direction improves"
+            break
+    return search.optimum(message)
+
+
+class _Search:
+    """State of a search by Newton's method: the current point and its Hessian."""
+
+    def __init__(self, likelihood: ScaleFreeLikelihood, point: _Point) -> None:
+        self.likelihood, self.table = likelihood, likelihood.two_way
+        self.point = point
+        self.factor: Any = None
+        self.length = np.inf  # of the Newton step, in standard errors
+        self.observed = False
+        self.iterations, self.evaluations = 0, 1
+
+    def step(self) -> Floats:
+        """Return the Newton step in the free parameters of c, with a new Hessian if the last step gained little."""
+        gradient = self.table.gather(self.point.profile.of_c)
+        before = self.length
+        if self.factor is not None:
+            step = self._solve(gradient)
+            if self.length <= max(SLOW * before, NEWTON_TOLERANCE):
+                return step
+            self.observed = True
+        information = self.likelihood.information if self.observed else self.likelihood.expected_information
+        hessian = information(self.point.profile.mu, self.point.c)
+        self.factor = cho_factor(self.table.gather(self.table.gather(hessian).T))
+        return self._solve(gradient)
+
+    def _solve(self, gradient: Floats) -> Floats:
+        step: Floats = -cho_solve(self.factor, gradient)
+        self.length = float(np.sqrt(np.maximum(-(gradient @ step), 0.0)))
+        return step
+
+    def descend(self, step: Floats) -> bool:
+        """Move by a backtracking line search along the step; return whether any length improves."""
+        promise = float(self.table.gather(self.point.profile.of_c) @ step)
+        direction = self.table.spread(step)
+        share = 1.0
+        while share >= SHORTEST:
+            c = self.point.c + share * direction
+            profile = self.likelihood.profile(self.point.profile.mu, c)
+            self.evaluations += 1
+            change = float(np.sum(profile.values - self.point.profile.values))
+            if change <= LEAST_DECREASE * share * promise + ROUNDING:
+                self.point = _Point(c, profile)
+                return True
+            share /= 2
+        return False
+
+    def restart(self, mu: Floats) -> None:
+        """Continue from intents moved to other modes."""
+        self.point = _Point(self.point.c, self.likelihood.profile(mu, self.point.c))
+        self.evaluations += 1
+        self.factor, self.length, self.observed = None, np.inf, True
+
+    def optimum(self, message: str) -> Optimum:
+        mu, values, _, excess = self.point.profile
+        return Optimum(
+            mu=mu,
+            c=self.point.c,
+            log_likelihood=-float(values.sum()),
+            converged=self.length <= NEWTON_TOLERANCE and excess <= INTENT_TOLERANCE,
+            n_iterations=self.iterations,
+            n_evaluations=self.evaluations,
+            grad_norm=max(self.length, excess),
+            message=message,
+        )
+
+
+def maximize_model_2(
+    likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
+) -> tuple[Optimum, str]:
+    """Fit model 2 and return the best optimum with the name of the method that found it.
+
+    If some intents vary far more than the model allows, the search starts a second time with these at their far modes.
+    """
+    found = _search(likelihood, method, max_iterations, start)
+    optimum = found[0]
+    moved = likelihood.without_wild_intents(optimum.mu, optimum.c) if optimum.converged else None
+    if moved is None or not _may_gain(likelihood, optimum, moved):
+        return found
+    other = _search(likelihood, method, max_iterations, (moved, optimum.c))
+    better = other[0].converged and other[0].log_likelihood > optimum.log_likelihood + LEAST_GAIN
+    return other if better else found
+
+
+def _may_gain(likelihood: ScaleFreeLikelihood, optimum: Optimum, moved: Floats) -> bool:
+    """Return whether the likelihood may have a higher maximum with some intents at another mode.
+
+    At the c of the optimum each intent i costs Δ_i more there, and changes the gradient in c by g_i, of length
+    h_i in standard errors. If those of a set S move together, c gains about ½|Σ g_i|² ≤ ½ Σ h_i Σ_S h_i, which is less
+    than Σ_S Δ_i for every set if Δ_i > ½ h_i Σ h for each. As the gain is not exactly quadratic, many times that is
+    asked for.
+    """
+    table = likelihood.two_way
+    rows = np.flatnonzero(moved != optimum.mu)
+    part, near = likelihood.of_rows(rows), optimum.mu[rows]
+    profile = part.profile(moved[rows], optimum.c)
+    other = np.abs(profile.mu - near) > SAME_MODE  # the others have one mode
+    loss = (profile.values - part.intent_values(near, optimum.c))[other]
+    change = table.gather((part.scores(profile.mu, optimum.c) - part.scores(near, optimum.c))[other].T)
+    try:
+        information = likelihood.expected_information(optimum.mu, optimum.c)
+        factor = cho_factor(table.gather(table.gather(information).T))
+    except (LinAlgError, ValueError):  # not positive definite; not finite
+        return True
+    length = np.sqrt(np.maximum(np.einsum("ki,ki->i", change, cho_solve(factor, change)), 0.0))
+    return not bool((loss > MANY_TIMES * 0.5 * length * length.sum()).all())
+
+
+def _search(
+    likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
+) -> tuple[Optimum, str]:
+    """Return an optimum and the name of its method: L-BFGS is used if Newton's method fails."""
+    if method != "lbfgs":
+        optimum = maximize_newton(likelihood, start, max_iterations=min(NEWTON_STEPS, max_iterations))
+        if optimum.converged or optimum.n_iterations == max_iterations:
+            return optimum, "newton"
+        method = "newton, then lbfgs"
+    return maximize_lbfgs(likelihood, start, max_iterations=max_iterations), method
+
+
+def polish(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[Floats, Floats]:
+    """Return μ and c refined to the optimum by Newton's method, or the best point reached.
+
+    L-BFGS stops where every parameter is within a small part of its standard error; where exactly depends on the order
+    of the rows. Scores and information, and with them standard errors, would depend on it too.
+
+    The Hessian is diagonal in μ, so that a step needs one J × J system. A point is taken only if its
+    gradient, in standard errors, is less than that of the last; where the likelihood is not concave,
+    the search ends.
+
+    Parameters
+    ----------
+    likelihood : CellLikelihood
+        Likelihood with second derivatives.
+    mu, c : ndarray, shapes (I,) and (J,)
+        A point near the optimum.
+    """
+    table, best, least = likelihood.two_way, (mu, c), np.inf
+    for _ in range(MOST_POLISHING_STEPS):
+        try:
+            rows, root = second_order(likelihood, mu, c)
+            factor = cho_factor(table.gather(table.gather(rows.total).T))
+        except (LinAlgError, ValueError):  # not concave; not finite
+            break
+        slope = likelihood.value_and_gradient(mu, c, np.zeros(len(mu))).mu
+        of_c = table.gather(rows.mixed.T @ (slope / root) - rows.score.sum(axis=0))
+        step = cho_solve(factor, of_c)
+        length = max(float(np.sqrt(np.maximum(of_c @ step, 0.0))), float(np.abs(slope / root).max()))
+        if not length < least:
+            break
+        best, least = (mu, c), length
+        if length < POLISHED:
+            break
+        step = table.spread(step)
+        mu, c = mu - (slope / root + rows.mixed @ step) / root, c - step
+    return best
