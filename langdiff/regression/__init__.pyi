@@ -41,6 +41,6 @@ from .underserved import Underserved as Underserved
 from .variants.blunders import Blunders as Blunders
 from .variants.cauchy import Cauchy as Cauchy
 from .variants.laplace import Laplace as Laplace
-from .variants.lognormal import LogNormal as LogNormal
+from .variants.normal import LogNormal as LogNormal
 from .variants.normal import Normal as Normal
 from .variants.variant import Variant as Variant

@@ -23,8 +23,7 @@ def classes() -> "tuple[type[Variant], ...]":
     from langdiff.regression.variants.blunders import Blunders
     from langdiff.regression.variants.cauchy import Cauchy
     from langdiff.regression.variants.laplace import Laplace
-    from langdiff.regression.variants.lognormal import LogNormal
-    from langdiff.regression.variants.normal import Normal
+    from langdiff.regression.variants.normal import LogNormal, Normal
 
     return LogNormal, Normal, Laplace, Cauchy, Blunders
 
