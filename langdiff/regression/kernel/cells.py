@@ -125,7 +125,7 @@ def chain_twice(pull: Floats, bend: Floats, t: Floats, mu: Floats) -> SecondDeri
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CellLikelihood:
-    """Likelihood of μ and c under a model of cells, for `langdiff.regression.kernel.lbfgs`.
+    """Likelihood of μ and c under a model of cells, for `langdiff.regression.kernel.optimizers`.
 
     Parameters
     ----------

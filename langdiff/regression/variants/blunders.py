@@ -22,8 +22,8 @@ from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, option, words
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, Cells, NormalCells, SecondDerivatives
-from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import mu_at_mean
+from langdiff.regression.kernel.optimizers import Optimum
 from langdiff.regression.kernel.quadrature import log_integral, peak_between
 from langdiff.regression.kernel.two_way import TwoWay
 from langdiff.regression.variants.variant import (

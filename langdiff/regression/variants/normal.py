@@ -11,8 +11,8 @@ from scipy.stats import norm
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellModel, NormalCells
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.lbfgs import NEWTON_STEPS, maximize_lbfgs, maximize_model_2, maximize_newton
 from langdiff.regression.kernel.likelihood import Gradient, RowInformation, ScaleFreeLikelihood, Scales
+from langdiff.regression.kernel.optimizers import NEWTON_STEPS, maximize_lbfgs, maximize_model_2, maximize_newton
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.variant import Start, Variant
 

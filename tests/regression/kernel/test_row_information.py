@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.regression.kernel.cells import CellLikelihood, NormalCells, second_order
-from langdiff.regression.kernel.lbfgs import polish
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
+from langdiff.regression.kernel.optimizers import polish
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.blunders import SparseCells
