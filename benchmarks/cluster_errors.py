@@ -23,8 +23,7 @@ from langdiff.regression.kernel.likelihood import RowInformation, mu_at_mean
 from langdiff.regression.kernel.optimizers import Optimum
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
-from langdiff.regression.variants.cauchy import CauchyCells
-from langdiff.regression.variants.laplace import Laplace, LaplaceCells
+from langdiff.regression.variants.laplace import CauchyCells, Laplace, LaplaceCells
 from langdiff.regression.variants.normal import Normal
 
 INTENTS, EDITIONS, SIGMA = 1000, 5, 0.17

@@ -39,7 +39,7 @@ from .stan.sampling import approximate as approximate
 from .stan.sampling import sample as sample
 from .underserved import Underserved as Underserved
 from .variants.blunders import Blunders as Blunders
-from .variants.cauchy import Cauchy as Cauchy
+from .variants.laplace import Cauchy as Cauchy
 from .variants.laplace import Laplace as Laplace
 from .variants.normal import LogNormal as LogNormal
 from .variants.normal import Normal as Normal

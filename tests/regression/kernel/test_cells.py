@@ -16,8 +16,7 @@ from langdiff.regression.kernel.optimizers import maximize_lbfgs, maximize_model
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.blunders import SparseCells
-from langdiff.regression.variants.cauchy import CauchyCells
-from langdiff.regression.variants.laplace import LaplaceCells
+from langdiff.regression.variants.laplace import CauchyCells, LaplaceCells
 from tests.regression.kernel.joint_density import profile_log_density
 
 ROUNDING = 1e-9
