@@ -1,8 +1,12 @@
-"""Lengths of texts that an edition is expected to have, from those of all others.
+"""How the lengths of texts fit their editions: lengths to be expected, and how much likelier a text is a translation.
 
 Of the logarithm of the length of a text, a part is the edition's (its language and script), a part the intent's (how
 much is said), and the rest is the translator's. What the others have beside their own part is the *content* of an
 intent; an edition whose lengths do not follow it is out of step.
+
+The ranks of an edition's lengths and those of the contents are turned into normal scores, z and c. Where both are of
+one content, they are taken to be bivariate normal with the edition's correlation ρ; where not, independent. The log of
+the ratio of the two densities is bounded below, so that a free translation of one text does not matter.
 """
 
 from dataclasses import dataclass
@@ -10,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from langdiff.base.types import Booleans, Integers
 
@@ -115,4 +121,122 @@ def medians(values: Numbers, axis: int) -> Numbers:
     counts = np.isfinite(ordered).sum(axis=axis, keepdims=True)
     middle = [np.take_along_axis(ordered, np.maximum(at, 0), axis=axis) for at in ((counts - 1) // 2, counts // 2)]
     found: Numbers = np.where(counts > 0, (middle[0] + middle[1]) / 2, np.nan).squeeze(axis)
+    return found
+
+
+WORST = -2.0  # nats of evidence against an offset that one text can have
+_PIECE = 200  # intents whose correlation is taken at once
+LEAST, GREATEST = 0.5, 0.98  # correlation that is used
+_ENOUGH = 20  # texts of a piece
+
+
+def normal_scores(values: Numbers) -> Numbers:
+    """Return the normal scores of the ranks in each column, NaN where a value is missing.
+
+    Examples
+    --------
+    >>> normal_scores(np.array([[3.0], [np.nan], [1.0], [2.0]])).round(3).ravel()
+    array([ 0.967,    nan, -0.967,  0.   ])
+    """
+    scores = np.full(values.shape, np.nan, dtype=values.dtype)
+    for column in range(values.shape[1]):
+        has = np.isfinite(values[:, column])
+        if has.any():
+            scores[has, column] = ndtri((rankdata(values[has, column]) - 0.5) / has.sum())
+    return scores
+
+
+def standardized(content: Numbers, own: Numbers) -> Numbers:
+    """Return normal scores of contents with mean 0 and variance 1 over the intents that the edition has.
+
+    Parameters
+    ----------
+    content, own : ndarray, shape (I, J)
+        What others say of the intents, and the edition's lengths or scores, NaN where missing.
+    """
+    scores = normal_scores(content)
+    among = np.where(np.isfinite(own) & np.isfinite(scores), scores, np.nan)
+    count = np.maximum(np.isfinite(among).sum(axis=0), 1)
+    mean = np.nansum(among, axis=0) / count
+    deviation = np.sqrt(np.nansum((among - mean) ** 2, axis=0) / count)
+    found: Numbers = (scores - mean) / np.where(deviation > 0, deviation, 1)
+    return found
+
+
+def log_ratio(z: Numbers, c: Numbers, correlation: Numbers | float) -> Numbers:
+    """Return how much likelier two scores are as those of one content than of two, in nats.
+
+    Examples
+    --------
+    >>> log_ratio(np.array([1.0, 0.0, 1.0]), np.array([1.0, 0.0, -1.0]), 0.9).round(6)
+    array([ 1.30405 ,  0.830366, -2.      ])
+    """
+    square = 1 - np.square(correlation)
+    joint = np.square(correlation) * (z * z + c * c) - 2 * correlation * z * c
+    ratio = -0.5 * np.log(square) - joint / (2 * square)
+    found: Numbers = np.where(np.isnan(ratio), 0.0, np.maximum(ratio, WORST))
+    return found
+
+
+def shifted(values: Numbers, offset: int) -> Numbers:
+    """Return a table whose row i is row i + offset of another, NaN beyond its ends."""
+    found = np.full_like(values, np.nan)
+    if abs(offset) < len(values):
+        to = slice(max(-offset, 0), len(values) - max(offset, 0))
+        found[to] = values[max(offset, 0) : len(values) - max(-offset, 0)]
+    return found
+
+
+def correlations(z: Numbers, c: Numbers, max_offset: int) -> Numbers:
+    """Return the correlation of each edition with the others, where it is in step.
+
+    It is the median over pieces of about 200 of its texts; if that is less than one half, the largest over all offsets,
+    because all of the edition may be out of step.
+
+    Parameters
+    ----------
+    z, c : ndarray, shape (I, J)
+        Scores of lengths and of contents.
+    max_offset : int
+        The greatest offset.
+
+    Returns
+    -------
+    ndarray, shape (J,)
+        Between .5 and .98.
+    """
+    found = np.array([_correlation(z[:, j], c[:, j]) for j in range(z.shape[1])], dtype=z.dtype)
+    for j in np.flatnonzero(~(found >= LEAST)).tolist():
+        others = [shifted(c[:, j], offset) for offset in range(-max_offset, max_offset + 1)]
+        found[j] = np.nanmax([_correlation(z[:, j], other) for other in others] + [LEAST])
+    return np.clip(found, LEAST, GREATEST)
+
+
+def _correlation(z: Numbers, c: Numbers) -> float:
+    both = np.flatnonzero(np.isfinite(z) & np.isfinite(c))
+    if len(both) < _ENOUGH:
+        return np.nan
+    pieces = np.array_split(both, max(round(len(both) / _PIECE), 1))
+    found = [one for piece in pieces if not np.isnan(one := correlation(z[piece], c[piece]))]
+    return float(np.median(found)) if found else np.nan
+
+
+def correlation(one: Numbers, other: Numbers) -> float:
+    """Return the correlation of two arrays without missing values; NaN if one of them is constant."""
+    one, other = one - one.mean(), other - other.mean()
+    scale = float(np.sqrt((one @ one) * (other @ other)))
+    return float(one @ other) / scale if scale > 0 else np.nan
+
+
+def evidence(z: Numbers, c: Numbers, correlation: Numbers, max_offset: int) -> Numbers:
+    """Return the log ratio of every text for every offset, and 0 for the state that fits nothing.
+
+    Returns
+    -------
+    ndarray, shape (2 K + 2, I, J)
+        Offsets from -K to K; the last state is *none*.
+    """
+    found = np.zeros((2 * max_offset + 2, *z.shape), dtype=np.float32)
+    for state, offset in enumerate(range(-max_offset, max_offset + 1)):
+        found[state] = log_ratio(z, shifted(c, offset), correlation)
     return found

@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from langdiff.base.types import Integers
-from langdiff.corpora.alignment.consensus import Numbers
-from langdiff.corpora.alignment.evidence import correlation, log_ratio, shifted
+from langdiff.corpora.alignment.consensus import Numbers, correlation, log_ratio, shifted
 
 KINDS = ("shifted", "moved", "unrelated", "placeholder", "level")  # of passages
 _EQUAL = 0.8  # share of texts that are equal up to digits, in a placeholder

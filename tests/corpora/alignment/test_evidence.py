@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from langdiff.corpora.alignment.consensus import consensus_of, medians
-from langdiff.corpora.alignment.evidence import WORST, correlations, evidence, log_ratio, normal_scores, shifted
+from langdiff.corpora.alignment.consensus import (
+    WORST,
+    consensus_of,
+    correlations,
+    evidence,
+    log_ratio,
+    medians,
+    normal_scores,
+    shifted,
+)
 from langdiff.corpora.alignment.paths import BACK, best_paths, cost_of_leaving
 
 
