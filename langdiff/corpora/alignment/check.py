@@ -21,8 +21,7 @@ from langdiff.corpora.alignment.consensus import (
     standardized,
 )
 from langdiff.corpora.alignment.equal_texts import copies_of, long_texts, repeats_of
-from langdiff.corpora.alignment.passages import KINDS, Passage, Track, named, passages_of
-from langdiff.corpora.alignment.paths import best_paths, cost_of_leaving
+from langdiff.corpora.alignment.passages import KINDS, Passage, Track, best_paths, cost_of_leaving, named, passages_of
 from langdiff.corpora.alignment.result import WRONG, Alignment, are_verses, in_words, rows_of
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.tables.multitext import Multitext, check_multitext

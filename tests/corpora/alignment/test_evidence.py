@@ -16,7 +16,7 @@ from langdiff.corpora.alignment.consensus import (
     normal_scores,
     shifted,
 )
-from langdiff.corpora.alignment.paths import BACK, best_paths, cost_of_leaving
+from langdiff.corpora.alignment.passages import BACK, best_paths, cost_of_leaving
 
 
 @pytest.mark.parametrize(
