@@ -8,8 +8,7 @@ from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import read_blocks, read_lines
 from langdiff.errors import DataError, listing, warn
 from langdiff.parallelism.documents import Document, Parallelism, Section
-from langdiff.parallelism.formats.branches import checked_document, fault
-from langdiff.parallelism.formats.marked import MarkedText, Word, check_plain, split_words
+from langdiff.parallelism.formats.branches import MarkedText, Word, check_plain, checked_document, fault, split_words
 
 CHIASM = ("ChiasmA", "ChiasmB")
 BRANCHES = ("ParallelArm", "Branch", *CHIASM)

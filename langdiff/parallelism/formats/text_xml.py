@@ -9,8 +9,14 @@ from langdiff.base.archives import File
 from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document, Parallelism, Section, enclosing_first, strata
-from langdiff.parallelism.formats.branches import check_characters, checked_document
-from langdiff.parallelism.formats.marked import MarkedText, Word, check_plain, split_words
+from langdiff.parallelism.formats.branches import (
+    MarkedText,
+    Word,
+    check_characters,
+    check_plain,
+    checked_document,
+    split_words,
+)
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
