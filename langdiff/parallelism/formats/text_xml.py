@@ -1,13 +1,15 @@
-"""XML of running text (ASP, untokenised): ``parallelism`` elements, which may be nested, are the branches."""
+"""Running text with branches: the stand-off annotation of brat, and XML (ASP, untokenised)."""
 
 import re
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from langdiff.base.archives import File
+from langdiff.base.archives import COMPRESSED, File
+from langdiff.base.io import read_blocks, read_lines
 from langdiff.base.xml import XmlEvents, read_xml
-from langdiff.errors import DataError
+from langdiff.errors import DataError, listing, warn
 from langdiff.parallelism.documents import Document, Parallelism, Section, enclosing_first, strata
 from langdiff.parallelism.formats.branches import (
     MarkedText,
@@ -15,6 +17,7 @@ from langdiff.parallelism.formats.branches import (
     check_characters,
     check_plain,
     checked_document,
+    fault,
     split_words,
 )
 
@@ -154,3 +157,214 @@ def _check_sections(document: Document) -> None:
             if crossed := ends.intersection(range(start + 1, end)):
                 what = f"branch ({start}, {end}) of parallelism {number} crosses the section's end at {min(crossed)}."
                 raise DataError(f"Document {document.name}: {what}")
+
+
+CHIASM = ("ChiasmA", "ChiasmB")
+BRANCHES = ("ParallelArm", "Branch", *CHIASM)
+FINISHED = "Finished"  # the mark of a paragraph that an annotator has done
+RELATIONS = ("Parallel", "Parallelism", "Chiasm")
+
+_HEADER = re.compile(r"<(?:[0-9]+|Paragraph) ([0-9]+)>\s*")
+_MARKED_LINE = re.compile(r">>>\s")  # a sentence that is parallel to others, in the essays
+_ENTITY = re.compile(r"(T[0-9]+)\t(\S+) ([0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)(?:\t(.*))?", re.DOTALL)
+_RELATION = re.compile(r"(R[0-9]+)\t(\S+) Arg1:(T[0-9]+) Arg2:(T[0-9]+)\s*")
+
+
+@dataclass
+class _Entity:
+    """A branch as it is marked: label, characters, the words they are, and the line of the file."""
+
+    label: str
+    start: int
+    end: int
+    line: int
+
+
+def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
+    """Read the document of an annotation (``.ann``) and of the text (``.txt``) in the same folder.
+
+    Raises
+    ------
+    FaultsError
+        If one of the two files cannot be used; the message names file and line.
+
+    Warns
+    -----
+    LangdiffWarning
+        If branches are in no relation; they are left out.
+    """
+    annotation, text_file = brat_pair(path)
+    text = "".join(block.text for block in read_blocks(text_file, errors=None))
+    words, sections = _words(text)
+    entities, relations = _records(annotation, text)
+    groups, alone = _components(entities, relations)
+    marked = MarkedText(str(annotation), words)
+    parallelisms = [_parallelism(marked, entities, group) for group in groups]
+    if alone:
+        what = f"{annotation}: {len(alone)} branch(es) are in no relation and are left out: {listing(alone)}."
+        warn(what)
+    marked.warn()
+    return checked_document(
+        marked.file, name, [word.token for word in words], parallelisms, sections, predicted=predicted
+    )
+
+
+def brat_pair(path: Path) -> tuple[Path, Path]:
+    """Return the annotation and the text of a document of which one file is given.
+
+    Raises
+    ------
+    FaultsError
+        If the other file is missing.
+    """
+    bare = path.with_suffix("") if path.suffix in COMPRESSED else path
+    wanted = ".txt" if bare.suffix == ".ann" else ".ann"
+    for compression in ("", *COMPRESSED):
+        other = bare.with_name(f"{bare.stem}{wanted}{compression}")
+        if other.is_file():
+            return (path, other) if wanted == ".txt" else (other, path)
+    raise fault(str(path), None, f"{bare.stem}{wanted} is missing in the folder; brat annotation is a pair of files.")
+
+
+def _words(text: str) -> tuple[list[Word], list[Section]]:
+    """Return the words of a text and its sections, both without the lines that open sections."""
+    words: list[Word] = []
+    sections: list[Section] = []
+    name, begin, place = "", 0, 0
+    for line in text.split("\n"):
+        if header := _HEADER.fullmatch(line):
+            if len(words) > begin:
+                sections.append(Section(name, begin, len(words)))
+            name, begin = header[1], len(words)
+        else:
+            marked = _MARKED_LINE.match(line)
+            words += split_words(text, place + (marked.end() if marked else 0), place + len(line))
+        place += len(line) + 1
+    if len(words) > begin and (sections or name):
+        sections.append(Section(name, begin, len(words)))
+    return words, sections
+
+
+def _records(path: Path, text: str) -> tuple[dict[str, _Entity], list[tuple[str, str]]]:
+    """Return the branches by identifier and the pairs that are related, after checks."""
+    entities: dict[str, _Entity] = {}
+    relations: dict[str, tuple[int, str, str, str]] = {}
+    for line, record in read_lines(path):
+        if record.startswith("#"):
+            continue
+        if entity := _ENTITY.fullmatch(record):
+            _add_entity(path, line, entity, entities, text)
+        elif relation := _RELATION.fullmatch(record):
+            if relation[1] in relations:
+                raise fault(str(path), line, f"{relation[1]} is there already, in line {relations[relation[1]][0]}.")
+            if relation[2] not in RELATIONS:
+                raise fault(str(path), line, f"relations are {', '.join(RELATIONS)}; got {relation[2]!r}.")
+            relations[relation[1]] = (line, relation[1], relation[3], relation[4])
+        else:
+            what = f"neither a branch, a relation nor a note of brat: {record[:60]!r}."
+            raise fault(str(path), line, what)
+    for line, name, *ends in relations.values():
+        if unknown := [end for end in ends if end not in entities or entities[end].label == FINISHED]:
+            raise fault(str(path), line, f"{name} relates {unknown[0]}, but there is no such branch.")
+        if ends[0] == ends[1]:
+            raise fault(str(path), line, f"{name} relates {ends[0]} to itself.")
+    found = [(one, other) for _, _, one, other in relations.values()]
+    return {name: entity for name, entity in entities.items() if entity.label != FINISHED}, found
+
+
+def _add_entity(path: Path, line: int, record: re.Match[str], entities: dict[str, _Entity], text: str) -> None:
+    name, label, offsets, covered = record.groups()
+    if name in entities:
+        raise fault(str(path), line, f"{name} is there already, in line {entities[name].line}.")
+    if label not in (*BRANCHES, FINISHED):
+        raise fault(str(path), line, f"branches are labelled {', '.join(BRANCHES)}; got {label!r}.")
+    fragments = [tuple(map(int, fragment.split(" "))) for fragment in offsets.split(";")]
+    start, end = fragments[0][0], fragments[-1][1]
+    if any(first >= last for first, last in fragments) or start >= end:
+        raise fault(str(path), line, f"{name} has no characters: {offsets!r}.")
+    if max(last for _, last in fragments) > len(text):
+        raise fault(str(path), line, f"{name} ends outside of the text, which has {len(text):,} characters.")
+    marked = " ".join(text[first:last] for first, last in fragments)
+    if covered is not None and covered.split() != marked.split():
+        what = (
+            f"{name} is {marked[:40]!r} in the text, but {covered[:40]!r} here. Offsets count characters of the text."
+        )
+        raise fault(str(path), line, what)
+    entities[name] = _Entity(label, start, end, line)
+
+
+def _components(entities: dict[str, _Entity], relations: list[tuple[str, str]]) -> tuple[list[list[str]], list[str]]:
+    """Return groups of branches that relations join, directly or indirectly, and branches without relations."""
+    others: dict[str, list[str]] = {name: [] for name in entities}
+    for one, other in relations:
+        others[one].append(other)
+        others[other].append(one)
+    groups: list[list[str]] = []
+    seen: set[str] = set()
+    for name in entities:
+        if name in seen or not others[name]:
+            continue
+        group = [name]
+        seen.add(name)
+        for member in group:  # grows
+            new = [other for other in dict.fromkeys(others[member]) if other not in seen]
+            seen.update(new)
+            group += new
+        groups.append(group)
+    return groups, [name for name in entities if not others[name]]
+
+
+def _parallelism(marked: MarkedText, entities: dict[str, _Entity], group: list[str]) -> tuple[Parallelism, int, str]:
+    own = [entities[name] for name in group]
+    spans = [marked.branch(one.start, one.end, one.line, name) for name, one in zip(group, own, strict=True)]
+    kind = "chiastic" if any(one.label in CHIASM for one in own) else "synchystic"
+    return Parallelism(tuple(spans), kind), own[0].line, f"the parallelism of {', '.join(group[:5])}"
+
+
+def brat_texts(document: Document) -> tuple[str, str]:
+    """Return the text and the annotation of a document; a parallelism of no known kind counts as synchystic.
+
+    Raises
+    ------
+    DataError
+        If a token is not a word of plain text, a parallelism has one branch, for which there is no relation, or the
+        sections are not numbered.
+    """
+    check_plain(document)
+    text, starts = _text(document)
+    entities: list[str] = []
+    relations: list[str] = []
+    for number, one in enumerate(document.parallelisms, 1):
+        if len(one.branches) < 2:
+            raise DataError(f"Document {document.name}, parallelism {number} has one branch, which brat cannot relate.")
+        chiastic = one.kind == "chiastic"
+        for k, (start, end) in enumerate(one.branches):
+            first, last = starts[start], starts[end - 1] + len(document.tokens[end - 1])
+            label = CHIASM[k > 0] if chiastic else "ParallelArm"
+            entities.append(f"T{len(entities) + 1}\t{label} {first} {last}\t{text[first:last]}")
+            if k > 0:
+                ends = f"Arg1:T{len(entities) - 1} Arg2:T{len(entities)}"
+                relations.append(f"R{len(relations) + 1}\t{'Chiasm' if chiastic else 'Parallel'} {ends}\t")
+    return text, "".join(f"{record}\n" for record in entities + relations)
+
+
+def _text(document: Document) -> tuple[str, list[int]]:
+    """Return the text, one line per section, and the offset of each token."""
+    sections = document.sections
+    headers = len(sections) > 1 or sections[0].name != "1"
+    if headers and (odd := [one.name for one in sections if not re.fullmatch("[0-9]+", one.name)]):
+        what = f"brat texts number their sections, but there are others: {listing(odd)}."
+        raise DataError(f"Document {document.name}: {what}")
+    first = document.name if re.fullmatch("[0-9]+", document.name) else "Paragraph"
+    text = ""
+    starts: list[int] = []
+    for section in sections:
+        if headers:
+            text += f"<{first} {section.name}>\n"
+        place = len(text)
+        tokens = document.tokens[section.start : section.end]
+        for token in tokens:
+            starts.append(place)
+            place += len(token) + 1
+        text += " ".join(tokens) + "\n"
+    return text, starts
