@@ -9,7 +9,7 @@ from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
 from langdiff.base.types import OnError, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
-from langdiff.discourse.formats.lists import (
+from langdiff.discourse.formats.plain_text import (
     DisReader,
     read_attachments,
     span_draft,
