@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans, Integers, WhenOutOfStep
-from langdiff.corpora.alignment.completeness import levels_of
 from langdiff.corpora.alignment.consensus import (
     Consensus,
     Numbers,
     consensus_of,
     correlations,
     evidence,
+    levels_of,
     normal_scores,
     standardized,
 )
