@@ -7,8 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from langdiff.errors import ConfigError, DataError, option
-from langdiff.treebanks.conllu import TreeSource, read_trees
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Tree, TreeSource, read_trees
 
 ROOT = "ROOT"  # used as the part of speech of the root word's head
 UNKNOWN = "_"
@@ -35,7 +34,7 @@ class HeadPosEntropy:
 
     Examples
     --------
-    >>> from langdiff.treebanks.tree import Tree
+    >>> from langdiff.treebanks.conllu import Tree
     >>> head_pos_entropy([Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))])
     HeadPosEntropy(mean=0.0, skew=nan, tokens=2, types=2, zero_share=1.0, over='tokens')
     """
@@ -98,7 +97,7 @@ def head_pos_entropy(
 
     Examples
     --------
-    >>> from langdiff.treebanks.tree import Tree
+    >>> from langdiff.treebanks.conllu import Tree
     >>> run = Tree(("I", "run"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))
     >>> nap = Tree(("a", "run"), ("DET", "NOUN"), (2, 0), ("det", "root"))
     >>> me = Tree(("run", "I"), ("NOUN", "NOUN"), (2, 0), ("nmod", "root"))

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks.conllu import TreeSource, read_trees
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Tree, TreeSource, read_trees
 
 Shape = tuple[str, ...]
 HEAD, START, END = "HEAD", "BOS", "EOS"
