@@ -31,11 +31,11 @@ from .pareto import plot_certificate as plot_certificate
 from .pareto import plot_pareto_front as plot_pareto_front
 from .parity import plot_parity as plot_parity
 from .perturbations import plot_perturbation_contrasts as plot_perturbation_contrasts
-from .power import plot_power as plot_power
 from .ranks import plot_posterior as plot_posterior
 from .ranks import plot_ranks as plot_ranks
 from .residuals import plot_goodness_of_fit as plot_goodness_of_fit
 from .residuals import plot_residuals as plot_residuals
+from .shares import plot_power as plot_power
 from .shares import plot_shares as plot_shares
 from .stability import plot_deletion_bias as plot_deletion_bias
 from .stability import plot_intent_stability as plot_intent_stability
