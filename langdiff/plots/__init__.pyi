@@ -21,6 +21,8 @@ from .discourse import plot_discourse_comparison as plot_discourse_comparison
 from .discourse import plot_discourse_relations as plot_discourse_relations
 from .discourse import plot_discourse_tree as plot_discourse_tree
 from .forest import plot_forest as plot_forest
+from .forest import plot_posterior as plot_posterior
+from .forest import plot_ranks as plot_ranks
 from .multitext_table import plot_multitext as plot_multitext
 from .parallelism import plot_average_ranks as plot_average_ranks
 from .parallelism import plot_lexical_overlap as plot_lexical_overlap
@@ -31,8 +33,6 @@ from .pareto import plot_certificate as plot_certificate
 from .pareto import plot_pareto_front as plot_pareto_front
 from .parity import plot_parity as plot_parity
 from .perturbations import plot_perturbation_contrasts as plot_perturbation_contrasts
-from .ranks import plot_posterior as plot_posterior
-from .ranks import plot_ranks as plot_ranks
 from .residuals import plot_goodness_of_fit as plot_goodness_of_fit
 from .residuals import plot_residuals as plot_residuals
 from .shares import plot_power as plot_power
