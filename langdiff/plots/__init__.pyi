@@ -23,14 +23,14 @@ from .discourse import plot_discourse_tree as plot_discourse_tree
 from .forest import plot_forest as plot_forest
 from .forest import plot_posterior as plot_posterior
 from .forest import plot_ranks as plot_ranks
+from .multitext_table import plot_certificate as plot_certificate
 from .multitext_table import plot_multitext as plot_multitext
+from .multitext_table import plot_pareto_front as plot_pareto_front
 from .parallelism import plot_average_ranks as plot_average_ranks
 from .parallelism import plot_lexical_overlap as plot_lexical_overlap
 from .parallelism import plot_scheme_scores as plot_scheme_scores
 from .parallelism import plot_tag_transitions as plot_tag_transitions
 from .parallelism import plot_tagger_training as plot_tagger_training
-from .pareto import plot_certificate as plot_certificate
-from .pareto import plot_pareto_front as plot_pareto_front
 from .parity import plot_parity as plot_parity
 from .perturbations import plot_perturbation_contrasts as plot_perturbation_contrasts
 from .residuals import plot_goodness_of_fit as plot_goodness_of_fit
