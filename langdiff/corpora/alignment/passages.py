@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from langdiff.base.types import Integers
-from langdiff.corpora.alignment.consensus import Numbers, correlation, log_ratio, shifted
+from langdiff.corpora.alignment.lengths import Numbers, correlation, log_ratio, shifted
 
 BACK = 4.0  # nats that it costs to be in step again
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
-from langdiff.corpora.alignment.consensus import NOTED, WARNED
+from langdiff.corpora.alignment.lengths import NOTED, WARNED
 from langdiff.corpora.versifications import BOOKS
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.multitext import Multitext

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from langdiff.base.types import Floats
-from langdiff.corpora.alignment.consensus import GREATEST, LEAST, correlation, log_ratio, normal_scores
+from langdiff.corpora.alignment.lengths import GREATEST, LEAST, correlation, log_ratio, normal_scores
 
 LEAST_LINES = 100  # of which lengths tell anything
 CERTAIN = 3.0  # nats by which the lines named are likelier than all others

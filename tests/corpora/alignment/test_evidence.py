@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from langdiff.corpora.alignment.consensus import (
+from langdiff.corpora.alignment.lengths import (
     WORST,
     consensus_of,
     correlations,
