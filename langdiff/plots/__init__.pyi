@@ -32,13 +32,13 @@ from .parallelism import plot_scheme_scores as plot_scheme_scores
 from .parallelism import plot_tag_transitions as plot_tag_transitions
 from .parallelism import plot_tagger_training as plot_tagger_training
 from .parity import plot_parity as plot_parity
-from .perturbations import plot_perturbation_contrasts as plot_perturbation_contrasts
 from .residuals import plot_goodness_of_fit as plot_goodness_of_fit
 from .residuals import plot_residuals as plot_residuals
 from .shares import plot_power as plot_power
 from .shares import plot_shares as plot_shares
 from .stability import plot_deletion_bias as plot_deletion_bias
 from .stability import plot_intent_stability as plot_intent_stability
+from .stability import plot_perturbation_contrasts as plot_perturbation_contrasts
 from .stability import plot_within_languages as plot_within_languages
 from .translationese import plot_balanced as plot_balanced
 from .translationese import plot_translationese as plot_translationese
