@@ -1,5 +1,4 @@
 # the public names, for type checkers and at run time alike
-from .alignment import plot_alignment as plot_alignment
 from .by_language import plot_against_truth as plot_against_truth
 from .by_language import plot_by_language as plot_by_language
 from .constructions import plot_constructions as plot_constructions
@@ -23,6 +22,7 @@ from .discourse import plot_discourse_tree as plot_discourse_tree
 from .forest import plot_forest as plot_forest
 from .forest import plot_posterior as plot_posterior
 from .forest import plot_ranks as plot_ranks
+from .multitext_table import plot_alignment as plot_alignment
 from .multitext_table import plot_certificate as plot_certificate
 from .multitext_table import plot_multitext as plot_multitext
 from .multitext_table import plot_pareto_front as plot_pareto_front
