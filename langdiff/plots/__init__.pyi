@@ -31,7 +31,6 @@ from .parallelism import plot_lexical_overlap as plot_lexical_overlap
 from .parallelism import plot_scheme_scores as plot_scheme_scores
 from .parallelism import plot_tag_transitions as plot_tag_transitions
 from .parallelism import plot_tagger_training as plot_tagger_training
-from .parity import plot_parity as plot_parity
 from .residuals import plot_goodness_of_fit as plot_goodness_of_fit
 from .residuals import plot_residuals as plot_residuals
 from .shares import plot_power as plot_power
@@ -41,6 +40,7 @@ from .stability import plot_intent_stability as plot_intent_stability
 from .stability import plot_perturbation_contrasts as plot_perturbation_contrasts
 from .stability import plot_within_languages as plot_within_languages
 from .translationese import plot_balanced as plot_balanced
+from .translationese import plot_parity as plot_parity
 from .translationese import plot_translationese as plot_translationese
 from .translationese import plot_translationese_by_model as plot_translationese_by_model
 from .treebanks import plot_divergences as plot_divergences
