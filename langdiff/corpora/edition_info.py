@@ -12,8 +12,7 @@ import pandas as pd
 from langdiff.base.archives import COMPRESSED, File
 from langdiff.base.cells import check_names, guard
 from langdiff.base.io import read_table
-from langdiff.corpora.files import language_of
-from langdiff.corpora.iso639 import contradict, iso639_3
+from langdiff.corpora.files import contradict, iso639_3, language_of
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 
 FILE_NAME = "metadata.csv"

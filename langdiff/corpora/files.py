@@ -1,16 +1,83 @@
-"""Files of a path, directory, glob or archive, and the editions and languages in their names."""
+"""Files of a path, directory, glob or archive, and the editions and languages (ISO 639-3) in their names."""
 
 import glob
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
 from langdiff.base.archives import ARCHIVES, COMPRESSED, File, is_archive, members_of
-from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError, listing
+
+# ISO 639-1:ISO 639-3
+_PAIRS = """
+aa:aar ab:abk ae:ave af:afr ak:aka am:amh an:arg ar:ara as:asm av:ava ay:aym az:aze ba:bak be:bel bg:bul bi:bis
+bm:bam bn:ben bo:bod br:bre bs:bos ca:cat ce:che ch:cha co:cos cr:cre cs:ces cu:chu cv:chv cy:cym da:dan de:deu
+dv:div dz:dzo ee:ewe el:ell en:eng eo:epo es:spa et:est eu:eus fa:fas ff:ful fi:fin fj:fij fo:fao fr:fra fy:fry
+ga:gle gd:gla gl:glg gn:grn gu:guj gv:glv ha:hau he:heb hi:hin ho:hmo hr:hrv ht:hat hu:hun hy:hye hz:her ia:ina
+id:ind ie:ile ig:ibo ii:iii ik:ipk io:ido is:isl it:ita iu:iku ja:jpn jv:jav ka:kat kg:kon ki:kik kj:kua kk:kaz
+kl:kal km:khm kn:kan ko:kor kr:kau ks:kas ku:kur kv:kom kw:cor ky:kir la:lat lb:ltz lg:lug li:lim ln:lin lo:lao
+lt:lit lu:lub lv:lav mg:mlg mh:mah mi:mri mk:mkd ml:mal mn:mon mr:mar ms:msa mt:mlt my:mya na:nau nb:nob nd:nde
+ne:nep ng:ndo nl:nld nn:nno no:nor nr:nbl nv:nav ny:nya oc:oci oj:oji om:orm or:ori os:oss pa:pan pi:pli pl:pol
+ps:pus pt:por qu:que rm:roh rn:run ro:ron ru:rus rw:kin sa:san sc:srd sd:snd se:sme sg:sag sh:hbs si:sin sk:slk
+sl:slv sm:smo sn:sna so:som sq:sqi sr:srp ss:ssw st:sot su:sun sv:swe sw:swa ta:tam te:tel tg:tgk th:tha ti:tir
+tk:tuk tl:tgl tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig uk:ukr ur:urd uz:uzb ve:ven vi:vie vo:vol
+wa:wln wo:wol xh:xho yi:yid yo:yor za:zha zh:zho zu:zul
+"""
+# withdrawn from ISO 639-1, but still in names of files: ISO 639-3
+_FORMER = "iw:heb in:ind ji:yid jw:jav mo:ron scc:srp scr:hrv"
+# ISO 639-2/B, the codes of libraries:ISO 639-3
+_BIBLIOGRAPHIC = """
+alb:sqi arm:hye baq:eus bur:mya chi:zho cze:ces dut:nld fre:fra geo:kat ger:deu gre:ell ice:isl mac:mkd mao:mri
+may:msa per:fas rum:ron slo:slk tib:bod wel:cym
+"""
+ISO_639_3 = dict(pair.split(":") for pair in (_PAIRS + _FORMER + _BIBLIOGRAPHIC).split())
+_GROUPS = """
+aka ara aym aze bal bik bnc bua chm cre del den din doi est fas ful gba gon grb grn hai hbs hmn iku ipk jrb kau kln
+kok kom kon kpe kur lah lav luy man mlg mon msa mwr nep nor oji ori orm pus que raj rom sqi srd swa syr tmh uzb yid
+zap zha zho zza
+"""
+MACROLANGUAGES = frozenset(_GROUPS.split())  # codes of ISO 639-3 for groups of languages
+
+
+def iso639_3(code: object) -> str | None:
+    """Return the ISO 639-3 code for a code of ISO 639-3, 639-1 or 639-2; None for anything else.
+
+    Codes from ``qaa`` to ``qtz``, which the standard leaves to its users, count as languages; ``und``, ``mis``, ``mul``
+    and ``zxx``, which are not languages, do not.
+
+    Examples
+    --------
+    >>> iso639_3("deu"), iso639_3("de"), iso639_3("ger"), iso639_3("qaa")
+    ('deu', 'deu', 'deu', 'qaa')
+    >>> iso639_3("xyz"), iso639_3("und"), iso639_3("German"), iso639_3(float("nan"))
+    (None, None, None, None)
+    """
+    if not isinstance(code, str):
+        return None
+    is_own = len(code) == 3 and code.isascii() and code.isalpha() and code.islower() and "qaa" <= code <= "qtz"
+    return code if is_own or code in _codes() else ISO_639_3.get(code)
+
+
+def contradict(one: str, other: str) -> bool:
+    """Return whether two ISO 639-3 codes denote different languages, neither being a group of languages.
+
+    Examples
+    --------
+    >>> contradict("deu", "eng"), contradict("zho", "cmn")
+    (True, False)
+    """
+    return one != other and not {one, other} & MACROLANGUAGES
+
+
+@cache
+def _codes() -> frozenset[str]:
+    lines = Path(__file__).with_name("iso639_3.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(code for line in lines if not line.startswith("#") for code in line.split())
+
 
 Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
 T = TypeVar("T")

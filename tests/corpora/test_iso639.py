@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from langdiff.corpora import read_multitext
-from langdiff.corpora.iso639 import ISO_639_3, MACROLANGUAGES, contradict, iso639_3
+from langdiff.corpora.files import ISO_639_3, MACROLANGUAGES, contradict, iso639_3
 from langdiff.errors import DataError, LangdiffWarning
 
 DEBIAN = Path("/usr/share/iso-codes/json/iso_639-3.json")  # of the package iso-codes, made from the tables of SIL

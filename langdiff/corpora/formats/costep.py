@@ -19,10 +19,9 @@ from langdiff.base.renamed import renamed
 from langdiff.base.types import OnError
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults, Place
-from langdiff.corpora.files import Paths, files_in, keep, suffixes_of
+from langdiff.corpora.files import Paths, files_in, iso639_3, keep, suffixes_of
 from langdiff.corpora.formats.costep_xml import Turn, read_day
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
-from langdiff.corpora.iso639 import iso639_3
 from langdiff.corpora.origin import CostepStatistics
 from langdiff.errors import ConfigError, DataError, warn
 from langdiff.tables.multitext import Multitext

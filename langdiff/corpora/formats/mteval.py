@@ -21,10 +21,9 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.progress import progress_bar
 from langdiff.corpora.faults import Faults
-from langdiff.corpora.files import files_in, keep, suffixes_of
+from langdiff.corpora.files import files_in, iso639_3, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.formats.mteval_documents import Document, read_documents
-from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources

@@ -15,8 +15,8 @@ from html.entities import html5
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.corpora.faults import Events, Faults, Place
+from langdiff.corpora.files import iso639_3
 from langdiff.corpora.formats.bible import one_spaced
-from langdiff.corpora.iso639 import iso639_3
 from langdiff.errors import DataError
 
 MAX_TAG = 10_000  # characters; a longer tag would have to be held in memory, and is not one

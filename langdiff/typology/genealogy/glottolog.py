@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
-from langdiff.corpora.iso639 import iso639_3
+from langdiff.corpora.files import iso639_3
 from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.typology.genealogy.tree import LanguageTree, read_tree
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from langdiff.base.result import Result
-from langdiff.corpora.iso639 import ISO_639_3
+from langdiff.corpora.files import ISO_639_3
 from langdiff.errors import ConfigError, DataError, option, words
 from langdiff.typology.genealogy.glottolog import STANDARD, Glottolog, read_glottolog
 from langdiff.typology.predictors.table import FEATURES

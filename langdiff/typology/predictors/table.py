@@ -9,7 +9,7 @@ import pandas as pd
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
-from langdiff.corpora.iso639 import iso639_3
+from langdiff.corpora.files import iso639_3
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.tables.text_features import separates_words

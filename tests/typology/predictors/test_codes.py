@@ -1,6 +1,6 @@
 import pytest
 
-from langdiff.corpora.iso639 import ISO_639_3, iso639_3
+from langdiff.corpora.files import ISO_639_3, iso639_3
 from langdiff.errors import DataError
 from langdiff.typology.genealogy.glottolog import files_by_edition
 
