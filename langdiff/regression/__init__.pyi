@@ -29,8 +29,8 @@ from .fitting.integrated import Random as Random
 from .kernel.estimate import Optimizer as Optimizer
 from .result import DifficultyFit as DifficultyFit
 from .result import read_fit as read_fit
-from .simulation.draw import Simulation as Simulation
-from .simulation.draw import simulate as simulate
+from .simulation import Simulation as Simulation
+from .simulation import simulate as simulate
 from .stan.draws import diagnose as diagnose
 from .stan.draws import posterior_table as posterior_table
 from .stan.posterior import Priors as Priors
