@@ -1,6 +1,4 @@
 # the public names, for type checkers and at run time alike
-from .agreement import Agreement as Agreement
-from .agreement import compare_annotators as compare_annotators
 from .attachment import evaluate_attachment as evaluate_attachment
 from .attachment_scores import AttachmentScores as AttachmentScores
 from .claims import CheckedClaims as CheckedClaims
@@ -18,6 +16,8 @@ from .rules import default_rules as default_rules
 from .rules import read_rules as read_rules
 from .scores import ConstructionScores as ConstructionScores
 from .scores import order_columns as order_columns
+from .shipped import Agreement as Agreement
+from .shipped import compare_annotators as compare_annotators
 from .shipped import constructed_gold as constructed_gold
 from .shipped import mined_counts as mined_counts
 from .shipped import mined_gold as mined_gold
