@@ -1,7 +1,6 @@
 # the public names, for type checkers and at run time alike
 from .by_language import plot_against_truth as plot_against_truth
 from .by_language import plot_by_language as plot_by_language
-from .constructions import plot_constructions as plot_constructions
 from .corpora import plot_corpus_sizes as plot_corpus_sizes
 from .corpora import plot_intents_per_edition as plot_intents_per_edition
 from .corpora import plot_languages_per_intent as plot_languages_per_intent
@@ -50,4 +49,5 @@ from .treebanks import plot_treebank_measures as plot_treebank_measures
 from .treebanks import plot_treebank_profile as plot_treebank_profile
 from .typology import plot_correlation as plot_correlation
 from .typology import plot_predictor as plot_predictor
+from .wright_map import plot_constructions as plot_constructions
 from .wright_map import plot_wright_map as plot_wright_map
