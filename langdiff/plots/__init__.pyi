@@ -38,6 +38,8 @@ from .stability import plot_deletion_bias as plot_deletion_bias
 from .stability import plot_intent_stability as plot_intent_stability
 from .stability import plot_perturbation_contrasts as plot_perturbation_contrasts
 from .stability import plot_within_languages as plot_within_languages
+from .systems import plot_constructions as plot_constructions
+from .systems import plot_wright_map as plot_wright_map
 from .translationese import plot_balanced as plot_balanced
 from .translationese import plot_parity as plot_parity
 from .translationese import plot_translationese as plot_translationese
@@ -49,5 +51,3 @@ from .treebanks import plot_treebank_measures as plot_treebank_measures
 from .treebanks import plot_treebank_profile as plot_treebank_profile
 from .typology import plot_correlation as plot_correlation
 from .typology import plot_predictor as plot_predictor
-from .wright_map import plot_constructions as plot_constructions
-from .wright_map import plot_wright_map as plot_wright_map
