@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, NoReturn
 
-from langdiff.discourse.formats.drafts import Draft, fault, plain_text
+from langdiff.discourse.drafts import Draft, fault, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, Node, NodeError, in_order
 from langdiff.discourse.tree import Attachment, DiscourseTree, attachments_of, tree_of_attachments
 from langdiff.errors import DataError
