@@ -10,8 +10,8 @@ from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.parallelism.documents import Document, enclosing_first, nesting
-from langdiff.parallelism.formats.running_text import brat_texts, read_brat, read_text_xml, write_text_xml
-from langdiff.parallelism.formats.word_xml import (
+from langdiff.parallelism.running_text import brat_texts, read_brat, read_text_xml, write_text_xml
+from langdiff.parallelism.word_xml import (
     read_token_table,
     read_word_xml,
     write_essay_xml,

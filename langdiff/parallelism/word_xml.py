@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape, quoteattr
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.xml import XmlEvents, read_xml
+from langdiff.parallelism.branches import MAX_STRATA, NONE, TokenList, check_characters, identifiers
 from langdiff.parallelism.documents import Document
-from langdiff.parallelism.formats.branches import MAX_STRATA, NONE, TokenList, check_characters, identifiers
 
 _IDENTIFIER = re.compile(r"(parallelism|branch)_id_(.*)", re.DOTALL)
 _WHOLE = re.compile(r"-1|[0-9]{1,9}")

@@ -10,8 +10,7 @@ from langdiff.base.archives import COMPRESSED, File
 from langdiff.base.io import read_blocks, read_lines
 from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import DataError, listing, warn
-from langdiff.parallelism.documents import Document, Parallelism, Section, enclosing_first, strata
-from langdiff.parallelism.formats.branches import (
+from langdiff.parallelism.branches import (
     MarkedText,
     Word,
     check_characters,
@@ -20,6 +19,7 @@ from langdiff.parallelism.formats.branches import (
     fault,
     split_words,
 )
+from langdiff.parallelism.documents import Document, Parallelism, Section, enclosing_first, strata
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
