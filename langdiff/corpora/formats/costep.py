@@ -34,30 +34,14 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(NamedTuple):
-    """Uninterrupted speech of one speaker, in all languages.
+    """Uninterrupted speech of one speaker, in all languages."""
 
-    Attributes
-    ----------
-    line : int
-        Number of the line on which it begins.
-    name : str
-        ``DATE.CHAPTER.TURN``; a second speaker in a turn, if there is one, is ``DATE.CHAPTER.TURN-2``.
-    president : bool
-        Whether the president speaks; who that is is not noted.
-    language : str
-        The speaker's native language, ``"und"`` if it is not known, as for presidents.
-    speaker : str or None
-        Name of the speaker; None if it is not given.
-    paragraphs : dict from language to list of str
-        Paragraphs of the turn in each language, without comments; languages without any are not in it.
-    """
-
-    line: int
-    name: str
-    president: bool
-    language: str
-    speaker: str | None
-    paragraphs: dict[str, list[str]]
+    line: int  # on which it begins
+    name: str  # DATE.CHAPTER.TURN; a second speaker in a turn, if there is one, is DATE.CHAPTER.TURN-2
+    president: bool  # whether the president speaks; who that is is not noted
+    language: str  # the speaker's native language, "und" if it is not known, as for presidents
+    speaker: str | None  # None if no name is given
+    paragraphs: dict[str, list[str]]  # by language, without comments; languages without any are not in it
 
     @property
     def intents(self) -> int:

@@ -21,21 +21,11 @@ Singles = npt.NDArray[np.float32]
 
 
 class Change(NamedTuple):
-    """How the distributions of an order follow from those of the order before: multiplied, then added to.
+    """How the distributions of an order follow from those of the order before: multiplied, then added to."""
 
-    Attributes
-    ----------
-    factor : ndarray of float32, shape (N,)
-        Weight of the distribution of the lower order.
-    places : ndarray of int64, shape (E,)
-        Row · vocabulary size + symbol; a place may occur more than once.
-    added : ndarray of float32, shape (E,)
-        What is added there.
-    """
-
-    factor: Singles
-    places: Ids
-    added: Singles
+    factor: Singles  # (N,): weight of the distribution of the lower order
+    places: Ids  # (E,): row · vocabulary size + symbol; a place may occur more than once
+    added: Singles  # (E,): what is added there
 
 
 class _Order:
