@@ -12,7 +12,7 @@ from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
 from langdiff.corpora.files import iso639_3
 from langdiff.errors import ConfigError, DataError, listing, option, words
-from langdiff.typology.genealogy.tree import LanguageTree, read_tree
+from langdiff.typology.family_tree import LanguageTree, read_tree
 
 # Treebanks and lexicons of a standard language are often named by its macrolanguage: zh for cmn
 STANDARD = {
