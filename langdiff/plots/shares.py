@@ -151,7 +151,7 @@ def _parts(share: pd.Series) -> pd.Series:
 
 def _draw_ranks(shares: "DifficultyShares", ax: Axes | None, style: dict[str, Any]) -> Axes:
     corpora = _corpora(shares)
-    ranks = _by_corpus(shares.difficulties, corpora).rank(ascending=False, method="first")
+    ranks = shares.difficulties.T.groupby(corpora, sort=False).mean().T.rank(ascending=False, method="first")
     each = shares.difficulties.rank(ascending=False, method="first")
     lowest, highest = (getattr(each.T.groupby(corpora, sort=False), side)().T for side in ("min", "max"))
     moves = ranks.max(axis=1) - ranks.min(axis=1)
@@ -208,11 +208,6 @@ def _corpora(shares: "DifficultyShares") -> pd.Series:
     if corpora.nunique() < 2:
         raise DataError("plot_shares draws ranks and correlations of at least two corpora; all tables are of one.")
     return corpora
-
-
-def _by_corpus(difficulties: pd.DataFrame, corpora: pd.Series) -> pd.DataFrame:
-    """Return the mean difficulty of each language in each corpus."""
-    return difficulties.T.groupby(corpora, sort=False).mean().T
 
 
 KINDS: dict[str, Callable[[Any, Axes | None, dict[str, Any]], Axes]] = {

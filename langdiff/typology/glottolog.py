@@ -96,12 +96,8 @@ def _edition(file: Path, editions: Iterable[str]) -> str | None:
     return max((edition for edition in editions if f"{file.name}.".startswith(f"{edition}.")), key=len, default=None)
 
 
-def _stem(file: Path) -> str:
-    return file.name.partition(".")[0]
-
-
 def _codes(file: Path) -> Iterable[str]:
-    code = iso639_3(_stem(file).replace("-", "_").partition("_")[0])
+    code = iso639_3(file.name.partition(".")[0].replace("-", "_").partition("_")[0])
     return [] if code is None else [code, STANDARD.get(code, code)]
 
 

@@ -100,7 +100,7 @@ class VerseEvents(PlacedEvents):
                 self.file,
                 outer.where.line,
                 f"this verse has no end before line {verse.where.line}.",
-                intent=_first(outer),
+                intent=outer.ids[0] if outer.ids else None,
             )
             outer.is_usable = verse.is_usable = False
             self.end_verse()
@@ -123,10 +123,6 @@ class VerseEvents(PlacedEvents):
     def last_ids(self) -> list[str]:
         """Return the ids of the last verse that has ended."""
         return self._last
-
-
-def _first(verse: OpenVerse) -> str | None:
-    return verse.ids[0] if verse.ids else None
 
 
 def read_verses(file: File, events: PlacedEvents, *, errors: str) -> None:
