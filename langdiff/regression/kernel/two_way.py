@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.special import softmax
 
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, Integers
 
 WIDE = 2000  # editions above which no matrix of editions × editions is made
 SINGULAR = 1e-10  # of the information on one edition, below which the constant has none
@@ -138,6 +138,11 @@ class TwoWay:
     def gather(self, by_edition: Floats) -> Floats:
         """Return derivatives in the free parameters from those by edition, (J, …) → (K, …)."""
         return by_edition if self.design is None else self.design.T @ by_edition
+
+    def less(self, rows: slice | Integers, c: Floats) -> Floats:
+        """Return z − c of some rows, shape (R, J); any number in missing cells."""
+        x: Floats = self.residual[rows] + self.intent_effect[rows, None] + (self.edition_effect - c)
+        return x
 
     @property
     def total(self) -> float:
