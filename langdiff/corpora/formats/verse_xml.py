@@ -1,16 +1,19 @@
 """Bibles in XML: verses with the attributes of the edition, those before a fault kept, one after another."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from langdiff.base.archives import File
 from langdiff.base.types import OwnKind, Ranges
 from langdiff.base.xml import NotWellFormedError
 from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
-from langdiff.corpora.formats.bible import Collected, Verses, VerseText, collected
-from langdiff.corpora.formats.usfm_markers import BookText, kind_of
+from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected
+from langdiff.corpora.formats.format import Reading
+from langdiff.corpora.formats.usfm_markers import BookText, check_own_markers, kind_of
 from langdiff.corpora.versifications import BOOKS, reference
 from langdiff.errors import option
+from langdiff.tables.multitext import Multitext
 
 
 @dataclass
@@ -294,3 +297,10 @@ class VerseXmlText(VerseText):
         read_verses(self.file, events, errors=self.decode_errors)
         header.update(events.header())
         return collected(verses.items(), with_texts=with_texts)
+
+
+def catalogue_verse_xml(reading: Reading, suffixes: Sequence[str], events: type[BookEvents]) -> Multitext:
+    """Catalogue Bibles that have one file per edition, whose elements are those of a handler."""
+    check_own_markers(reading.markers)
+    text_of = partial(VerseXmlText, events=events, ranges=reading.ranges, markers=reading.markers)
+    return catalogue_verses(reading, reading.files(suffixes), text_of)
