@@ -15,6 +15,7 @@ GRID = 17  # points per round: each round narrows the search eightfold
 ROUNDS = 10  # to a 10^-9 of the interval
 PANELS, NODES = 16, 10
 MOST_STEPS = 100
+FIRST_STEP, FINEST_STEP = 0.5, 1e-6  # of a search for a local maximum
 
 
 def peak_between(log_f: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
@@ -96,7 +97,7 @@ def log_integral(log_f: Callable[[Floats], Floats], start: Floats, length: Float
     return total
 
 
-def climb(f: Callable[[Floats], Floats], start: Floats, *, step: float = 0.5, finest: float = 1e-6) -> Floats:
+def climb(f: Callable[[Floats], Floats], start: Floats) -> Floats:
     """Find a local maximum of each of many functions near its start.
 
     Steps to either side, then to the top of the parabola through the three points; smaller steps where
@@ -108,8 +109,6 @@ def climb(f: Callable[[Floats], Floats], start: Floats, *, step: float = 0.5, fi
         Takes points, shape (K,), and returns values, shape (K,).
     start : ndarray, shape (K,)
         Points at which the search begins.
-    step, finest : float
-        The first step, and that at which to stop.
 
     Returns
     -------
@@ -121,7 +120,7 @@ def climb(f: Callable[[Floats], Floats], start: Floats, *, step: float = 0.5, fi
     array([ 1., -4.])
     """
     best, value = start.copy(), f(start)
-    size = np.full_like(start, step)
+    size = np.full_like(start, FIRST_STEP)
     for _ in range(MOST_STEPS):
         below, above = f(best - size), f(best + size)
         bend = below + above - 2 * value
@@ -132,7 +131,7 @@ def climb(f: Callable[[Floats], Floats], start: Floats, *, step: float = 0.5, fi
         chosen = values.argmax(axis=0)
         best, value = candidates[chosen, np.arange(len(best))], values.max(axis=0)
         size = np.where((chosen == 1) | (chosen == 2), 2 * size, 0.25 * size)
-        if size.max() < finest:
+        if size.max() < FINEST_STEP:
             break
     return best
 
