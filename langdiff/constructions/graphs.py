@@ -16,6 +16,20 @@ COLUMNS = 10
 ELSEWHERE = -2  # the head of a word whose head is in another sentence of the gold set; no rule matches it
 SENT_ID = "# sent_id ="
 _EDGE = re.compile(r"([0-9]+(?:[.-][0-9]+)?)((?::[^\d:_\-|][^:|]*)+)")  # 4:nsubj, 8.1:nmod:of
+Token = tuple[str, tuple[int, ...]]  # what is written, and the positions of its words
+Span = tuple[int, int, int]  # first character, last + 1, position of the word
+# How the Penn Treebank's parsers write brackets and quotation marks
+_ESCAPES = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "``": '"',
+    "''": '"',
+}
+_QUOTES = str.maketrans("“”", '""')
 
 
 class Word(NamedTuple):
@@ -164,23 +178,6 @@ def _surface(words: list[Word], ranges: list[tuple[str, int, int]]) -> tuple[tup
     ]
     tokens += [(form, tuple(range(first, last + 1))) for form, first, last in ranges]
     return tuple(sorted(tokens, key=lambda token: token[1]))
-
-
-Token = tuple[str, tuple[int, ...]]  # what is written, and the positions of its words
-Span = tuple[int, int, int]  # first character, last + 1, position of the word
-
-# How the Penn Treebank's parsers write brackets and quotation marks
-_ESCAPES = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "``": '"',
-    "''": '"',
-}
-_QUOTES = str.maketrans("“”", '""')
 
 
 def plain(word: str) -> str:

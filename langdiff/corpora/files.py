@@ -41,6 +41,10 @@ kok kom kon kpe kur lah lav luy man mlg mon msa mwr nep nor oji ori orm pus que 
 zap zha zho zza
 """
 MACROLANGUAGES = frozenset(_GROUPS.split())  # codes of ISO 639-3 for groups of languages
+Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
+T = TypeVar("T")
+DOCUMENTS = ("README", "LICENSE", "LICENCE", "COPYING", "CITATION")
+logger = logging.getLogger(__name__)
 
 
 def iso639_3(code: object) -> str | None:
@@ -77,14 +81,6 @@ def contradict(one: str, other: str) -> bool:
 def _codes() -> frozenset[str]:
     lines = Path(__file__).with_name("iso639_3.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(code for line in lines if not line.startswith("#") for code in line.split())
-
-
-Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
-T = TypeVar("T")
-
-DOCUMENTS = ("README", "LICENSE", "LICENCE", "COPYING", "CITATION")
-
-logger = logging.getLogger(__name__)
 
 
 def suffixes_of(*plain: str) -> tuple[str, ...]:

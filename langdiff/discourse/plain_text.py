@@ -15,6 +15,11 @@ from langdiff.discourse.tree import Attachment, DiscourseTree, attachments_of, t
 from langdiff.errors import DataError
 
 _NUCLEARITY = {"n": NUCLEUS, "s": SATELLITE, "r": ROOT} | {name.lower(): name for name in (NUCLEUS, SATELLITE, ROOT)}
+_TEXT = re.compile(r"\(\s*text\s*(?:_!(?P<marked>.*?)_!|<EDU>(?P<tagged>.*?)</EDU>)\s*\)", re.S)
+_TEXT_BEGINS = re.compile(r"\(\s*text\b")
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_REMARK = "//TT_ERR"  # left behind in some files of the RST Discourse Treebank by the tool of the annotators
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def span_draft(text: str, file: str) -> Draft:
@@ -108,13 +113,6 @@ def _nuclearity(file: str, line: int, given: str) -> str:
     if given.lower() not in _NUCLEARITY:
         raise fault(file, line, f"nuclearity is Nucleus, Satellite or Root (or N, S, R); got {given!r}.")
     return _NUCLEARITY[given.lower()]
-
-
-_TEXT = re.compile(r"\(\s*text\s*(?:_!(?P<marked>.*?)_!|<EDU>(?P<tagged>.*?)</EDU>)\s*\)", re.S)
-_TEXT_BEGINS = re.compile(r"\(\s*text\b")
-_TOKEN = re.compile(r"[()]|[^\s()]+")
-_REMARK = "//TT_ERR"  # left behind in some files of the RST Discourse Treebank by the tool of the annotators
-_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 class _Token(NamedTuple):

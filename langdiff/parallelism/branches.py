@@ -15,6 +15,9 @@ from langdiff.parallelism.documents import Branch, Document, Parallelism, Sectio
 NONE = -1  # identifier of a token in no branch
 MAX_STRATA = 50  # real data have two
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ADVICE = "Write a format that keeps tokens: word-xml, essay-xml or tsv."
+_CHUNK = re.compile(r"\S+")
+_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 @dataclass
@@ -159,11 +162,6 @@ def check_characters(document: Document) -> None:
                 f"Document {document.name}: {held!r} holds the character U+{ord(odd[0]):04X}, which XML cannot. Remove "
                 "it, or write tsv."
             )
-
-
-_ADVICE = "Write a format that keeps tokens: word-xml, essay-xml or tsv."
-_CHUNK = re.compile(r"\S+")
-_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 class Word(NamedTuple):

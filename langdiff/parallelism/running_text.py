@@ -22,6 +22,14 @@ from langdiff.parallelism.branches import (
 from langdiff.parallelism.documents import Document, Parallelism, Section, enclosing_first, strata
 
 _NUMBER = re.compile("[0-9]{1,9}")
+CHIASM = ("ChiasmA", "ChiasmB")
+BRANCHES = ("ParallelArm", "Branch", *CHIASM)
+FINISHED = "Finished"  # the mark of a paragraph that an annotator has done
+RELATIONS = ("Parallel", "Parallelism", "Chiasm")
+_HEADER = re.compile(r"<(?:[0-9]+|Paragraph) ([0-9]+)>\s*")
+_MARKED_LINE = re.compile(r">>>\s")  # a sentence that is parallel to others, in the essays
+_ENTITY = re.compile(r"(T[0-9]+)\t(\S+) ([0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)(?:\t(.*))?", re.DOTALL)
+_RELATION = re.compile(r"(R[0-9]+)\t(\S+) Arg1:(T[0-9]+) Arg2:(T[0-9]+)\s*")
 
 
 @dataclass
@@ -157,17 +165,6 @@ def _check_sections(document: Document) -> None:
             if crossed := ends.intersection(range(start + 1, end)):
                 what = f"branch ({start}, {end}) of parallelism {number} crosses the section's end at {min(crossed)}."
                 raise DataError(f"Document {document.name}: {what}")
-
-
-CHIASM = ("ChiasmA", "ChiasmB")
-BRANCHES = ("ParallelArm", "Branch", *CHIASM)
-FINISHED = "Finished"  # the mark of a paragraph that an annotator has done
-RELATIONS = ("Parallel", "Parallelism", "Chiasm")
-
-_HEADER = re.compile(r"<(?:[0-9]+|Paragraph) ([0-9]+)>\s*")
-_MARKED_LINE = re.compile(r">>>\s")  # a sentence that is parallel to others, in the essays
-_ENTITY = re.compile(r"(T[0-9]+)\t(\S+) ([0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)(?:\t(.*))?", re.DOTALL)
-_RELATION = re.compile(r"(R[0-9]+)\t(\S+) Arg1:(T[0-9]+) Arg2:(T[0-9]+)\s*")
 
 
 @dataclass

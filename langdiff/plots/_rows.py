@@ -40,6 +40,11 @@ FEW_ROWS = 40  # with more rows, each is lower
 ROWS_OF_COLUMNS = (45, 90)  # up to which rows named are in one column, in two; more are in three
 NAMES_OF_COLUMN = 0.6  # of the width of one of several columns that names may take
 ROW = 0.19  # inches of a row in several columns
+Order = Literal["estimate", "name", "family"]
+Color = Literal["family", "script", "macroarea"]
+ORDERS, COLUMNS = get_args(Order), get_args(Color)
+COLOURED = 7  # groups, the most frequent; the others are grey
+UNKNOWN = "not known"
 
 
 def row_axes(
@@ -190,14 +195,6 @@ def _stagger(ax: Axes, labels: Sequence[str], first: int, text: float) -> None:
     ax.set_yticks(range(first + 1, first + len(short), 2), short[1::2], fontsize=text, minor=True)
     widest = max(float(extent_of(ax, name, text)[0]) for name in short[::2])
     ax.tick_params(axis="y", which="minor", length=widest + 6, pad=2, color=FAINT, width=0.5)
-
-
-Order = Literal["estimate", "name", "family"]
-Color = Literal["family", "script", "macroarea"]
-
-ORDERS, COLUMNS = get_args(Order), get_args(Color)
-COLOURED = 7  # groups, the most frequent; the others are grey
-UNKNOWN = "not known"
 
 
 def groups_of(source: Any, column: str, names: pd.Index, parameter: str) -> pd.Series:

@@ -43,6 +43,8 @@ APART = 0.6  # of the distance of rows, which the intervals of one edition take
 BESIDE = (0.7, 0.0, 0.3, 1.0)  # where differences are drawn, in parts of the axes
 LEFT = 0.67  # what they leave to the estimates
 INDENT = "\N{NO-BREAK SPACE}" * 2  # of editions below the name of their group
+WRITTEN_OUT = 16  # with more editions percentages find no room
+WIDE, NARROW = (0.025, 0.975), (0.25, 0.75)
 
 
 @takes("table", "estimates lines differences", "a Table, as langdiff.table returns it")
@@ -157,9 +159,6 @@ def _draw_differences(ax: Axes, rows: pd.DataFrame, places: pd.Series, table: An
     panel.spines[["left", "right", "top"]].set_visible(False)
 
 
-WRITTEN_OUT = 16  # with more editions percentages find no room
-
-
 def plot_ranks(
     source: EffectsLike,
     ax: Axes | None = None,
@@ -237,9 +236,6 @@ def _write_percentages(ax: Axes, shares: pd.DataFrame, size: float) -> None:
         if share >= 0.005:
             colour = "white" if share > 0.35 * highest else INK
             ax.text(j + 1, i + 1, f"{100 * share:.0f}", ha="center", va="center", fontsize=0.8 * size, color=colour)
-
-
-WIDE, NARROW = (0.025, 0.975), (0.25, 0.75)
 
 
 @in_columns

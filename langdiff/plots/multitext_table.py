@@ -44,6 +44,18 @@ if TYPE_CHECKING:
 GAP = 0.25  # between the table and its margins, in cells
 DARKEST = 0.75  # of the colour map, so that numbers can be read
 NAME = 12  # characters of the name of a row
+CLOSED = {  # colour and marker
+    "hull": (GREY, "o"),
+    "reduction": (SKY, "s"),
+    "branching": (GREEN, "^"),
+    "relaxation": (BLUE, "D"),
+    "program": (VIOLET, "v"),
+    "open": (RUST, "X"),
+}
+_MOST = 60  # editions that are drawn
+_BOUND = 1.5  # nats; most documents fit by one
+_NARROWEST = 0.006  # width of an outline, as a part of the axes
+_CHAPTER = re.compile(r"([0-9A-Z]{3}) [0-9]+")
 
 
 @takes("surprisals", (pd.DataFrame, "bits"), "Surprisals, or a frame of bits")
@@ -161,16 +173,6 @@ def _bits(value: float) -> str:
     return "" if np.isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
-CLOSED = {  # colour and marker
-    "hull": (GREY, "o"),
-    "reduction": (SKY, "s"),
-    "branching": (GREEN, "^"),
-    "relaxation": (BLUE, "D"),
-    "program": (VIOLET, "v"),
-    "open": (RUST, "X"),
-}
-
-
 @takes("front", "points best()", "the result of langdiff.pareto_front")
 def plot_pareto_front(front: "ParetoFront", ax: Axes | None = None, *, min_intents: int = 1, **style: Any) -> Axes:
     """Draw the most intents against the number of editions (or languages) that share them.
@@ -276,12 +278,6 @@ def _with_legend(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     return finish(ax, xlabel, ylabel, legend=True)
-
-
-_MOST = 60  # editions that are drawn
-_BOUND = 1.5  # nats; most documents fit by one
-_NARROWEST = 0.006  # width of an outline, as a part of the axes
-_CHAPTER = re.compile(r"([0-9A-Z]{3}) [0-9]+")
 
 
 @takes("alignment", "fit passages editions", "the result of langdiff.corpora.check_alignment")

@@ -41,6 +41,8 @@ COLOURS = {LANGUAGE: BLUE, "language:corpus": RUST, "language:lm": GREEN, "langu
 WRITTEN = 0.04  # share of the narrowest part of a bar in which its number has room
 COLOURED = 6  # languages whose ranks move most
 SPREAD = 0.6  # of the height of a row, over which the pairs of tables are placed
+FEWEST, POINTS = 3, 60
+HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
 
 
 @takes("shares", (Mapping, "difficulties facets"), "the result of langdiff.difficulty_shares")
@@ -223,10 +225,6 @@ def _named(component: str) -> str:
     """Return the name of a component on an axis."""
     first, *facets = component.split(":")
     return " ".join(f"× {WORDS.get(name, name)}" for name in facets) if facets else WORDS[first]
-
-
-FEWEST, POINTS = 3, 60
-HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
 
 
 @takes("plan", "frame percent power()", "a Plan, as langdiff.plan returns it")

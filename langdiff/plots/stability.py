@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 COLOURED = len(SERIES)  # of more editions, the hardest and the easiest are drawn in colour
 OF_SIZES = ("size", "edition", "difficulty", "sd")
+STYLES = (("-", "o"), ("--", "s"), (":", "^"))  # line and marker of each mechanism
+CONNECTED = len(SERIES)  # of more editions, all but the first are points
+APART = 0.16  # of the gap between rates, from one mechanism to the next
+OF_DELETIONS = ("mechanism", "rate", "edition", "bias")
+_SPREAD = 0.7  # of the height of a row, over which its editions are placed
 
 
 @takes("stability", pd.DataFrame, "the table to_frame() of langdiff.experiments.intent_stability")
@@ -84,12 +89,6 @@ def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **sty
     ends = dict(zip(wide.index, wide.to_numpy()[:, -1], strict=True))
     name_line_ends(ax, {str(edition): float(ends[edition]) for edition in styles})
     return finish(ax, "intents (logarithmic)", "difficulty (nats)")
-
-
-STYLES = (("-", "o"), ("--", "s"), (":", "^"))  # line and marker of each mechanism
-CONNECTED = len(SERIES)  # of more editions, all but the first are points
-APART = 0.16  # of the gap between rates, from one mechanism to the next
-OF_DELETIONS = ("mechanism", "rate", "edition", "bias")
 
 
 @takes("bias", pd.DataFrame, "the table to_frame() of langdiff.experiments.deletion_bias")
@@ -195,9 +194,6 @@ def plot_within_languages(spread: "LanguageSpread", ax: Axes | None = None, **st
     means = [values.mean() for _, values in rows]
     ax.plot(means, range(len(rows)), "|", color=RUST, markersize=13, markeredgewidth=2, label="mean")
     return finish(ax, "difficulty (nats)", title=spread.title, keep=["bottom"], legend=True)
-
-
-_SPREAD = 0.7  # of the height of a row, over which its editions are placed
 
 
 @takes("contrasts", "by_kind() to_frame()", "the result of langdiff.experiments.perturbation_contrasts")

@@ -35,6 +35,8 @@ from langdiff.tables.effects import Effects
 
 BINS = 30
 SHARE = 0.9  # of the left half that the longest bar takes
+GAP = 0.6  # between phenomena, in columns
+WIDTH = 0.5  # of a column's marks
 
 
 @takes("abilities", Effects, "abilities of systems and difficulties of items")
@@ -124,10 +126,6 @@ def _write(ax: Axes, at: float, heights: Floats, names: list[str], colour: str, 
             color=colour,
             arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 3},
         )
-
-
-GAP = 0.6  # between phenomena, in columns
-WIDTH = 0.5  # of a column's marks
 
 
 @takes("table", pd.DataFrame, "a table of the scores of constructions")

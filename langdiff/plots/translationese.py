@@ -28,6 +28,7 @@ LABELS = {
     "fertility": "tokens per word",
     "split_words": "share of words that are split",
 }
+LENGTH = "length"
 
 
 @takes(
@@ -203,9 +204,6 @@ def _draw(
         keep=["bottom"],
         legend=len(rows) > 1,
     )
-
-
-LENGTH = "length"
 
 
 @takes(

@@ -14,6 +14,9 @@ from langdiff.tables.intent_info import label_intents
 LEVELS = ("book", "document", "chapter")  # attributes that are used by themselves, the coarsest first
 PLURAL = {name: f"{name}s" for name in (*LEVELS, "intent", "section", "verse", "sentence", "fold", "speaker")}
 NUMBERED = re.compile(r"(.*[^._:/#-])[._:/#-][A-Za-z]{0,5}\.?([0-9]+)")  # doc3_s12, n01-003, GEN.1.3
+ALIKE = 0.05  # p below which neighbouring rows are taken to be alike
+UNEQUAL = 0.01  # p below which editions get dispersions of their own
+DIFFERENT = 0.01  # p below which fixed and random intents are said to differ
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -190,11 +193,6 @@ def nested(finer: pd.Series, coarser: pd.Series) -> bool:
     False
     """
     return bool((coarser.groupby(finer.to_numpy()).nunique() <= 1).all())
-
-
-ALIKE = 0.05  # p below which neighbouring rows are taken to be alike
-UNEQUAL = 0.01  # p below which editions get dispersions of their own
-DIFFERENT = 0.01  # p below which fixed and random intents are said to differ
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,11 @@ from langdiff.errors import ConfigError, DataError, warn
 
 RAISED = ("case", "mark")  # relations of words that become heads, inner before outer
 RAISED_UPOS = ("ADP", "SCONJ")
+COLUMNS = 8  # ID to DEPREL; the last two are not used
+DIGITS = 4000  # at most, in a number: Python reads none of more than 4300
+_SPACES = re.compile(" {2,}")
+_WORD, _INTEGER = re.compile("0|[1-9][0-9]*"), re.compile("0|-?[1-9][0-9]*")
+_RANGE, _EMPTY = re.compile("([1-9][0-9]*)-([1-9][0-9]*)"), re.compile(r"[0-9]+\.[1-9][0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +181,7 @@ def _relation(tree: Tree, word: int) -> str:
     return tree.deprels[word - 1].partition(":")[0]
 
 
-COLUMNS = 8  # ID to DEPREL; the last two are not used
 TreeSource = str | Path | Iterable[str | Path | Tree]
-DIGITS = 4000  # at most, in a number: Python reads none of more than 4300
-_SPACES = re.compile(" {2,}")
-_WORD, _INTEGER = re.compile("0|[1-9][0-9]*"), re.compile("0|-?[1-9][0-9]*")
-_RANGE, _EMPTY = re.compile("([1-9][0-9]*)-([1-9][0-9]*)"), re.compile(r"[0-9]+\.[1-9][0-9]*")
 
 
 class Fault(NamedTuple):

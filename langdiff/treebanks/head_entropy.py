@@ -16,6 +16,9 @@ ROOT = "ROOT"  # used as the part of speech of the root word's head
 UNKNOWN = "_"
 Over = Literal["tokens", "types"]
 ROUNDING = 1e-12  # bits by which equal entropies may differ
+Shape = tuple[str, ...]
+HEAD, START, END = "HEAD", "BOS", "EOS"
+PRIOR = 1.0  # weight of the smoother distribution, in observations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,11 +176,6 @@ def _summarized(types: np.ndarray, counts: np.ndarray, over: Over) -> HeadPosEnt
         zero_share=float(weights[entropy == 0].sum()),
         over=over,
     )
-
-
-Shape = tuple[str, ...]
-HEAD, START, END = "HEAD", "BOS", "EOS"
-PRIOR = 1.0  # weight of the smoother distribution, in observations
 
 
 class ShapeCounts:

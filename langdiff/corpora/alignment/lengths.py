@@ -33,6 +33,17 @@ _CLIPPED = 3  # spreads from the typical length, beyond which a text has no more
 _HEAVIEST = 3  # times the typical weight of an edition
 _LEAST_SPREAD = 1e-3  # of an edition whose texts are copies of others
 NORMAL = 1.4826  # median absolute deviation to standard deviation
+WORST = -2.0  # nats of evidence against an offset that one text can have
+_PIECE = 200  # intents whose correlation is taken at once
+LEAST, GREATEST = 0.5, 0.98  # correlation that is used
+_ENOUGH = 20  # texts of a piece
+_ENOUGH_EDITIONS = 20  # editions whose language is known, for the others to be judged by them
+_NARROWEST, _WIDEST = 0.02, 0.06  # spread of the differences; beyond the latter, texts are too different to be judged
+NOTED, WARNED = 3.5, 5.0  # robust standard scores
+LEAST_LINES = 100  # of which lengths tell anything
+CERTAIN = 3.0  # nats by which the lines named are likelier than all others
+MOST_LINES = 50  # that are named; if more are as likely, the lengths do not tell
+ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -130,12 +141,6 @@ def medians(values: Numbers, axis: int) -> Numbers:
     middle = [np.take_along_axis(ordered, np.maximum(at, 0), axis=axis) for at in ((counts - 1) // 2, counts // 2)]
     found: Numbers = np.where(counts > 0, (middle[0] + middle[1]) / 2, np.nan).squeeze(axis)
     return found
-
-
-WORST = -2.0  # nats of evidence against an offset that one text can have
-_PIECE = 200  # intents whose correlation is taken at once
-LEAST, GREATEST = 0.5, 0.98  # correlation that is used
-_ENOUGH = 20  # texts of a piece
 
 
 def normal_scores(values: Numbers) -> Numbers:
@@ -250,11 +255,6 @@ def evidence(z: Numbers, c: Numbers, correlation: Numbers, max_offset: int) -> N
     return found
 
 
-_ENOUGH_EDITIONS = 20  # editions whose language is known, for the others to be judged by them
-_NARROWEST, _WIDEST = 0.02, 0.06  # spread of the differences; beyond the latter, texts are too different to be judged
-NOTED, WARNED = 3.5, 5.0  # robust standard scores
-
-
 def levels_of(level: Numbers, languages: pd.Series) -> pd.DataFrame:
     """Return how much longer editions are than their languages in FLORES-200.
 
@@ -300,12 +300,6 @@ def _sizes() -> dict[str, int]:
             for name in (edition, edition.partition("_")[0], *others):
                 found.setdefault(name, int(size))
     return found
-
-
-LEAST_LINES = 100  # of which lengths tell anything
-CERTAIN = 3.0  # nats by which the lines named are likelier than all others
-MOST_LINES = 50  # that are named; if more are as likely, the lengths do not tell
-ALPHA = 0.05
 
 
 def advice(lengths: Floats, others: Sequence[Floats], unit: str = "line") -> str:

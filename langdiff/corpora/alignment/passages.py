@@ -15,6 +15,15 @@ from langdiff.base.types import Integers
 from langdiff.corpora.alignment.lengths import Numbers, correlation, log_ratio, shifted
 
 BACK = 4.0  # nats that it costs to be in step again
+KINDS = ("shifted", "moved", "unrelated", "placeholder", "level")  # of passages
+_EQUAL = 0.8  # share of texts that are equal up to digits, in a placeholder
+_ALIKE = 3  # characters by which the lengths of such texts differ at most
+_IN_STEP, _SURE = 0.4, 2.5  # correlation inside a passage; its distance from 0 in standard errors
+_MOVED = 0.7  # correlation of a moved passage
+_MARGIN = 3.0  # nats between the best place and the second
+_DIVIDED = 40  # intents of a passage whose documents may have been moved to different places
+_SAMPLE = 1000  # intents of a passage that are compared with every place
+_WHOLE = 0.9  # share of an edition's texts that counts as all of it
 
 
 def cost_of_leaving(n_intents: int, n_editions: int, max_offset: int, alpha: float) -> float:
@@ -77,17 +86,6 @@ def best_paths(evidence: NDArray[np.floating[Any]], cost: float) -> NDArray[np.i
         path[i] = state
         state = np.where(came[i, state, columns], best[i], state)
     return path
-
-
-KINDS = ("shifted", "moved", "unrelated", "placeholder", "level")  # of passages
-_EQUAL = 0.8  # share of texts that are equal up to digits, in a placeholder
-_ALIKE = 3  # characters by which the lengths of such texts differ at most
-_IN_STEP, _SURE = 0.4, 2.5  # correlation inside a passage; its distance from 0 in standard errors
-_MOVED = 0.7  # correlation of a moved passage
-_MARGIN = 3.0  # nats between the best place and the second
-_DIVIDED = 40  # intents of a passage whose documents may have been moved to different places
-_SAMPLE = 1000  # intents of a passage that are compared with every place
-_WHOLE = 0.9  # share of an edition's texts that counts as all of it
 
 
 @dataclass(frozen=True)

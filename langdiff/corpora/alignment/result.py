@@ -25,6 +25,10 @@ _NAMES = (
     "Revelation"
 )
 _BOOKS = dict(enumerate(_NAMES.split(","), start=1))
+WRONG = ("shifted", "moved", "unrelated", "placeholder")  # kinds of passages that are out of step
+APPLIED = (*WRONG, "repeated", "no words")
+_FOUND = (*APPLIED, "cut")  # what can be left out
+_NAMED = 3  # editions that the headline names
 
 
 def are_verses(intents: pd.Index) -> bool:
@@ -64,12 +68,6 @@ def _verse(verse: str) -> str:
     number = int(verse[:2])
     book = _BOOKS.get(number) or (BOOKS[number - 1] if number <= len(BOOKS) else verse[:2])
     return f"{book} {int(verse[2:5])}:{int(verse[5:])}"
-
-
-WRONG = ("shifted", "moved", "unrelated", "placeholder")  # kinds of passages that are out of step
-APPLIED = (*WRONG, "repeated", "no words")
-_FOUND = (*APPLIED, "cut")  # what can be left out
-_NAMED = 3  # editions that the headline names
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

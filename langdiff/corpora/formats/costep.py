@@ -31,6 +31,7 @@ from langdiff.tables.multitext_building import multitext_from_sources
 UNKNOWN = "und"  # ISO 639-2: undetermined
 _XML_SPACE = re.compile(r"[ \t\r\n]+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+SUFFIXES = suffixes_of(".xml")
 
 
 class Turn(NamedTuple):
@@ -172,9 +173,6 @@ class _Day(Events):
             return
         self._languages.add(language)
         self._text = None if attributes.get("empty") == "yes" else language
-
-
-SUFFIXES = suffixes_of(".xml")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,18 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 _REST_OF_TAG = re.compile(r"""((?:"[^"<]*"|'[^'<]*'|[^<>"'])*)>|([^<>]*)(?:>|(?=<))""")
 _ATTRIBUTE = re.compile(r"""([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*))""")
 _ENDS = {"!--": "-->", "![CDATA[": "]]>"}  # of what is not a tag; of declarations and instructions it is >
+_SETS = ("srcset", "refset", "tstset", "dataset")
+_TEXTS = ("src", "ref", "hyp", "supplemental")  # of a <doc> of a <dataset>
+_PARTS = ("mteval", "collection", "doc", "p", "hl", "h1", "seg")
+# not ISO 639, but found in test sets
+_NOT_ISO = {"chs": "zho", "cht": "zho", "cn": "zho", "cz": "ces", "dk": "dan", "gr": "ell", "jp": "jpn", "ua": "ukr"}
+_NAMES = (  # of NIST's languages, and of those of WMT's first years
+    "arabic:ara chinese:zho czech:ces dari:prs english:eng farsi:fas french:fra german:deu hindi:hin hungarian:hun "
+    "korean:kor pashto:pus persian:fas russian:rus spanish:spa urdu:urd"
+)
+_CODES = _NOT_ISO | dict(pair.split(":") for pair in _NAMES.split())
+_UNKNOWN = frozenset({"", "any", "mul", "un", "und", "xx"})
+_IN_NAME = re.compile(r"\.(?!src|ref|tst)([a-z]{2,3}(?:[-_][a-z]{2,4})?)\.(?:sgml?|xml)(?:\.[a-z0-9]+)?\Z", re.I)
 
 
 def read_sgml(file: File, events: Events, elements: Iterable[str], *, errors: str = "strict") -> None:
@@ -150,20 +162,6 @@ def unescape(text: str) -> str:
 def _character(entity: re.Match[str]) -> str:
     name = entity[0][1:]
     return html.unescape(entity[0]) if name.startswith("#") else html5.get(name, entity[0])
-
-
-_SETS = ("srcset", "refset", "tstset", "dataset")
-_TEXTS = ("src", "ref", "hyp", "supplemental")  # of a <doc> of a <dataset>
-_PARTS = ("mteval", "collection", "doc", "p", "hl", "h1", "seg")
-# not ISO 639, but found in test sets
-_NOT_ISO = {"chs": "zho", "cht": "zho", "cn": "zho", "cz": "ces", "dk": "dan", "gr": "ell", "jp": "jpn", "ua": "ukr"}
-_NAMES = (  # of NIST's languages, and of those of WMT's first years
-    "arabic:ara chinese:zho czech:ces dari:prs english:eng farsi:fas french:fra german:deu hindi:hin hungarian:hun "
-    "korean:kor pashto:pus persian:fas russian:rus spanish:spa urdu:urd"
-)
-_CODES = _NOT_ISO | dict(pair.split(":") for pair in _NAMES.split())
-_UNKNOWN = frozenset({"", "any", "mul", "un", "und", "xx"})
-_IN_NAME = re.compile(r"\.(?!src|ref|tst)([a-z]{2,3}(?:[-_][a-z]{2,4})?)\.(?:sgml?|xml)(?:\.[a-z0-9]+)?\Z", re.I)
 
 
 @dataclass

@@ -15,6 +15,8 @@ from langdiff.corpora.versifications import BOOKS, reference
 from langdiff.errors import option
 from langdiff.tables.multitext import Multitext
 
+CANON = 66  # books; numbers above mean different books in different files
+
 
 @dataclass
 class OpenVerse:
@@ -144,9 +146,6 @@ def read_verses(file: File, events: PlacedEvents, *, errors: str) -> None:
         (fault,) = error.faults
         lost = "" if events.has_ended else f" The verses {events.place()} are lost."
         events.faults.add(file, fault.line, fault.fault + lost, level="rest")
-
-
-CANON = 66  # books; numbers above mean different books in different files
 
 
 class BookEvents(PlacedEvents):

@@ -19,6 +19,8 @@ from langdiff.lm.units.characters import Ids
 FULL_LENGTH = 0.95  # probability that bptt is meant, and not half of it
 SPREAD = 5.0  # standard deviation
 SHORTEST = 5
+LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB
+logger = logging.getLogger(__name__)
 
 
 class Batch(NamedTuple):
@@ -207,11 +209,6 @@ def cut(streams: Tensor, segment: Segment) -> Batch:
     symbols = streams[segment.start : segment.stop + 1]
     lengths = torch.full((symbols.shape[1],), len(symbols) - 1, device=symbols.device)
     return Batch(symbols[:-1], symbols[1:], lengths, rows=None)
-
-
-LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB
-
-logger = logging.getLogger(__name__)
 
 
 class Window(NamedTuple):

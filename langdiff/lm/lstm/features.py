@@ -18,6 +18,9 @@ from langdiff.lm.ngram.kneser_ney import Level, count_grams, lay_out, smooth
 from langdiff.lm.units.characters import Ids
 
 Singles = npt.NDArray[np.float32]
+FOLDS = 10
+RUN = 5  # neighbouring intents that share a fold, as those of a dev or test block do
+GATE = 32  # hidden units of what weighs the n-grams
 
 
 class Change(NamedTuple):
@@ -188,12 +191,6 @@ def _joined(n: int, weights: Sequence[Singles], grams_of: Sequence[tuple[Ids, Id
         added.append(share * factor[row])
         factor *= weight
     return Change(factor, np.concatenate(places), np.concatenate(added))
-
-
-FOLDS = 10
-RUN = 5  # neighbouring intents that share a fold, as those of a dev or test block do
-
-GATE = 32  # hidden units of what weighs the n-grams
 
 
 class Features(NamedTuple):

@@ -34,6 +34,13 @@ from langdiff.regression.fitting.fit import fit
 from langdiff.tables.surprisals import Surprisals
 
 LEVEL = 0.95  # of the intervals
+MOST_DOCUMENTS = 10**12
+MOST_SEEDS = 10_000
+NODES = 200
+NORMAL = 1e6  # degrees of freedom from which t is normal
+CERTAIN = 30.0  # standard errors at which the power is 1
+MANY = 1000.0  # degrees of freedom from which errors of pairs are as good as known
+DRAWS, FEWEST_DRAWS, MOST_NUMBERS = 20_000, 4_000, 5e7  # of the largest difference
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -139,15 +146,6 @@ def spread_of(table: Surprisals, labels: pd.Series | None) -> Spread:
         of_pairs = np.broadcast_to(freedom, (editions, editions))[np.triu_indices(editions, 1)]
         freedom = np.median(of_pairs) * (editions - 1)
     return Spread(float(fitted.difficulty.var(ddof=1)), error, float(np.min(freedom)))
-
-
-MOST_DOCUMENTS = 10**12
-MOST_SEEDS = 10_000
-NODES = 200
-NORMAL = 1e6  # degrees of freedom from which t is normal
-CERTAIN = 30.0  # standard errors at which the power is 1
-MANY = 1000.0  # degrees of freedom from which errors of pairs are as good as known
-DRAWS, FEWEST_DRAWS, MOST_NUMBERS = 20_000, 4_000, 5e7  # of the largest difference
 
 
 @dataclass(frozen=True)

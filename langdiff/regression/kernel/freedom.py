@@ -38,6 +38,8 @@ SHARES_COST = 5e8  # G × J³ up to which every pair's own shares are known
 NUMBERS_AT_A_TIME = 2**20
 
 Source = Literal["exact", "shares", "shares of editions"]
+ROWS = 256  # multiplied at once
+ROUGH = 1e-6  # of the adjustment of an influence, of which only one term is then summed over thousands of intents
 
 
 class Freedom(NamedTuple):
@@ -138,10 +140,6 @@ def _equal(directions: Floats) -> np.ndarray:
     equal: np.ndarray = distance <= 1e-12 * (square[:, None] + square)
     np.fill_diagonal(equal, False)
     return equal
-
-
-ROWS = 256  # multiplied at once
-ROUGH = 1e-6  # of the adjustment of an influence, of which only one term is then summed over thousands of intents
 
 
 class ColumnClusters(RowClusters):

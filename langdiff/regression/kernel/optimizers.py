@@ -14,6 +14,18 @@ from langdiff.regression.kernel.two_way import TwoWay
 GRADIENT_TOLERANCE = 1e-5  # in scaled variables: every parameter within about 1e-5 of its standard error
 ROUND = 40  # iterations before the scales are taken anew; well-behaved tables need fewer
 CORRECTIONS = 20  # pairs kept by L-BFGS; more memory saves evaluations, which cost far more
+NEWTON_TOLERANCE = 1e-8  # the Newton step, in standard errors
+INTENT_TOLERANCE = 1e-6  # the derivative in an intent's size, in its standard errors; rounding is far below
+SLOW = 0.2  # a step that leaves more of the gradient than this asks for the Hessian where it now is
+LEAST_DECREASE = 1e-4  # of what the gradient promises, for a step to be taken whole (Armijo)
+ROUNDING = 1e-9  # of a log-likelihood whose differences are summed row by row
+SHORTEST = 2.0**-20
+LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
+SAME_MODE = 1e-3  # of ln n: two modes are several times their width apart, which with a hundred cells is .1 or less
+MANY_TIMES = 20.0  # as much as a quadratic gain may be exceeded; see `_may_gain`
+NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
+MOST_POLISHING_STEPS = 12  # from where L-BFGS stops, three or four do; kinks of derivatives may ask for more
+POLISHED = 1e-11  # length of a step in standard errors
 
 
 class Likelihood(Protocol):
@@ -145,20 +157,6 @@ def _climb(
         grad_norm=grad_norm,
         message=str(found.message),
     )
-
-
-NEWTON_TOLERANCE = 1e-8  # the Newton step, in standard errors
-INTENT_TOLERANCE = 1e-6  # the derivative in an intent's size, in its standard errors; rounding is far below
-SLOW = 0.2  # a step that leaves more of the gradient than this asks for the Hessian where it now is
-LEAST_DECREASE = 1e-4  # of what the gradient promises, for a step to be taken whole (Armijo)
-ROUNDING = 1e-9  # of a log-likelihood whose differences are summed row by row
-SHORTEST = 2.0**-20
-LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
-SAME_MODE = 1e-3  # of ln n: two modes are several times their width apart, which with a hundred cells is .1 or less
-MANY_TIMES = 20.0  # as much as a quadratic gain may be exceeded; see `_may_gain`
-NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
-MOST_POLISHING_STEPS = 12  # from where L-BFGS stops, three or four do; kinks of derivatives may ask for more
-POLISHED = 1e-11  # length of a step in standard errors
 
 
 class _Point(NamedTuple):

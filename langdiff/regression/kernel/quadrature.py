@@ -16,6 +16,7 @@ ROUNDS = 10  # to a 10^-9 of the interval
 PANELS, NODES = 16, 10
 MOST_STEPS = 100
 FIRST_STEP, FINEST_STEP = 0.5, 1e-6  # of a search for a local maximum
+FARTHEST = 9.0  # standard deviations of the prior; beyond lies 1e-19 of it
 
 
 def peak_between(log_f: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
@@ -134,9 +135,6 @@ def climb(f: Callable[[Floats], Floats], start: Floats) -> Floats:
         if size.max() < FINEST_STEP:
             break
     return best
-
-
-FARTHEST = 9.0  # standard deviations of the prior; beyond lies 1e-19 of it
 
 
 class SizePrior(NamedTuple):

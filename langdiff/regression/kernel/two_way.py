@@ -21,6 +21,7 @@ from langdiff.base.types import Floats, Integers
 
 WIDE = 2000  # editions above which no matrix of editions × editions is made
 SINGULAR = 1e-10  # of the information on one edition, below which the constant has none
+CELLS_AT_A_TIME = 2**18  # 2 MB, which stay in the processor's cache
 
 
 class EliminatedInformation:
@@ -82,9 +83,6 @@ class EliminatedInformation:
         found = vectors / self._own
         found += (((found @ self.mixed.T) @ self._inverse) @ self.mixed) / self._own
         return found
-
-
-CELLS_AT_A_TIME = 2**18  # 2 MB, which stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 NODES = 60
 HALF = float(norm.ppf(0.975))
+ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
+DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", centre="mean")
 
 
 class Rates(NamedTuple):
@@ -150,10 +152,6 @@ def _chain(
     if len(loadings):
         found[:, j, loadings] = of_loading * of_spread * fit.point.spread
     return found
-
-
-ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
-DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", centre="mean")
 
 
 class Crossed:

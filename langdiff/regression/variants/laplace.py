@@ -29,6 +29,12 @@ ROUNDING = 0.3  # of the kink, in standard deviations of residuals: what a sandw
 WIDTHS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)  # to which a sharper kink is rounded off first, in turn
 NARROWEST = 1e-4  # for the kink itself
 ROUGH_WIDTH = 0.03  # for the kink itself in samples of intents
+FIRST_WIDTHS = (
+    0.3,
+    0.1,
+    0.03,
+)  # of the kinks of 2L, from which the search starts: the likelihood may have several maxima
+FARTHEST = 600.0  # nats from its location that a draw may lie; e**710 is more than a float holds
 
 
 @dataclass(frozen=True)
@@ -161,14 +167,6 @@ class Laplace(Variant):
         """Return quantiles of a Laplace distribution of variance 1; see `Variant.quantiles`."""
         quantiles: Floats = laplace(scale=np.sqrt(0.5)).ppf(shares)
         return quantiles
-
-
-FIRST_WIDTHS = (
-    0.3,
-    0.1,
-    0.03,
-)  # of the kinks of 2L, from which the search starts: the likelihood may have several maxima
-FARTHEST = 600.0  # nats from its location that a draw may lie; e**710 is more than a float holds
 
 
 @dataclass(frozen=True)

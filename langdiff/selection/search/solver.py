@@ -13,6 +13,8 @@ from langdiff.base.types import Booleans, Integers
 from langdiff.errors import ConfigError, SolverError, words
 from langdiff.selection.search.problem import Problem, Remainder, collapse, weigh
 
+STEP = 0.9  # fewer intents than so many times those of the next fuller edition are a step down: to another canon
+
 
 class InterruptibleHighs(pulp.HiGHS):  # type: ignore[misc]  # PuLP publishes no types
     """Solver HiGHS that Ctrl-C stops with the best solution so far.
@@ -202,9 +204,6 @@ class Program:
         editions[self.columns[np.array(values) > 0.5]] = True
         status = "optimal" if self.lp.sol_status == pulp.LpSolutionOptimal else "stopped"
         return Answer(status, float(pulp.value(objective)), editions, interrupted)
-
-
-STEP = 0.9  # fewer intents than so many times those of the next fuller edition are a step down: to another canon
 
 
 def representatives(problem: Problem) -> Booleans:
