@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from langdiff.corpora.alignment.consensus import consensus_of
+from langdiff.corpora.alignment.lengths import consensus_of
 from langdiff.corpora.alignment.result import WRONG
 from langdiff.tables.multitext import Multitext
 

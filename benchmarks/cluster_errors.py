@@ -19,12 +19,11 @@ from scipy.stats import norm, t
 from langdiff.regression.kernel.cells import scale_of_cells
 from langdiff.regression.kernel.clusters import RowClusters, covariance_of_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs
-from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import RowInformation, mu_at_mean
+from langdiff.regression.kernel.optimizers import Optimum
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
-from langdiff.regression.variants.cauchy import CauchyCells
-from langdiff.regression.variants.laplace import Laplace, LaplaceCells
+from langdiff.regression.variants.laplace import CauchyCells, Laplace, LaplaceCells
 from langdiff.regression.variants.normal import Normal
 
 INTENTS, EDITIONS, SIGMA = 1000, 5, 0.17

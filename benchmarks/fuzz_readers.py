@@ -39,7 +39,7 @@ from langdiff.corpora import read_frame, read_multitext
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.formats.beblia import BebliaEvents
 from langdiff.corpora.formats.ces import CesText
-from langdiff.corpora.formats.costep_xml import read_day
+from langdiff.corpora.formats.costep import read_day
 from langdiff.corpora.formats.ebible import EbibleText
 from langdiff.corpora.formats.moses import MosesText
 from langdiff.corpora.formats.mteval_documents import read_documents

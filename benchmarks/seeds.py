@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 from langdiff.regression.kernel.two_way import normalized_covariance, solve_two_way
 from langdiff.regression.seeds import combine_seeds
-from langdiff.regression.variants.lognormal import LogNormal
+from langdiff.regression.variants.normal import LogNormal
 from langdiff.tables.effects import Effects
 from langdiff.tables.surprisals import Surprisals
 

@@ -24,9 +24,8 @@ from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.treebanks import ShapeCounts, SimilaritySettings, perturbation_curve
-from langdiff.treebanks.conllu import read_trees
+from langdiff.treebanks.conllu import Tree, read_trees
 from langdiff.treebanks.perturbation import perturb
-from langdiff.treebanks.tree import Tree
 
 ENGLISH = ("en_ewt", "en_gum", "en_lines", "en_partut")
 

@@ -76,8 +76,8 @@ from .regression.outcomes.sampling import OutcomePriors as OutcomePriors
 from .regression.outcomes.sampling import sample_outcomes as sample_outcomes
 from .regression.result import DifficultyFit as DifficultyFit
 from .regression.result import read_fit as read_fit
-from .regression.simulation.draw import Simulation as Simulation
-from .regression.simulation.draw import simulate as simulate
+from .regression.simulation import Simulation as Simulation
+from .regression.simulation import simulate as simulate
 from .regression.stan.draws import diagnose as diagnose
 from .regression.stan.sampling import sample as sample
 from .run.runner import run_experiment as run_experiment

@@ -14,7 +14,7 @@ from langdiff.datasets import bothwell2023, mielke2019
 from langdiff.experiments import deletion_bias, intent_stability, spread_within_languages
 from langdiff.regression import fit_curve, standardized_residuals
 from langdiff.treebanks import measure_treebanks, perturbation_curve
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.treebank import Treebank
 
 MODELS = ("6-grams", "BPE LSTM", "character LSTM")

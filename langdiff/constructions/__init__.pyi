@@ -1,6 +1,4 @@
 # the public names, for type checkers and at run time alike
-from .agreement import Agreement as Agreement
-from .agreement import compare_annotators as compare_annotators
 from .attachment import evaluate_attachment as evaluate_attachment
 from .attachment_scores import AttachmentScores as AttachmentScores
 from .claims import CheckedClaims as CheckedClaims
@@ -8,6 +6,11 @@ from .claims import check_claims as check_claims
 from .evaluation import evaluate as evaluate
 from .gold import GoldTargets as GoldTargets
 from .gold import read_gold as read_gold
+from .gold_sets import Agreement as Agreement
+from .gold_sets import compare_annotators as compare_annotators
+from .gold_sets import constructed_gold as constructed_gold
+from .gold_sets import mined_counts as mined_counts
+from .gold_sets import mined_gold as mined_gold
 from .mining import mine_candidates as mine_candidates
 from .mining import read_vetted as read_vetted
 from .parses import Parses as Parses
@@ -18,7 +21,4 @@ from .rules import default_rules as default_rules
 from .rules import read_rules as read_rules
 from .scores import ConstructionScores as ConstructionScores
 from .scores import order_columns as order_columns
-from .shipped import constructed_gold as constructed_gold
-from .shipped import mined_counts as mined_counts
-from .shipped import mined_gold as mined_gold
 from .study import study_outputs as study_outputs

@@ -15,8 +15,7 @@ from langdiff.base.io import as_path, as_paths
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.constructions.attachment_scores import AttachmentScores
 from langdiff.constructions.gold import GoldTargets
-from langdiff.constructions.graphs import Graph, Word, read_graphs
-from langdiff.constructions.matching import plain
+from langdiff.constructions.graphs import Graph, Word, plain, read_graphs
 from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.treebanks.conllu import read_sentences
 

@@ -1,8 +1,10 @@
-"""Sentences of CoNLL-U with features, heads, and the enhanced graph of DEPS."""
+"""Sentences of CoNLL-U with their enhanced graphs, and where their words are in text divided another way."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +16,20 @@ COLUMNS = 10
 ELSEWHERE = -2  # the head of a word whose head is in another sentence of the gold set; no rule matches it
 SENT_ID = "# sent_id ="
 _EDGE = re.compile(r"([0-9]+(?:[.-][0-9]+)?)((?::[^\d:_\-|][^:|]*)+)")  # 4:nsubj, 8.1:nmod:of
+Token = tuple[str, tuple[int, ...]]  # what is written, and the positions of its words
+Span = tuple[int, int, int]  # first character, last + 1, position of the word
+# How the Penn Treebank's parsers write brackets and quotation marks
+_ESCAPES = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "``": '"',
+    "''": '"',
+}
+_QUOTES = str.maketrans("“”", '""')
 
 
 class Word(NamedTuple):
@@ -162,3 +178,184 @@ def _surface(words: list[Word], ranges: list[tuple[str, int, int]]) -> tuple[tup
     ]
     tokens += [(form, tuple(range(first, last + 1))) for form, first, last in ranges]
     return tuple(sorted(tokens, key=lambda token: token[1]))
+
+
+def plain(word: str) -> str:
+    """Return a word as words are compared: without spaces and case, with one kind of quotation marks.
+
+    Examples
+    --------
+    >>> plain("-LRB-"), plain("“"), plain("New York")
+    ('(', '"', 'newyork')
+    """
+    return _ESCAPES.get(word, "".join(word.split())).translate(_QUOTES).casefold()
+
+
+def spans_of(tokens: Sequence[Token], forms: Sequence[str]) -> tuple[str, list[Span]]:
+    """Return the characters of tokens and the span of each word among them.
+
+    Where the words of a token do not add up to it, each has the span of the whole token.
+
+    Examples
+    --------
+    >>> spans_of([("can", (0,)), ("du", (1, 2))], ["can", "de", "le"])
+    ('candu', [(0, 3, 0), (3, 5, 1), (3, 5, 2)])
+    """
+    spans: list[Span] = []
+    text = ""
+    for token, positions in tokens:
+        written = plain(token)
+        parts = [plain(forms[position]) for position in positions]
+        start, end = len(text), len(text) + len(written)
+        for part, position in zip(parts, positions, strict=True):
+            if "".join(parts) == written:
+                spans.append((start, start + len(part), position))
+                start += len(part)
+            else:
+                spans.append((start, end, position))
+        text += written
+    return text, spans
+
+
+class Stream:
+    """The whole output of a parser as one text without spaces, with the place of each word.
+
+    Parameters
+    ----------
+    graphs : iterable of Graph
+        The parser's sentences, in the order of the text.
+    """
+
+    def __init__(self, graphs: Iterable[Graph]) -> None:
+        self._graphs = tuple(graphs)
+        self._first_words = [0, *accumulate(len(graph.words) for graph in self._graphs)]
+        self._firsts: list[int] = []  # character at which each word begins
+        self._lasts: list[int] = []
+        texts: list[str] = []
+        place = 0
+        for graph in self._graphs:
+            text, spans = spans_of(graph.surface, graph.forms)
+            self._firsts += [place + first for first, _, _ in spans]
+            self._lasts += [place + last for _, last, _ in spans]
+            texts.append(text)
+            place += len(text)
+        self._text = "".join(texts)
+        self._begins, self._ends = set(self._firsts), set(self._lasts)
+        self._sentences = {0, *accumulate(map(len, texts))}
+
+    def find(self, texts: Mapping[str, str], wanted: Collection[str]) -> dict[str, Graph]:
+        """Return what the parser says of some sentences of a gold set.
+
+        Parameters
+        ----------
+        texts : mapping from str to str
+            Characters of all sentences of the gold set, as `plain` gives them, in the order of the text.
+        wanted : collection of str
+            Sentences to find.
+
+        Returns
+        -------
+        dict from str to Graph
+            Analyses of the sentences that were found, with the parser's own division into words. A sentence that the
+            parser left out is not found within a longer one of the gold set.
+        """
+        alike: dict[str, list[str]] = {}
+        for item, text in texts.items():
+            alike.setdefault(text, []).append(item)
+        places: dict[str, int] = {}
+        for text, items in alike.items():
+            for starts in self._occurrences(text):
+                if len(starts) == len(items):
+                    places |= dict(zip(items, starts, strict=True))
+                    break
+        places = _apart(places, texts)
+        end = -1
+        for item, text in texts.items():  # of texts that come more often: the one after the sentence before
+            if item not in places and end >= 0 and text and self._text.startswith(text, end):
+                places[item] = end
+            end = places[item] + len(text) if item in places else -1
+        places = _apart(places, texts)
+        pieces = {item: self._piece(item, places[item], len(texts[item])) for item in wanted if item in places}
+        # a word that reaches into the next sentence belongs to neither
+        return {item: own for item, own in pieces.items() if spans_of(own.surface, own.forms)[0] == texts[item]}
+
+    def _occurrences(self, text: str) -> Iterable[list[int]]:
+        """Yield the places of a text by three rules: between words, at the beginning of a sentence, and anywhere."""
+        found = []
+        place = self._text.find(text) if text else -1
+        while place >= 0:
+            found.append(place)
+            place = self._text.find(text, place + 1)
+        yield [start for start in found if start in self._begins and start + len(text) in self._ends]
+        yield [start for start in found if start in self._sentences]
+        yield found
+
+    def _piece(self, item: str, first: int, characters: int) -> Graph:
+        """Return the words that overlap some characters as one sentence."""
+        begin = bisect_right(self._lasts, first)
+        end = bisect_left(self._firsts, first + characters)
+        numbers = range(bisect_right(self._first_words, begin) - 1, bisect_left(self._first_words, end))
+        parts = [_part(self._graphs[number], self._first_words[number] - begin, end - begin) for number in numbers]
+        return replace(
+            parts[0],
+            item=item,
+            words=tuple(word for part in parts for word in part.words),
+            surface=tuple(token for part in parts for token in part.surface),
+            empty=tuple(node for part in parts for node in part.empty),
+        )
+
+
+def _apart(places: Mapping[str, int], texts: Mapping[str, str]) -> dict[str, int]:
+    """Return the places of texts without those within a longer text, whose words are of that text alone.
+
+    Examples
+    --------
+    >>> _apart({"s1": 7, "s2": 0, "s3": 12}, {"s1": "stop!", "s2": "hesaid:stop!", "s3": "no."})
+    {'s2': 0, 's3': 12}
+    """
+    spans = {item: (first, first + len(texts[item])) for item, first in places.items()}
+    outer, furthest = set(), -1
+    for first, last in sorted(set(spans.values()), key=lambda span: (span[0], -span[1])):
+        if last > furthest:
+            outer.add((first, last))
+            furthest = last
+    return {item: first for item, first in places.items() if spans[item] in outer}
+
+
+def _part(graph: Graph, shift: int, length: int) -> Graph:
+    """Return the words of a sentence whose positions, moved by `shift`, are below `length`."""
+
+    def edges(given: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        return tuple((_moved(head, shift, length), relation) for head, relation in given)
+
+    words = [
+        word._replace(head=int(_moved(str(word.head), shift, length)), enhanced=edges(word.enhanced))
+        for place, word in enumerate(graph.words, shift)
+        if 0 <= place < length
+    ]
+    tokens = [
+        (token, tuple(place + shift for place in own if 0 <= place + shift < length)) for token, own in graph.surface
+    ]
+    nodes = [(_moved(name, shift, length), edges(own)) for name, own in graph.empty]
+    return replace(
+        graph,
+        words=tuple(words),
+        surface=tuple((token, own) for token, own in tokens if own),
+        empty=tuple(node for node in nodes if node[0] != str(ELSEWHERE)),
+    )
+
+
+def _moved(node: str, shift: int, length: int) -> str:
+    """Return the name of a node of the enhanced graph in a sentence that begins `shift` words later.
+
+    Examples
+    --------
+    >>> _moved("3", 10, 20), _moved("-1", 10, 20), _moved("4.1", 10, 20), _moved("3", 10, 12)
+    ('13', '-1', '14.1', '-2')
+    """
+    number, point, minor = node.partition(".")
+    place = int(number)
+    if not point:
+        return node if place < 0 else str(place + shift) if 0 <= place + shift < length else str(ELSEWHERE)
+    # 8.1 comes after the word that CoNLL-U calls 8
+    return f"{place + shift}.{minor}" if 0 <= place + shift <= length else str(ELSEWHERE)

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple, cast, get_args
 from langdiff.base.io import as_paths, read_lines
 from langdiff.base.signature import short_hash
 from langdiff.constructions.gold import read_sentences
-from langdiff.constructions.graphs import Graph, read_graphs
-from langdiff.constructions.matching import Stream, Token, plain, spans_of
+from langdiff.constructions.graphs import Graph, Stream, Token, plain, read_graphs, spans_of
 from langdiff.errors import ConfigError, DataError, listing
 
 ShapeName = Literal["gr", "stanford", "triples", "conllu"]

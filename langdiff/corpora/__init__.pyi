@@ -1,8 +1,6 @@
 # the public names, for type checkers and at run time alike
 from .alignment.check import check_alignment as check_alignment
 from .alignment.result import Alignment as Alignment
-from .counts import CostepStatistics as CostepStatistics
-from .counts import corpus_sizes as corpus_sizes
 from .download import fetch as fetch
 from .formats.costep import costep_statistics as costep_statistics
 from .formats.format import Format as Format
@@ -11,6 +9,8 @@ from .formats.format import Reading as Reading
 from .formats.registry import read_multitext as read_multitext
 from .formats.registry import write_multitext as write_multitext
 from .frame import read_frame as read_frame
+from .origin import CostepStatistics as CostepStatistics
+from .origin import corpus_sizes as corpus_sizes
 from .origin import native_share as native_share
 from .perturbation import perturb as perturb
 from .synthetic.automaton import Automaton as Automaton

@@ -9,9 +9,15 @@ from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
 from langdiff.base.types import OnError, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
-from langdiff.discourse.formats.dis import DisReader, write_dis
-from langdiff.discourse.formats.lists import read_attachments, span_draft, write_attachments, write_spans
-from langdiff.discourse.formats.rst_xml import rst_xml_draft, write_rst_xml
+from langdiff.discourse.plain_text import (
+    DisReader,
+    read_attachments,
+    span_draft,
+    write_attachments,
+    write_dis,
+    write_spans,
+)
+from langdiff.discourse.rst_xml import rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 

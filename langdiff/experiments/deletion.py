@@ -17,7 +17,7 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.experiments.cautions import missing_by_design, warns_caller
 from langdiff.regression import DifficultyFit, fit
-from langdiff.regression.simulation.draw import Mechanism, draw_missing
+from langdiff.regression.simulation import Mechanism, draw_missing
 from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.regression.variants import PlainModel, find_variant, own_numbers
 from langdiff.regression.variants.variant import Variant

@@ -10,10 +10,14 @@ from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.parallelism.documents import Document, enclosing_first, nesting
-from langdiff.parallelism.formats.brat import brat_texts, read_brat
-from langdiff.parallelism.formats.table import read_token_table, write_token_table
-from langdiff.parallelism.formats.text_xml import read_text_xml, write_text_xml
-from langdiff.parallelism.formats.word_xml import read_word_xml, write_essay_xml, write_word_xml
+from langdiff.parallelism.running_text import brat_texts, read_brat, read_text_xml, write_text_xml
+from langdiff.parallelism.word_xml import (
+    read_token_table,
+    read_word_xml,
+    write_essay_xml,
+    write_token_table,
+    write_word_xml,
+)
 
 ParallelismFormat = Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"]
 ParallelismSource = str | Path | Iterable[str | Path]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.parity.means import MEAN, two_way_premiums
+from langdiff.parity.result import MEAN, two_way_premiums
 from langdiff.parity.tokenizers import Tokenizer, efficiencies, encoder_of, tokenize_texts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
@@ -43,7 +43,7 @@ class Quotient:
 
 @dataclass(frozen=True, eq=False)
 class AgainstMean(Quotient):
-    """Totals relative to those of the mean edition; see `langdiff.parity.means`.
+    """Totals relative to those of the mean edition; see `langdiff.parity.result`.
 
     Attributes
     ----------

@@ -22,8 +22,7 @@ from langdiff.parity.counting import (
     named_sources,
     place_of,
 )
-from langdiff.parity.means import MEAN
-from langdiff.parity.result import Parity
+from langdiff.parity.result import MEAN, Parity
 from langdiff.parity.tokenizers import USUAL_ALPHA, check_alpha
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering

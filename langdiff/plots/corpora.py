@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, FAINT, GREY, RUST, axes_of, finish, plain_log_ticks, takes, text_size
-from langdiff.plots._groups import Color, Order, arrange, colours_of
-from langdiff.plots._rows import in_columns, name_rows, row_axes
+from langdiff.plots._rows import Color, Order, arrange, colours_of, in_columns, name_rows, row_axes
 
 if TYPE_CHECKING:
     from langdiff.tables.multitext import Multitext

@@ -29,9 +29,8 @@ from langdiff.plots._axes import (
     takes,
     text_size,
 )
-from langdiff.plots._groups import Color, Order, arrange, colours_of
 from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
-from langdiff.plots._rows import in_columns, row_axes
+from langdiff.plots._rows import Color, Order, arrange, colours_of, in_columns, row_axes
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects

@@ -1,5 +1,6 @@
-"""The multitext and the model as a schematic table (Mielke et al. 2019, Figure 1)."""
+"""The multitext as a schematic table (Mielke et al. 2019, Figure 1), its selection, and its check of alignment."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,19 +8,54 @@ import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.plots._axes import FAINT, GREY, INK, LETTER, axes_of, finish, size_of, takes, text_size
+from langdiff.plots._axes import (
+    BLUE,
+    DASHED,
+    FAINT,
+    GREEN,
+    GREY,
+    INK,
+    LETTER,
+    RUST,
+    SKY,
+    VIOLET,
+    add_colorbar,
+    axes_of,
+    finish,
+    size_of,
+    takes,
+    text_size,
+)
 from langdiff.plots._names import shorten
+from langdiff.plots._rows import name_rows
+from langdiff.plots.corpora import mark_books
 
 if TYPE_CHECKING:
+    from langdiff.corpora.alignment.result import Alignment
     from langdiff.regression.result import DifficultyFit
+    from langdiff.selection.result import ParetoFront, Selection
     from langdiff.tables.surprisals import Surprisals
+
 
 GAP = 0.25  # between the table and its margins, in cells
 DARKEST = 0.75  # of the colour map, so that numbers can be read
 NAME = 12  # characters of the name of a row
+CLOSED = {  # colour and marker
+    "hull": (GREY, "o"),
+    "reduction": (SKY, "s"),
+    "branching": (GREEN, "^"),
+    "relaxation": (BLUE, "D"),
+    "program": (VIOLET, "v"),
+    "open": (RUST, "X"),
+}
+_MOST = 60  # editions that are drawn
+_BOUND = 1.5  # nats; most documents fit by one
+_NARROWEST = 0.006  # width of an outline, as a part of the axes
+_CHAPTER = re.compile(r"([0-9A-Z]{3}) [0-9]+")
 
 
 @takes("surprisals", (pd.DataFrame, "bits"), "Surprisals, or a frame of bits")
@@ -135,3 +171,180 @@ def _draw_margins(ax: Axes, bits: pd.DataFrame, fit: "DifficultyFit", style: dic
 
 def _bits(value: float) -> str:
     return "" if np.isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+@takes("front", "points best()", "the result of langdiff.pareto_front")
+def plot_pareto_front(front: "ParetoFront", ax: Axes | None = None, *, min_intents: int = 1, **style: Any) -> Axes:
+    """Draw the most intents against the number of editions (or languages) that share them.
+
+    Parameters
+    ----------
+    front : ParetoFront
+        Result of `langdiff.pareto_front`. Each dot is a number of editions, filled where it is proven best; a grey
+        line shows the bound where it is higher. The curve through the largest product joins all selections with
+        the same product.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    min_intents : int
+        Least number of intents of the selection that is marked.
+    **style
+        Settings for ``Axes.plot`` of the proven dots, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    InfeasibleError
+        If no point of the front has `min_intents` intents.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ja", None], "eng": ["yes", "no"]}, index=["1", "2"])
+    >>> axes = plot_pareto_front(ld.pareto_front(ld.read_frame(texts)))
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('editions', 'intents that all of them have')
+    """
+    ax = axes_of(ax, 7, 4.2)
+    points = front.points
+    units, intents, proven = points.index.to_numpy(), points["intents"].to_numpy(), points["proven"].to_numpy()
+    if not proven.all():
+        ax.plot(units, points["intents_at_most"], color=GREY, linewidth=1.2, label="upper bound", zorder=1)
+        ax.plot(units[~proven], intents[~proven], "o", color=BLUE, mfc="white", ms=4, label="best found", zorder=2)
+    usual: dict[str, Any] = {"marker": "o", "linestyle": "", "color": BLUE, "markersize": 4, "label": "proven best"}
+    ax.plot(units[proven], intents[proven], **(usual | style))
+    most, shared = front.best(min_intents)
+    top = 1.06 * intents.max()
+    curve = np.linspace(max(most * shared / top, 0.5), units[-1] + 0.5, 400)
+    ax.plot(curve, most * shared / curve, color=RUST, linewidth=1, linestyle=DASHED, zorder=1)
+    ax.plot(most, shared, "D", color=RUST, markersize=7, zorder=4, label=f"largest product: {most:,} × {shared:,}")
+    if min_intents > 1:
+        ax.axhline(min_intents, color=INK, linewidth=0.8, linestyle=":", label=f"at least {min_intents:,} intents")
+    ax.set(xlim=(0, units[-1] + 1), ylim=(0, top))
+    return _with_legend(ax, str(points.index.name), "intents that all of them have")
+
+
+@takes("selection", "certificate value upper_bound", "a Selection, as langdiff.select returns it")
+def plot_certificate(selection: "Selection", ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw upper bounds of the objective by number of editions (or languages), with their proofs.
+
+    Parameters
+    ----------
+    selection : Selection
+        Selection from `langdiff.select`; the dashed line is the objective reached.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot`` of the dots, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    AttributeError
+        If Matplotlib does not know a setting in `style`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import langdiff as ld
+    >>> texts = pd.DataFrame({"deu": ["ja", None], "eng": ["yes", "no"]}, index=["1", "2"])
+    >>> axes = plot_certificate(ld.select(ld.read_frame(texts)))
+    >>> axes.get_ylabel()
+    'editions × intents, at most'
+    """
+    ax = axes_of(ax, 7, 4.2)
+    certificate = selection.certificate
+    for closed, rows in certificate.groupby("closed", sort=False):
+        colour, marker = CLOSED[str(closed)]
+        usual: dict[str, Any] = {"marker": marker, "linestyle": "", "color": colour, "markersize": 4}
+        label = "open" if closed == "open" else f"closed by {closed}"
+        ax.plot(rows.index, rows["bound"], **(usual | {"label": label} | style))
+    ax.axhline(selection.value, color=RUST, linewidth=1, linestyle=DASHED, label=f"reached: {selection.value:,}")
+    top = 1.3 * max(selection.value, selection.upper_bound)  # bounds far above were closed by min_intents
+    ax.set(xlim=(0, certificate.index[-1] + 1), ylim=(0, top))
+    counted = str(certificate.index.name)
+    return _with_legend(ax, counted, f"{counted} × intents, at most")
+
+
+def _with_legend(ax: Axes, xlabel: str, ylabel: str) -> Axes:
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    return finish(ax, xlabel, ylabel, legend=True)
+
+
+@takes("alignment", "fit passages editions", "the result of langdiff.corpora.check_alignment")
+def plot_alignment(alignment: "Alignment", ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw how well the texts of every document fit those of the other editions, and outline passages that do not.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        Result of `langdiff.corpora.check_alignment`. Editions with passages that do not fit come first, then those that
+        fit least; at most 60 are drawn.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure, as high as the number of editions needs.
+    **style
+        Settings for ``Axes.imshow``, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on. Passages in step but of another length are outlined in grey.
+
+    Raises
+    ------
+    DataError
+        If there is no document.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> multitext = ld.corpora.synthesize(300, 4, seed=1).multitext
+    >>> axes = plot_alignment(ld.corpora.check_alignment(multitext))
+    >>> axes.get_title(loc="left")
+    'no passage of 4 editions is out of step'
+    """
+    if not alignment.fit.size:
+        raise DataError("nothing to draw: there is no edition or no document.")
+    worst = alignment.editions["worst"]
+    order = np.lexsort([alignment.fit.mean(axis=1).to_numpy(), -worst.to_numpy()])
+    fit = alignment.fit.iloc[order[:_MOST]]
+    rows, columns = fit.shape
+    ax = axes_of(ax, 9.0, max(1.6 + 0.16 * rows, 2.4))
+    colours = colormaps["RdBu"].with_extremes(bad=FAINT)
+    usual: dict[str, Any] = {"cmap": colours, "vmin": -_BOUND, "vmax": _BOUND, "aspect": "auto"}
+    usual |= {"interpolation": "nearest", "extent": (0, columns, rows - 0.5, -0.5)}
+    image = ax.imshow(np.ma.masked_invalid(fit.to_numpy()), **(usual | style))
+    at = {str(name): place for place, name in enumerate(fit.columns)}
+    row_of = {edition: row for row, edition in enumerate(fit.index)}
+    passages: list[Any] = list(alignment.passages.itertuples())
+    for passage in passages:
+        if passage.edition in row_of:
+            begin, end = at[passage.first_document], at[passage.last_document] + 1
+            width = max(end - begin, _NARROWEST * columns)
+            corner = (begin + end - width) / 2, row_of[passage.edition] - 0.5
+            of_level = passage.kind == "level"
+            edge: dict[str, Any] = {"edgecolor": GREY if of_level else INK, "linewidth": 0.6 if of_level else 1.2}
+            ax.add_patch(Rectangle(corner, width, 1, fill=False, **edge))
+    name_rows(ax, fit.index)
+    ax.tick_params(axis="y", length=0)
+    chapters = [_CHAPTER.fullmatch(str(name)) for name in fit.columns]
+    books = [match[1] for match in chapters if match]
+    if not (len(books) == columns and mark_books(ax, books)):
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+    add_colorbar(ax, image, "fit (nats per text; below 0: not in step)")
+    wrong = int((worst > 0).sum())
+    total = len(alignment.fit)
+    title = f"{wrong} of {total} editions have passages out of step"
+    if not wrong:
+        title = f"no passage of {total} editions is out of step"
+    others = f" ({total - rows} that fit better are not drawn)" if total > rows else ""
+    return finish(ax, "chapters" if books else "documents", f"editions{others}", title, keep=[])

@@ -1,4 +1,4 @@
-"""Shares of the variance of difficulties, and what lies behind them: ranks, correlations, stable difficulties."""
+"""Shares of the variance of difficulties, what lies behind them, and power over the number of intents."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.plots._axes import (
     BLUE,
+    FAINT,
     GREEN,
     GREY,
     INK,
@@ -30,6 +31,8 @@ from langdiff.plots.difficulty import plot_difficulties
 
 if TYPE_CHECKING:
     from langdiff.regression.components.difficulty_shares import DifficultyShares
+    from langdiff.regression.components.planning import Plan
+
 
 LANGUAGE, CORPUS = "language", "corpus"
 WORDS = {LANGUAGE: "the language's own", "lm": "language model"}
@@ -38,6 +41,8 @@ COLOURS = {LANGUAGE: BLUE, "language:corpus": RUST, "language:lm": GREEN, "langu
 WRITTEN = 0.04  # share of the narrowest part of a bar in which its number has room
 COLOURED = 6  # languages whose ranks move most
 SPREAD = 0.6  # of the height of a row, over which the pairs of tables are placed
+FEWEST, POINTS = 3, 60
+HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
 
 
 @takes("shares", (Mapping, "difficulties facets"), "the result of langdiff.difficulty_shares")
@@ -148,7 +153,7 @@ def _parts(share: pd.Series) -> pd.Series:
 
 def _draw_ranks(shares: "DifficultyShares", ax: Axes | None, style: dict[str, Any]) -> Axes:
     corpora = _corpora(shares)
-    ranks = _by_corpus(shares.difficulties, corpora).rank(ascending=False, method="first")
+    ranks = shares.difficulties.T.groupby(corpora, sort=False).mean().T.rank(ascending=False, method="first")
     each = shares.difficulties.rank(ascending=False, method="first")
     lowest, highest = (getattr(each.T.groupby(corpora, sort=False), side)().T for side in ("min", "max"))
     moves = ranks.max(axis=1) - ranks.min(axis=1)
@@ -207,11 +212,6 @@ def _corpora(shares: "DifficultyShares") -> pd.Series:
     return corpora
 
 
-def _by_corpus(difficulties: pd.DataFrame, corpora: pd.Series) -> pd.DataFrame:
-    """Return the mean difficulty of each language in each corpus."""
-    return difficulties.T.groupby(corpora, sort=False).mean().T
-
-
 KINDS: dict[str, Callable[[Any, Axes | None, dict[str, Any]], Axes]] = {
     "shares": _draw_shares,
     "stacked": _draw_stacked,
@@ -225,3 +225,62 @@ def _named(component: str) -> str:
     """Return the name of a component on an axis."""
     first, *facets = component.split(":")
     return " ".join(f"× {WORDS.get(name, name)}" for name in facets) if facets else WORDS[first]
+
+
+@takes("plan", "frame percent power()", "a Plan, as langdiff.plan returns it")
+def plot_power(plan: "Plan", ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the power over the number of intents, one curve per difference in percent.
+
+    Parameters
+    ----------
+    plan : Plan
+        Result of `langdiff.plan`. A line shows the power that was asked for.
+    ax : Axes, optional
+        Axes to draw on; by default those of a new figure.
+    **style
+        Settings for ``Axes.plot`` of the curves, which override the defaults.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    DataError
+        If `plan` is something else.
+    AttributeError
+        If Matplotlib's lines do not have a setting.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> axes = plot_power(ld.plan(5, noise=0.17))
+    >>> axes.get_ylabel()
+    'power'
+    """
+    ax = axes_of(ax, 6.0, 4.2)
+    counts = plan.frame["n_documents"]
+    known = counts[np.isfinite(counts)]
+    most = 2 * float(known.max()) if len(known) else 1e5
+    documents = np.unique(np.geomspace(FEWEST, max(most, 10 * FEWEST), POINTS).round())
+    heights = np.linspace(*HEIGHTS, len(plan.frame))
+    for percent, colour, height in zip(plan.frame.index, SERIES[: len(MARKERS)], heights, strict=False):
+        power = np.array([plan.power(count, percent) for count in documents])
+        usual: dict[str, Any] = {"color": colour, "linewidth": 2.0 if percent == plan.percent else 1.2}
+        ax.plot(documents * plan.per_document, power, **(usual | style))
+        place = min(int(np.searchsorted(power, height)), len(power) - 1)  # the end of a curve that stays below
+        ax.annotate(
+            f"{percent:g} %",
+            (documents[place] * plan.per_document, power[place]),
+            ha="center" if power[place] >= height else "right",
+            va="center",
+            color=colour,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+        )
+    ax.axhline(plan.wanted, color=FAINT, linewidth=0.8, zorder=0)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlim(documents[0] * plan.per_document, documents[-1] * plan.per_document)
+    ax.set_ylim(0, 1.02)
+    return finish(ax, "intents (logarithmic)", "power")

@@ -29,8 +29,8 @@ from .fitting.integrated import Random as Random
 from .kernel.estimate import Optimizer as Optimizer
 from .result import DifficultyFit as DifficultyFit
 from .result import read_fit as read_fit
-from .simulation.draw import Simulation as Simulation
-from .simulation.draw import simulate as simulate
+from .simulation import Simulation as Simulation
+from .simulation import simulate as simulate
 from .stan.draws import diagnose as diagnose
 from .stan.draws import posterior_table as posterior_table
 from .stan.posterior import Priors as Priors
@@ -39,8 +39,8 @@ from .stan.sampling import approximate as approximate
 from .stan.sampling import sample as sample
 from .underserved import Underserved as Underserved
 from .variants.blunders import Blunders as Blunders
-from .variants.cauchy import Cauchy as Cauchy
+from .variants.laplace import Cauchy as Cauchy
 from .variants.laplace import Laplace as Laplace
-from .variants.lognormal import LogNormal as LogNormal
+from .variants.normal import LogNormal as LogNormal
 from .variants.normal import Normal as Normal
 from .variants.variant import Variant as Variant

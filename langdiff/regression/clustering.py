@@ -8,7 +8,7 @@ import pandas as pd
 
 from langdiff.base.signature import short_hash
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.regression.units import LEVELS, IndependentUnits, Level, levels_of, nested
+from langdiff.regression.audit import LEVELS, IndependentUnits, Level, levels_of, nested
 from langdiff.tables.intent_info import label_intents
 
 FEWEST_CLUSTERS = 5  # found by default; below it, smaller ones within them are looked for

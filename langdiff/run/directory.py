@@ -160,7 +160,7 @@ def is_published(manifest: Mapping[str, Any], stage: Path, directory: Path, *, t
         REPORT in drawn
         and _lasting(old, trained) == _lasting(parse_json(json.dumps(manifest)), trained)
         and set(new) == set(known.files) - drawn
-        and all(_hash(path) == known.files[name] for name, path in new.items() if name != MANIFEST)
+        and all(hash_files(path) == known.files[name] for name, path in new.items() if name != MANIFEST)
         and not known.damage()
     )
 
@@ -173,10 +173,6 @@ def _lasting(manifest: Mapping[str, Any], trained: Iterable[str]) -> dict[str, A
         "selection": re.sub(r", in [\d.]+ s", "", manifest["selection"] or ""),
     }
     return {**manifest, **changing}
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def caches(directory: Path, folds: int | None) -> list[Path]:

@@ -1,5 +1,7 @@
 # the public names, for type checkers and at run time alike
+from .head_entropy import ShapeCounts as ShapeCounts
 from .head_entropy import head_pos_entropy as head_pos_entropy
+from .head_entropy import score_trees as score_trees
 from .measures import TreebankMeasures as TreebankMeasures
 from .measures import dependency_length as dependency_length
 from .measures import measure_treebanks as measure_treebanks
@@ -10,8 +12,6 @@ from .perturbation import perturbation_curve as perturbation_curve
 from .profile import TreebankProfile as TreebankProfile
 from .profile import profile_treebank as profile_treebank
 from .reordering import reorder as reorder
-from .shapes import ShapeCounts as ShapeCounts
-from .shapes import score_trees as score_trees
 from .tables import SimilaritySettings as SimilaritySettings
 from .treebank import read_treebank as read_treebank
 from .udpipe import UDPipeParser as UDPipeParser

@@ -12,9 +12,8 @@ from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.errors import ConfigError, DataError, option
-from langdiff.treebanks.conllu import TreeSource, read_trees
+from langdiff.treebanks.conllu import Tree, TreeSource, read_trees, with_function_heads
 from langdiff.treebanks.head_entropy import HeadPairs, Over
-from langdiff.treebanks.tree import Tree, with_function_heads
 from langdiff.treebanks.treebank import file_name, refuse_equal_names
 
 Heads = Literal["content", "function"]
@@ -53,7 +52,7 @@ def dependency_length(source: TreeSource, *, heads: Heads = "content", punctuati
         CoNLL-U files of one corpus (see `langdiff.read_treebank`), or trees.
     heads : {"content", "function"}
         Heads of the trees: content words, as in Universal Dependencies, or adpositions and subordinators;
-        see `langdiff.treebanks.tree.with_function_heads`.
+        see `langdiff.treebanks.conllu.with_function_heads`.
     punctuation : bool
         Whether trees keep words whose relation is ``punct``. If not, such words are neither measured nor
         counted between a word and its head (`Tree.without_punctuation`).
@@ -148,7 +147,7 @@ class TreebankMeasures(Result):
 
     Examples
     --------
-    >>> from langdiff.treebanks.tree import Tree, with_function_heads
+    >>> from langdiff.treebanks.conllu import Tree, with_function_heads
     >>> tree = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
     >>> measures = measure_treebanks({"eng": [tree]})
     >>> measures
@@ -220,7 +219,7 @@ def measure_treebanks(
 
     Examples
     --------
-    >>> from langdiff.treebanks.tree import Tree, with_function_heads
+    >>> from langdiff.treebanks.conllu import Tree, with_function_heads
     >>> tree = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
     >>> measure_treebanks({"eng": [tree]}).to_frame()[["treebank", "words", "dependency_length"]]
       treebank  words  dependency_length

@@ -224,7 +224,7 @@ def compare_treebanks(
 
     Examples
     --------
-    >>> from langdiff.treebanks.tree import Tree
+    >>> from langdiff.treebanks.conllu import Tree
     >>> bark = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
     >>> sleep = Tree(("cats", "sleep", "here"), ("NOUN", "VERB", "ADV"), (2, 0, 2), ("nsubj", "root", "advmod"))
     >>> dogs, cats = Treebank.from_trees([bark] * 9, name="dogs"), Treebank.from_trees([sleep] * 9, name="cats")

@@ -59,7 +59,7 @@ def perturb(
 
     Examples
     --------
-    >>> from langdiff.treebanks.tree import Tree
+    >>> from langdiff.treebanks.conllu import Tree
     >>> tree = Tree(("I", "run"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))
     >>> corpus = Treebank.from_trees([tree], name="eng")
     >>> perturb(corpus, 1.0, kind="order", seed=0).parents
@@ -204,7 +204,7 @@ def perturbation_curve(
 
     Examples
     --------
-    >>> from langdiff.treebanks.tree import Tree
+    >>> from langdiff.treebanks.conllu import Tree
     >>> bark = Tree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
     >>> eat = Tree(("dogs", "eat", "them"), ("NOUN", "VERB", "PRON"), (2, 0, 2), ("nsubj", "root", "obj"))
     >>> corpus = Treebank.from_trees([bark, eat] * 20, name="dogs")

@@ -133,7 +133,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
 
     Examples
     --------
-    >>> from langdiff.treebanks.tree import Tree
+    >>> from langdiff.treebanks.conllu import Tree
     >>> tree = Tree(("dogs", "bark", "."), ("NOUN", "VERB", "PUNCT"), (2, 0, 2), ("nsubj", "root", "punct"))
     >>> profile = profile_treebank(Treebank.from_trees([tree], name="eng"))
     >>> profile.tables["size"].to_dict(), profile.tables["matrix"].to_dict()

@@ -12,8 +12,7 @@ from langdiff.base.io import as_path
 from langdiff.base.seeds import keyed_random, seed_number
 from langdiff.base.types import Reordering
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.treebanks.conllu import Fault, read_sentences, sentence_tree, warn_left_out, word_number
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Fault, Tree, read_sentences, sentence_tree, warn_left_out, word_number
 
 if TYPE_CHECKING:
     from langdiff.tables.multitext import Multitext

@@ -14,8 +14,7 @@ from langdiff.base.io import as_paths
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, warn
-from langdiff.treebanks.conllu import Fault, read_conllu
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Fault, Tree, read_conllu
 
 Codes = npt.NDArray[np.int32]
 Paths = str | Path | Iterable[str | Path]

@@ -9,8 +9,8 @@ from .association.regression import regress as regress
 from .association.result import Correlations as Correlations
 from .association.result import adjust as adjust
 from .association.result import benjamini_hochberg as benjamini_hochberg
-from .genealogy.glottolog import read_glottolog as read_glottolog
-from .genealogy.tree import read_tree as read_tree
+from .family_tree import read_tree as read_tree
+from .glottolog import read_glottolog as read_glottolog
 from .predictors.languages import LanguageTable as LanguageTable
 from .predictors.languages import language_table as language_table
 from .predictors.table import Predictors as Predictors

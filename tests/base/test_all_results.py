@@ -20,7 +20,7 @@ from langdiff import parallelism
 from langdiff.base.encoding import Kept
 from langdiff.errors import LangdiffWarning
 from langdiff.run.analysis import Analysis, Figure
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.treebank import Treebank
 from langdiff.typology.predictors.wals import Wals
 from tests.golden.make import AREAS, all_cases

@@ -19,7 +19,7 @@ from langdiff.lm.lstm.loop import Randomness
 from langdiff.regression import Bootstrap
 from langdiff.regression.seeds import combine_seeds
 from langdiff.regression.variants.variant import Variant
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.treebank import Treebank
 
 PACKAGE = Path(ld.__file__).parent

@@ -14,8 +14,7 @@ from langdiff.discourse import (
     tree_of_attachments,
     write_discourse,
 )
-from langdiff.discourse.formats.dis import write_dis
-from langdiff.discourse.formats.lists import write_spans
+from langdiff.discourse.plain_text import write_dis, write_spans
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import shapes, tree_of
 from tests.discourse.test_tree import chain

@@ -10,7 +10,7 @@ from pyrallelism.primitives.loading.instantiations import TSVLoader, XMLLoader
 
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.parallelism import Parallelism, Section, make_document, nesting, read_parallelisms, write_parallelisms
-from langdiff.parallelism.formats.marked import split_words
+from langdiff.parallelism.branches import split_words
 
 FORMATS = ["brat", "text-xml", "word-xml", "essay-xml", "tsv"]
 WORDS = ["uenit", ",", "uidit", "et", "uicit", ";", "non", "fugit", ",", "non", "fuit", "&", "abest", "."]

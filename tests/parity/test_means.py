@@ -8,7 +8,7 @@ import statsmodels.api as sm
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.parity.counting import against_mean, intervals
-from langdiff.parity.means import two_way_premiums
+from langdiff.parity.result import two_way_premiums
 
 
 def counts(rng, shape=(40, 4), missing=0.25):

@@ -13,7 +13,7 @@ from matplotlib.text import Annotation, Text
 
 import langdiff as ld
 from langdiff import plots
-from langdiff.plots.pareto import CLOSED
+from langdiff.plots.multitext_table import CLOSED
 from langdiff.plots.treebanks import METRICS
 from langdiff.regression.variants import find_variant
 from langdiff.tables.contrasts import Scale

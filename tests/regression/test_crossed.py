@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
-from langdiff.regression.kernel import columns, eliminated
+from langdiff.regression.kernel import freedom
 from langdiff.regression.kernel.clusters import RowClusters, adjusted_influences, covariance_of_clusters
-from langdiff.regression.kernel.columns import ColumnClusters, equal_influences, own_freedom
+from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences, own_freedom
 from langdiff.regression.kernel.likelihood import RowInformation
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.tables.simultaneous import MOST_MEMBERS
@@ -108,14 +108,13 @@ def test_clusters_without_a_matrix_of_editions_equal_those_with_one(monkeypatch)
     two_way = solve_two_way(z)
     mixed = two_way.mask / np.sqrt(two_way.cells_per_intent)[:, None]
     rows = RowInformation(two_way.residual, two_way.mask, mixed)
-    monkeypatch.setattr(eliminated, "WIDE", 40)
-    monkeypatch.setattr(columns, "ROUGH", 1e-12)
+    monkeypatch.setattr("langdiff.regression.kernel.two_way.WIDE", 40)
+    monkeypatch.setattr(freedom, "ROUGH", 1e-12)
     centre = np.eye(50) - 1 / 50
     for cluster in (np.arange(30), np.arange(30) // 3):
         expected = centre @ covariance_of_clusters(RowClusters(rows, cluster)) @ centre
         found = adjusted_influences(ColumnClusters(rows, cluster), "CR2") @ centre
         assert_allclose(found.T @ found, expected, atol=1e-12)
-    monkeypatch.setattr("langdiff.regression.kernel.two_way.WIDE", 40)
     wide = solve_two_way(z, wide=True)
     assert wide.information.by_intents
     assert_allclose(wide.edition_effect, two_way.edition_effect, atol=1e-12)

@@ -18,8 +18,8 @@ from langdiff.errors import ConfigError, DataError, InfeasibleError, LangdiffWar
 from langdiff.selection.requirements import check_feasible, name_problem
 from langdiff.selection.search.cut import Network
 from langdiff.selection.search.exact import Search
-from langdiff.selection.search.heuristic import levels, stages
 from langdiff.selection.search.problem import collapse, reduce
+from langdiff.selection.search.solver import levels, stages
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.text_sources import InMemoryText
 

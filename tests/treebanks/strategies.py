@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Tree
 
 UPOS = ("NOUN", "VERB", "ADP", "PUNCT")
 DEPRELS = ("nsubj", "obj", "case", "mark", "acl:relcl", "punct")

@@ -8,8 +8,7 @@ from hypothesis import given
 import langdiff as ld
 from langdiff.constructions.graphs import read_graphs
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.treebanks.conllu import read_conllu
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Tree, read_conllu
 from tests.treebanks.strategies import trees
 
 ROWS = """\

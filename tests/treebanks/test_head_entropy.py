@@ -6,8 +6,7 @@ from scipy import stats
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import head_pos_entropy
-from langdiff.treebanks.conllu import read_conllu
-from langdiff.treebanks.tree import Tree
+from langdiff.treebanks.conllu import Tree, read_conllu
 from tests.treebanks.strategies import corpora, tree
 
 ROUNDING = 1e-9

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import dependency_length, head_pos_entropy
-from langdiff.treebanks.tree import with_function_heads
+from langdiff.treebanks.conllu import with_function_heads
 from langdiff.treebanks.treebank import Treebank
 from tests.treebanks.strategies import A, B, corpora, tree, trees
 

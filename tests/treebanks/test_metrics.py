@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 
 from langdiff.treebanks import SimilaritySettings
 from langdiff.treebanks.chains import cooccurrences, width_costs
+from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.profile import profile_treebank
 from langdiff.treebanks.tables import ROW, leaf_costs, shared_names, split_cells, tables
-from langdiff.treebanks.tree import Tree
 from langdiff.treebanks.treebank import Treebank
 from tests.treebanks import oracle
 from tests.treebanks.strategies import SAW, SLEEP, A, B, corpora

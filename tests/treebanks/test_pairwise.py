@@ -9,8 +9,8 @@ from pandas.testing import assert_frame_equal
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks import SimilaritySettings
+from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.pairwise import _samples
-from langdiff.treebanks.tree import Tree
 from langdiff.treebanks.treebank import Treebank
 from tests.treebanks import oracle
 from tests.treebanks.strategies import A, B, corpora

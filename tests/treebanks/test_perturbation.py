@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import SimilaritySettings, perturbation_curve
+from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.perturbation import perturb
-from langdiff.treebanks.tree import Tree
 from langdiff.treebanks.treebank import Treebank
 from tests.treebanks.strategies import corpora
 

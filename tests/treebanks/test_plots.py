@@ -88,8 +88,8 @@ def test_profiles(comparison):
 
 
 def test_profile_of_single_words_draws():
+    from langdiff.treebanks.conllu import Tree
     from langdiff.treebanks.profile import profile_treebank
-    from langdiff.treebanks.tree import Tree
 
     words = profile_treebank(Treebank.from_trees([Tree(("yes",), ("INTJ",), (0,), ("root",))], name="words"))
     for metric in ("size", "depth", "width", "length"):

@@ -10,14 +10,19 @@ from numpy.typing import NDArray
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans, Integers, WhenOutOfStep
-from langdiff.corpora.alignment.completeness import levels_of
-from langdiff.corpora.alignment.consensus import Consensus, Numbers, consensus_of
 from langdiff.corpora.alignment.equal_texts import copies_of, long_texts, repeats_of
-from langdiff.corpora.alignment.evidence import correlations, evidence, normal_scores, standardized
-from langdiff.corpora.alignment.passages import KINDS, Passage, Track, named, passages_of
-from langdiff.corpora.alignment.paths import best_paths, cost_of_leaving
-from langdiff.corpora.alignment.references import are_verses, in_words, rows_of
-from langdiff.corpora.alignment.result import WRONG, Alignment
+from langdiff.corpora.alignment.lengths import (
+    Consensus,
+    Numbers,
+    consensus_of,
+    correlations,
+    evidence,
+    levels_of,
+    normal_scores,
+    standardized,
+)
+from langdiff.corpora.alignment.passages import KINDS, Passage, Track, best_paths, cost_of_leaving, named, passages_of
+from langdiff.corpora.alignment.result import WRONG, Alignment, are_verses, in_words, rows_of
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.tables.text_features import CUT, NO_WORDS, SCRIPT, TextFeatures

@@ -7,10 +7,8 @@ Books with a number above 66 are left out. The first element gives title and lic
 from functools import partial
 
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import catalogue_verses
-from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
-from langdiff.corpora.formats.verse_xml import BookEvents, VerseXmlText
-from langdiff.tables.multitext import Multitext
+from langdiff.corpora.formats.format import Format, begins_as_xml
+from langdiff.corpora.formats.verse_xml import BookEvents, catalogue_verse_xml
 
 SUFFIXES = suffixes_of(".xml")
 
@@ -41,16 +39,10 @@ class BebliaEvents(BookEvents):
         super().finish(tag)
 
 
-def catalogue(reading: Reading) -> Multitext:
-    """Catalogue Bibles in the XML of Beblia."""
-    text_of = partial(VerseXmlText, events=BebliaEvents, ranges=reading.ranges)
-    return catalogue_verses(reading, reading.files(SUFFIXES), text_of)
-
-
 FORMAT = Format(
     name="beblia",
     suffixes=SUFFIXES,
-    catalogue=catalogue,
+    catalogue=partial(catalogue_verse_xml, suffixes=SUFFIXES, events=BebliaEvents),
     options=("ranges",),
     beginning=begins_as_xml(r"book\s+number="),
 )

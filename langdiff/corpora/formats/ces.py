@@ -12,8 +12,8 @@ from langdiff.base.archives import File
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Collected, VerseText, catalogue_verses, collected, verse_id
-from langdiff.corpora.formats.bible_xml import OpenVerse, VerseEvents, read_verses
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
+from langdiff.corpora.formats.verse_xml import OpenVerse, VerseEvents, read_verses
 from langdiff.corpora.versifications import UNNUMBERED
 from langdiff.tables.multitext import Multitext
 

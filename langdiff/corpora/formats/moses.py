@@ -29,11 +29,11 @@ from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans, Floats
+from langdiff.corpora.alignment.lengths import advice
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, text_files, writable_texts, write_files
-from langdiff.corpora.formats.line_counts import advice
 from langdiff.errors import DataError, listing, option
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_matrix

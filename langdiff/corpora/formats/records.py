@@ -18,11 +18,11 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Floats
+from langdiff.corpora.alignment.lengths import advice
 from langdiff.corpora.edition_info import edition_info_csv
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import edition_of, files_in, keep, language_of
 from langdiff.corpora.formats.format import FormatText, Reading, text_files, writable_texts
-from langdiff.corpora.formats.line_counts import advice
 from langdiff.corpora.formats.moses import COLUMNS, COMPARED, ORIGINAL
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext

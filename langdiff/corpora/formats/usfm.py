@@ -22,13 +22,14 @@ from langdiff.base.types import OwnKind
 from langdiff.corpora.faults import Damage, Faults, Place
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Verses
-from langdiff.corpora.formats.books import BooksText, catalogue_books
 from langdiff.corpora.formats.format import Format, begins_with
 from langdiff.corpora.formats.usfm_markers import (
     SIDEBARS,
     VERSE_NUMBERS,
+    BooksText,
     BookText,
     base_of,
+    catalogue_books,
     kind_of,
 )
 from langdiff.errors import DataError, option

@@ -7,11 +7,8 @@ names of the markers of USFM, or name one (``<p sfm="pi">``), and mean the same:
 from functools import partial
 
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import catalogue_verses
-from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
-from langdiff.corpora.formats.usfm_markers import check_own_markers
-from langdiff.corpora.formats.verse_xml import BookEvents, VerseXmlText
-from langdiff.tables.multitext import Multitext
+from langdiff.corpora.formats.format import Format, begins_as_xml
+from langdiff.corpora.formats.verse_xml import BookEvents, catalogue_verse_xml
 
 SUFFIXES = suffixes_of(".usfx", ".xml")
 _NO_MARKERS = frozenset(["usfx", "table", "milestone", "wtp", "periph"])  # which mark nothing by themselves
@@ -49,17 +46,10 @@ class UsfxEvents(BookEvents):
             self.said.setdefault("language", []).append(text)
 
 
-def catalogue(reading: Reading) -> Multitext:
-    """Catalogue Bibles in USFX."""
-    check_own_markers(reading.markers)
-    text_of = partial(VerseXmlText, events=UsfxEvents, ranges=reading.ranges, markers=reading.markers)
-    return catalogue_verses(reading, reading.files(SUFFIXES), text_of)
-
-
 FORMAT = Format(
     name="usfx",
     suffixes=SUFFIXES,
-    catalogue=catalogue,
+    catalogue=partial(catalogue_verse_xml, suffixes=SUFFIXES, events=UsfxEvents),
     options=("ranges", "markers"),
     beginning=begins_as_xml(r"usfx\b"),
 )

@@ -15,9 +15,8 @@ from langdiff.base.io import read_lines, strict_json
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Verses
-from langdiff.corpora.formats.books import BooksText, catalogue_books
 from langdiff.corpora.formats.format import Format, begins_with
-from langdiff.corpora.formats.usfm_markers import BookText
+from langdiff.corpora.formats.usfm_markers import BooksText, BookText, catalogue_books
 from langdiff.corpora.formats.usx import UsxEvents
 from langdiff.errors import DataError
 

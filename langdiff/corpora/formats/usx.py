@@ -12,9 +12,8 @@ from langdiff.base.archives import File
 from langdiff.corpora.faults import Faults, read_corpus_xml
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Verses
-from langdiff.corpora.formats.books import BooksText, catalogue_books
 from langdiff.corpora.formats.format import Format, begins_as_xml
-from langdiff.corpora.formats.usfm_markers import BookText
+from langdiff.corpora.formats.usfm_markers import BooksText, BookText, catalogue_books
 from langdiff.corpora.formats.verse_xml import BookEvents
 
 SUFFIXES = suffixes_of(".usx", ".xml")

@@ -9,10 +9,8 @@ than the name of the file.
 from functools import partial
 
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import catalogue_verses
-from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
-from langdiff.corpora.formats.verse_xml import BookEvents, VerseXmlText
-from langdiff.tables.multitext import Multitext
+from langdiff.corpora.formats.format import Format, begins_as_xml
+from langdiff.corpora.formats.verse_xml import BookEvents, catalogue_verse_xml
 
 SUFFIXES = suffixes_of(".xml")
 _HIDDEN = frozenset(["note", "div", "caption", "xref", "reflink", "prolog", "remark", "media"])
@@ -57,16 +55,10 @@ class ZefaniaEvents(BookEvents):
         super().finish(tag)
 
 
-def catalogue(reading: Reading) -> Multitext:
-    """Catalogue Bibles in Zefania XML."""
-    text_of = partial(VerseXmlText, events=ZefaniaEvents, ranges=reading.ranges)
-    return catalogue_verses(reading, reading.files(SUFFIXES), text_of)
-
-
 FORMAT = Format(
     name="zefania",
     suffixes=SUFFIXES,
-    catalogue=catalogue,
+    catalogue=partial(catalogue_verse_xml, suffixes=SUFFIXES, events=ZefaniaEvents),
     options=("ranges",),
     beginning=begins_as_xml(r"(?i:xmlbible)\b"),
 )

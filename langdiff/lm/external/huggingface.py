@@ -20,7 +20,7 @@ from langdiff.base.signature import full_hash
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, TrainingError, option, warn
 from langdiff.lm.device import find_device, single_precision
-from langdiff.lm.external.windows import Batches, Window, cut_windows, padded
+from langdiff.lm.lstm.batches import Batches, Window, cut_windows, padded
 from langdiff.lm.texts import check_texts, sizes_of
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.token_tables import END, SPACES, TokenScores

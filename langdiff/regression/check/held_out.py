@@ -13,7 +13,7 @@ from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, words
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
-from langdiff.regression.kernel.new_intents import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
+from langdiff.regression.kernel.quadrature import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.tables.surprisals import Surprisals

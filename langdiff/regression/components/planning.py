@@ -7,7 +7,7 @@ of two difficulties is
 
 with v the variance that one intent gives, twice that of the noise of a cell, :math:`\rho` the correlation of intents
 of one document and b the variance of a difficulty between seeds. A true difference of x percent is
-:math:`\delta = \ln(1 + x/100)`; `langdiff.regression.components.power` gives the power from these.
+:math:`\delta = \ln(1 + x/100)`; `langdiff.regression.components.numbers` gives the power from these.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,7 @@ from scipy.stats import chi2
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import ConfigError, option
 from langdiff.regression.clustering import Clusters, one_clustering
-from langdiff.regression.components.numbers import mean_size
-from langdiff.regression.components.power import Setting, fewest_documents, fewest_seeds, power_of
+from langdiff.regression.components.numbers import Setting, fewest_documents, fewest_seeds, mean_size, power_of
 from langdiff.regression.fitting.errors import Sandwich
 from langdiff.regression.fitting.fit import fit
 from langdiff.regression.result import DifficultyFit

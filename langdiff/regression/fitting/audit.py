@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option, warn
-from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
+from langdiff.regression.audit import Audit, IndependentUnits, MissingCells, NoiseTest, OrderTest
 from langdiff.regression.clustering import AnyClusters, independent_units
 from langdiff.regression.design import Design
 from langdiff.regression.fitting.errors import BLOCK, FEWEST_INTENTS
@@ -28,7 +28,6 @@ from langdiff.regression.kernel.residual_tests import (
     residuals_within_rows,
 )
 from langdiff.regression.records import IntentsCompared
-from langdiff.regression.units import IndependentUnits
 from langdiff.tables.surprisals import Surprisals
 
 BLOCKS = 10  # of neighbouring rows, where these are alike

@@ -15,7 +15,14 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
 from langdiff.regression.fitting.fixed import Fixed, Settings
-from langdiff.regression.fitting.sample import Refit, Sample, Uncertainty
+from langdiff.regression.fitting.sample import (
+    Refit,
+    Sample,
+    Uncertainty,
+    bootstrap_draws,
+    cluster_jackknife,
+    jackknife_inflation,
+)
 from langdiff.regression.kernel.clusters import (
     Clusters,
     Kind,
@@ -28,7 +35,6 @@ from langdiff.regression.kernel.clusters import (
 )
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.freedom import freedom_of_pairs
-from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
 from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.records import ErrorsKind, ErrorSource
 from langdiff.tables.simultaneous import MOST_MEMBERS

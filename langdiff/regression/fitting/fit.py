@@ -14,7 +14,7 @@ from langdiff.base.renamed import IN_FIT, renamed
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
-from langdiff.regression.audit import Audit, NoiseTest
+from langdiff.regression.audit import Audit, IndependentUnits, NoiseTest
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, strata_of
 from langdiff.regression.design import Design, Groups, identify_design, make_design
 from langdiff.regression.fitting.audit import (
@@ -38,7 +38,6 @@ from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, USUAL_OPTIMIZE
 from langdiff.regression.records import ErrorsKind, IntentsCompared
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table, log_bits, with_edition_info
-from langdiff.regression.units import IndependentUnits
 from langdiff.regression.variants import Model, find_variant, names_with, own_variant, require
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable

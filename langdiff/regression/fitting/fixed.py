@@ -19,7 +19,6 @@ from langdiff.regression.kernel.clusters import (
     covariance_of_clusters,
     sums_by_cluster,
 )
-from langdiff.regression.kernel.columns import ColumnClusters, equal_influences, own_freedom
 from langdiff.regression.kernel.estimate import (
     USUAL_OPTIMIZER,
     Estimate,
@@ -28,6 +27,7 @@ from langdiff.regression.kernel.estimate import (
     published_parameters,
     size_of_single_cells,
 )
+from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences, own_freedom
 from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
 from langdiff.regression.kernel.likelihood import RowInformation

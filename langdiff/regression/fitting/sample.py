@@ -1,5 +1,6 @@
-"""Samples of intents and fits to parts of them, from which standard errors are estimated."""
+"""Samples of intents and fits to parts of them, from which standard errors are estimated: bootstrap and jackknife."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -7,12 +8,206 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConvergenceWarning, listing, warn
+from langdiff.errors import ConvergenceWarning, DataError, listing, warn
 from langdiff.regression.fitting.fixed import Fitting
-from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters
+from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters, edition_components
 from langdiff.regression.kernel.estimate import published_parameters
 from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.records import ErrorSource
+
+PARTITIONS = 5  # whose variances are averaged: of 50 groups each, 2 % of a standard error are left to chance
+PULL = 20  # groups that the pooled inflation counts for beside a unit's own
+MOST_GROUPS = 50
+MOST_REDRAWN = 0.1  # of the samples; more, and those that are left are not representative
+
+
+def bootstrap_draws(
+    observed: Booleans,
+    estimate: Callable[[Integers], Floats | None],
+    *,
+    replicates: int,
+    rng: np.random.Generator,
+    cluster: Integers | None = None,
+) -> Floats:
+    """Estimate difficulties from bootstrap samples of intents, or of clusters of intents.
+
+    All cells of an intent come and go together, as they share its size; so do all intents of a cluster.
+
+    Parameters
+    ----------
+    observed : ndarray of bool, shape (I, U)
+        Whether intent i is observed in unit u (an edition, or a group of editions).
+    estimate : callable
+        Takes row numbers, returns difficulties, shape (U,), or None if these rows cannot be fitted.
+    replicates : int
+        Number of samples.
+    rng : numpy.random.Generator
+        Source of all randomness.
+    cluster : ndarray of int, shape (I,), optional
+        The cluster of each intent; by default each is one of its own.
+
+    Returns
+    -------
+    ndarray, shape (replicates, U)
+
+    Raises
+    ------
+    DataError
+        If more than a tenth of the samples leave editions without a common intent, or no residuals;
+        fewer are drawn again.
+    """
+    members = None if cluster is None else _members(cluster)
+    drawn = len(observed) if members is None else len(members)
+    draws = np.empty((replicates, observed.shape[1]))
+    done = redrawn = 0
+    what = "intents" if members is None else "clusters"
+    while done < replicates:
+        rows = rng.integers(drawn, size=drawn)
+        if members is not None:
+            rows = np.concatenate([members[g] for g in rows])
+        difficulties = estimate(rows) if _comparable(observed[rows]) else None
+        if difficulties is None:
+            redrawn += 1
+            if redrawn > MOST_REDRAWN * replicates:
+                raise DataError(
+                    f"in {redrawn} of {done + redrawn} samples of {what} some editions had no intent in common, or "
+                    "no residuals: the table is too sparse for a bootstrap. Leave out the rarest editions, or use "
+                    "other errors."
+                )
+            continue
+        draws[done] = difficulties
+        done += 1
+    return draws
+
+
+class Inflation(NamedTuple):
+    """Ratio of jackknife to model-based variances, with its degrees of freedom."""
+
+    of_units: Floats
+    pooled: float
+    deviations: int
+
+
+def jackknife_inflation(
+    observed: Booleans,
+    estimate: Callable[[Integers], Floats | None],
+    covariance: Floats,
+    *,
+    order: Integers,
+    rng: np.random.Generator,
+) -> Inflation:
+    """Estimate the ratio of jackknife to model-based variances, leaving out random groups of intents.
+
+    The intents are put into 50 groups at random, five times over, and the variances averaged: with one
+    partition the groups that happened to be drawn would show. Difficulties are taken relative to their
+    mean over cells, on which a rare edition has no influence. The factor of each unit is drawn towards the
+    one pooled over all cells, as the few groups of a table say little of each.
+
+    Parameters
+    ----------
+    observed, estimate
+        The same as for `bootstrap_draws`.
+    covariance : ndarray, shape (U, U)
+        Covariance of the difficulties according to a model.
+    order : ndarray of int, shape (I,)
+        Row numbers of the intents sorted by name, so that the order of the table decides nothing.
+    rng : numpy.random.Generator
+        Source of the groups.
+
+    Returns
+    -------
+    Inflation
+        With zero deviations if hardly any group can be left out, since editions would have no intent in common.
+
+    References
+    ----------
+    Shao and Wu (1989), "A general theory for jackknife variance estimation": leaving out more than one
+    observation at a time is right for medians too.
+    """
+    intents, units = observed.shape
+    groups = min(intents // 2, MOST_GROUPS)
+    cells = observed.sum(axis=0)
+    relative = np.eye(units) - cells / cells.sum()
+    variances, freedom = [], []
+    for _ in range(PARTITIONS):
+        group = rng.permutation(np.arange(intents) % groups)
+        left_out = [_without(observed, estimate, order[group != g]) for g in range(groups)]
+        draws = np.array([difficulties for difficulties in left_out if difficulties is not None])
+        if len(draws) >= 2:
+            variances.append((groups - 1) ** 2 / groups * np.var(draws @ relative.T, axis=0, ddof=1))
+            freedom.append(len(draws) - 1)
+    if not variances:
+        return Inflation(np.ones(units), 1.0, 0)
+    own = np.mean(variances, axis=0) / np.diag(relative @ covariance @ relative.T)
+    pooled, least = float(np.average(own, weights=cells)), min(freedom)
+    return Inflation((least * own + PULL * pooled) / (least + PULL), pooled, least * (units - 1))
+
+
+class ClusterJackknife(NamedTuple):
+    r"""Jackknife covariances of difficulties from leaving out each cluster, of shape (U, U).
+
+    `about_estimate` is :math:`\sum_g (\hat c_{(g)} - \hat c)(\ldots)^\top`, in model 1 exactly CR3 of
+    `langdiff.regression.kernel.clusters`; `about_mean` is
+    :math:`\frac{G - 1}{G} \sum_g (\hat c_{(g)} - \bar c)(\ldots)^\top`, which is smaller. The first errs on the
+    side of caution where clusters differ in size, and is the one to use: the estimates without one of a
+    few large clusters have a mean that is not the estimate, and their distance from it is error, too.
+    """
+
+    about_estimate: Floats
+    about_mean: Floats
+
+
+def cluster_jackknife(
+    observed: Booleans,
+    estimate: Callable[[Integers], Floats | None],
+    found: Floats,
+    cluster: Integers,
+) -> ClusterJackknife:
+    """Estimate the covariance of difficulties by a jackknife over clusters.
+
+    Parameters
+    ----------
+    observed, estimate
+        The same as for `bootstrap_draws`.
+    found : ndarray, shape (U,)
+        Estimate from all intents, as `estimate` gives it.
+    cluster : ndarray of int, shape (I,)
+        The cluster of each intent.
+
+    Raises
+    ------
+    DataError
+        If there is one cluster only, or the table without a cluster cannot be fitted; see
+        `langdiff.regression.kernel.connected.check_clusters` for a message with its name.
+    """
+    members = _members(cluster)
+    if len(members) < 2:
+        raise DataError("all intents are in one cluster; a jackknife needs at least 2.")
+    draws = np.empty((len(members), len(found)))
+    for g, rows in enumerate(members):
+        difficulties = _without(observed, estimate, np.setdiff1d(np.arange(len(observed)), rows))
+        if difficulties is None:
+            raise DataError(
+                f"without the {len(rows)} intents of cluster {cluster[rows[0]]} some editions have no intent in "
+                "common, or no residuals: a jackknife cannot spare it. Merge it with others."
+            )
+        draws[g] = difficulties
+    from_found, from_mean = draws - found, draws - draws.mean(axis=0)
+    return ClusterJackknife(from_found.T @ from_found, (1 - 1 / len(members)) * from_mean.T @ from_mean)
+
+
+def _members(cluster: Integers) -> list[Integers]:
+    """Return the row numbers of each cluster."""
+    order = np.argsort(cluster, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(cluster[order])) + 1)
+
+
+def _without(observed: Booleans, estimate: Callable[[Integers], Floats | None], rows: Integers) -> Floats | None:
+    return estimate(rows) if _comparable(observed[rows]) else None
+
+
+def _comparable(sample: Booleans) -> bool:
+    return bool(sample.any(axis=0).all()) and edition_components(sample).max() == 0
 
 
 class Uncertainty(NamedTuple):

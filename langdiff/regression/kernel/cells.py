@@ -125,7 +125,7 @@ def chain_twice(pull: Floats, bend: Floats, t: Floats, mu: Floats) -> SecondDeri
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CellLikelihood:
-    """Likelihood of μ and c under a model of cells, for `langdiff.regression.kernel.lbfgs`.
+    """Likelihood of μ and c under a model of cells, for `langdiff.regression.kernel.optimizers`.
 
     Parameters
     ----------
@@ -149,12 +149,6 @@ class CellLikelihood:
         rows = max(1, CELLS_AT_A_TIME // len(c))
         return [slice(start, start + rows) for start in range(0, len(self.two_way.intent_effect), rows)]
 
-    def x(self, rows: slice, c: Floats) -> Floats:
-        """Return z − c of some rows; any number in missing cells."""
-        table = self.two_way
-        x: Floats = table.residual[rows] + table.intent_effect[rows, None] + (table.edition_effect - c)
-        return x
-
     def intent_values(self, mu: Floats, c: Floats) -> Floats:
         """Return minus the log-likelihood of each row of z, shape (I,)."""
         return self._sums(mu, c)[0]
@@ -168,7 +162,7 @@ class CellLikelihood:
         values, of_mu, of_c = np.empty_like(mu), np.empty_like(mu), np.zeros_like(c)
         mask = self.two_way.mask
         for rows in self.blocks(c):
-            cells = self.model.cells(self.x(rows, c), mu[rows, None])
+            cells = self.model.cells(self.two_way.less(rows, c), mu[rows, None])
             if mask is None:
                 values[rows], of_mu[rows] = cells.value.sum(axis=1), cells.of_mu.sum(axis=1)
                 of_c -= cells.of_x.sum(axis=0)
@@ -187,7 +181,7 @@ class CellLikelihood:
         of_rows, of_columns = np.empty_like(mu), np.zeros_like(c)
         mask = self.two_way.mask
         for rows in self.blocks(c):
-            curvature = self.model.curvature(self.x(rows, c), mu[rows, None])
+            curvature = self.model.curvature(self.two_way.less(rows, c), mu[rows, None])
             if mask is not None:
                 curvature *= mask[rows]
             of_rows[rows] = curvature.sum(axis=1)
@@ -221,7 +215,7 @@ class CellLikelihood:
             return mu
         quantiles = np.empty((len(NEAR_QUANTILES), len(mu)))
         for rows in self.blocks(c):
-            x = self.x(rows, c)
+            x = self.two_way.less(rows, c)
             if self.two_way.mask is not None:
                 x[self.two_way.mask[rows] == 0] = np.nan
             quantiles[:, rows] = np.nanquantile(x, NEAR_QUANTILES, axis=1)
@@ -246,7 +240,7 @@ def second_order(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[Row
     shape, mask = likelihood.two_way.residual.shape, likelihood.two_way.mask
     score, weight, mixed, curvature = np.empty(shape), np.empty(shape), np.empty(shape), np.empty(len(mu))
     for rows in likelihood.blocks(c):
-        x, size = likelihood.x(rows, c), mu[rows, None]
+        x, size = likelihood.two_way.less(rows, c), mu[rows, None]
         first, second = likelihood.model.cells(x, size), likelihood.model.second_derivatives(x, size)
         observed = 1.0 if mask is None else mask[rows]
         score[rows], weight[rows] = first.of_x * observed, second.of_x * observed

@@ -8,8 +8,8 @@ import numpy as np
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, listing, option
-from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import mu_at_mean, normalize
+from langdiff.regression.kernel.optimizers import Optimum
 
 Method = Literal["auto", "newton", "lbfgs"]
 USUAL_ITERATIONS = 1000

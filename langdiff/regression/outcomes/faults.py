@@ -215,7 +215,7 @@ def _tuned(fit: "OutcomeFit", rows: Rows, *, keys: bool, odd: bool) -> tuple[lis
     Those of the fit take faults for items and translations that vary.
     """
     point = fit.point
-    several = rows_languages(fit) > 1
+    several = fit.columns is not None and fit.columns["language"].nunique() > 1
     shares = Shares(START_SHARE * keys, START_SHARE * (keys and several), START_SHARE * odd)
     spreads: Any = np.array([point.spread, point.translation] if point.translation > 0 else [point.spread])
 
@@ -245,11 +245,6 @@ def _simplex(spreads: Floats) -> Floats:
     for k in range(len(spreads)):
         corners[k + 1, k] *= LOWER
     return corners
-
-
-def rows_languages(fit: "OutcomeFit") -> int:
-    """Return the number of languages."""
-    return 1 if fit.columns is None else int(fit.columns["language"].nunique())
 
 
 def _parts(fit: "OutcomeFit", rows: Rows, point: Point, *, coarse: bool) -> Iterator[_Part]:

@@ -18,8 +18,7 @@ from langdiff.regression.result import DifficultyFit
 from langdiff.regression.stan.whiten import Data, long_data, whiten, whiten_model_1, whiten_sizes
 from langdiff.regression.table import identify_table
 from langdiff.regression.variants import StanModel
-from langdiff.regression.variants.lognormal import LogNormal
-from langdiff.regression.variants.normal import Normal
+from langdiff.regression.variants.normal import LogNormal, Normal
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 

@@ -21,10 +21,8 @@ COMPARED: tuple[PlainModel, ...] = ("1", "2", "2L")  # where models are compared
 def classes() -> "tuple[type[Variant], ...]":
     """Return the classes of the named models, in the order of `Model`."""
     from langdiff.regression.variants.blunders import Blunders
-    from langdiff.regression.variants.cauchy import Cauchy
-    from langdiff.regression.variants.laplace import Laplace
-    from langdiff.regression.variants.lognormal import LogNormal
-    from langdiff.regression.variants.normal import Normal
+    from langdiff.regression.variants.laplace import Cauchy, Laplace
+    from langdiff.regression.variants.normal import LogNormal, Normal
 
     return LogNormal, Normal, Laplace, Cauchy, Blunders
 

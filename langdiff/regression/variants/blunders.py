@@ -22,8 +22,8 @@ from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, option, words
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, Cells, NormalCells, SecondDerivatives
-from langdiff.regression.kernel.lbfgs import Optimum
 from langdiff.regression.kernel.likelihood import mu_at_mean
+from langdiff.regression.kernel.optimizers import Optimum
 from langdiff.regression.kernel.quadrature import log_integral, peak_between
 from langdiff.regression.kernel.two_way import TwoWay
 from langdiff.regression.variants.variant import (
@@ -240,7 +240,7 @@ class Blunders(Variant):
         likelihood = CellLikelihood(two_way, cells)
         kept, squares = np.empty_like(two_way.residual), np.empty_like(optimum.mu)
         for rows in likelihood.blocks(optimum.c):
-            x, mu = likelihood.x(rows, optimum.c), optimum.mu[rows, None]
+            x, mu = likelihood.two_way.less(rows, optimum.c), optimum.mu[rows, None]
             observed = 1.0 if two_way.mask is None else two_way.mask[rows]
             kept[rows] = (cells.noise(x, mu) == 0) * observed
             squares[rows] = (cells.cells(x, mu).of_x ** 2 * observed).sum(axis=1)

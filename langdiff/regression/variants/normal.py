@@ -1,5 +1,6 @@
-"""Model 2: log surprisals are normal, with less variance for larger intents; fitted by Newton's method."""
+"""Model 2, log surprisals are normal with less variance for larger intents; model 1, one variance for all sizes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,8 +11,8 @@ from scipy.stats import norm
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellModel, NormalCells
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.likelihood import RowInformation, ScaleFreeLikelihood
-from langdiff.regression.kernel.newton import NEWTON_STEPS, maximize_model_2, maximize_newton
+from langdiff.regression.kernel.likelihood import Gradient, RowInformation, ScaleFreeLikelihood, Scales
+from langdiff.regression.kernel.optimizers import NEWTON_STEPS, maximize_lbfgs, maximize_model_2, maximize_newton
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.variant import Start, Variant
 
@@ -87,3 +88,155 @@ class Normal(Variant):
         """Return quantiles of the standard normal distribution; see `Variant.quantiles`."""
         quantiles: Floats = norm().ppf(shares)
         return quantiles
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogNormal(Normal):
+    """Model 1: bits are log-normal with one variance for intents of all sizes.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> ld.fit(ld.simulate(100, 3, model=LogNormal(), seed=1).surprisals, model=LogNormal()).method
+    'exact'
+    """
+
+    name: ClassVar[str] = "1"
+    common_variance: ClassVar[bool] = True
+    restricted_usually: ClassVar[bool] = False
+    restrictable: ClassVar[bool] = False
+    usual_sigma: ClassVar[float] = 0.2  # of a sentence
+
+    without: ClassVar[Mapping[str, str]] = {
+        "restrictable": "is for models {those}; model '1' has an unbiased variance already"
+    }
+
+    def estimate(
+        self,
+        two_way: TwoWay,
+        *,
+        restricted: bool = False,  # noqa: ARG002 - the exact fit is both
+        optimizer: Optimizer = USUAL_OPTIMIZER,
+        start: Start | None = None,  # noqa: ARG002 - none is needed
+        with_covariance: bool = True,  # noqa: ARG002 - it costs nothing
+    ) -> Estimate:
+        """Return the exact least-squares fit, or minimize by L-BFGS if that is asked for; see `Variant.estimate`."""
+        exact = _exact(two_way)
+        return _by_lbfgs(two_way, exact, optimizer) if optimizer.method == "lbfgs" else exact
+
+    def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:  # noqa: ARG002
+        r"""Return the scores and the information of the rows in units of their common variance.
+
+        The sandwich :math:`B^+ (\sum_i s_i s_i^\top) B^+` does not depend on that variance: scores are the residuals
+        within rows and :math:`B_i = \mathrm{diag}(M_i) - M_i M_i^\top / J_i`.
+        """
+        mask = np.ones_like(two_way.residual) if two_way.mask is None else two_way.mask
+        known = two_way.information
+        mixed = mask / np.sqrt(two_way.cells_per_intent)[:, None] if known is None else known.mixed
+        return RowInformation(two_way.residual, mask, mixed)
+
+
+def _exact(two_way: TwoWay) -> Estimate:
+    """Return the least-squares fit as an estimate."""
+    d = two_way.edition_effect
+    variance = two_way.sum_of_squares / two_way.degrees_of_freedom
+    most_likely = two_way.sum_of_squares / two_way.cells
+    # the constant direction, in which the Laplacian vanishes, is lost in normalizing: any weight there will do
+    covariance = None
+    if not two_way.wide:
+        information = two_way.laplacian + two_way.cells_per_edition.mean() / len(d)
+        covariance = variance * inverse_information(two_way, information)
+    gradient = np.concatenate(
+        [
+            two_way.gather(two_way.residual.sum(axis=0) / np.sqrt(two_way.cells_per_edition)),
+            two_way.residual.sum(axis=1) / np.sqrt(two_way.cells_per_intent),
+        ]
+    ) / np.sqrt(variance)
+    return Estimate(
+        method="exact",
+        c=d,
+        sizes=two_way.intent_effect,
+        covariance=covariance,
+        dispersion=float(np.expm1(variance)) if variance < np.log(np.finfo(float).max) else np.inf,
+        log_likelihood=-0.5 * two_way.cells * float(np.log(2 * np.pi * most_likely) + 1),
+        converged=True,
+        n_iterations=0,
+        n_evaluations=0,
+        grad_norm=float(np.abs(gradient).max()),
+        message="solved exactly",
+    )
+
+
+def _by_lbfgs(two_way: TwoWay, exact: Estimate, optimizer: Optimizer) -> Estimate:
+    """Minimize the sum of squares by L-BFGS from zero, as an independent check of the exact solution.
+
+    The variance does not affect the minimum; it is estimated from the residuals, as in the exact fit.
+    """
+    unit = float(np.sqrt(two_way.sum_of_squares / two_way.degrees_of_freedom))
+    optimum = maximize_lbfgs(Squares(two_way, unit), max_iterations=optimizer.max_iterations)
+    level = float(optimum.c.mean())
+    return exact._replace(
+        method="lbfgs",
+        c=optimum.c - level,
+        sizes=optimum.mu + level,
+        converged=optimum.converged,
+        n_iterations=optimum.n_iterations,
+        n_evaluations=optimum.n_evaluations,
+        grad_norm=optimum.grad_norm,
+        message=optimum.message,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Squares:
+    """Half the squared residuals z − μ − c divided by their variance, without the constants.
+
+    Parameters
+    ----------
+    two_way : TwoWay
+        The exact fit, from which z is had; it is not used otherwise.
+    sd : float
+        Standard deviation of the residuals, nats.
+    """
+
+    two_way: TwoWay
+    sd: float
+
+    def _residuals(self, mu: Floats, c: Floats) -> Floats:
+        table = self.two_way
+        mask = 1.0 if table.mask is None else table.mask
+        residuals: Floats = table.residual + mask * (
+            (table.intent_effect - mu)[:, None] + (table.edition_effect - c)[None, :]
+        )
+        return residuals / self.sd
+
+    def start(self) -> tuple[Floats, Floats]:
+        """Return starting values of μ and c: one size for all intents and equal difficulties."""
+        table = self.two_way
+        return np.full_like(table.intent_effect, table.intent_effect.mean()), np.zeros_like(table.edition_effect)
+
+    def scales(self, mu: Floats, c: Floats) -> Scales:  # noqa: ARG002 (alike everywhere)
+        """Return the scales in which the curvature is about 1; that of the unidentified level is arbitrary."""
+        table = self.two_way
+        of_c = table.cells_per_edition
+        if table.design is not None:
+            of_c = of_c @ table.design**2
+        return Scales(self.sd / np.sqrt(table.cells_per_intent), self.sd / np.sqrt(of_c), self.sd)
+
+    def intent_values(self, mu: Floats, c: Floats) -> Floats:
+        """Return half the sum of scaled squares of each row, shape (I,)."""
+        residuals = self._residuals(mu, c)
+        values: Floats = 0.5 * np.einsum("ij,ij->i", residuals, residuals)
+        return values
+
+    def value_and_gradient(self, mu: Floats, c: Floats, baseline: Floats) -> Gradient:
+        """Return half the sum of scaled squares, less a baseline, and its gradient."""
+        residuals = self._residuals(mu, c)
+        values = 0.5 * np.einsum("ij,ij->i", residuals, residuals)
+        return Gradient(
+            float(np.sum(values - baseline)), -residuals.sum(axis=1) / self.sd, -residuals.sum(axis=0) / self.sd
+        )
+
+    def best_intents(self, mu: Floats, c: Floats) -> Floats:  # noqa: ARG002 (one mode)
+        """Return μ unchanged, since a sum of squares has one mode."""
+        return mu

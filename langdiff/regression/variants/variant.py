@@ -13,9 +13,8 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, second_order
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.lbfgs import Optimum, maximize_lbfgs
 from langdiff.regression.kernel.likelihood import RowInformation, ScaleFreeLikelihood
-from langdiff.regression.kernel.newton import maximize_model_2, polish
+from langdiff.regression.kernel.optimizers import Optimum, maximize_lbfgs, maximize_model_2, polish
 from langdiff.regression.kernel.two_way import TwoWay, eliminated_information, inverse_information
 
 STAGE_TOLERANCE = 1e-3  # of a stage that only leads to the next, and of samples of intents

@@ -7,7 +7,7 @@ from pydantic import Field
 
 import langdiff as ld
 from langdiff.errors import DataError, listing
-from langdiff.parity.means import MEAN
+from langdiff.parity.result import MEAN
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
 from langdiff.run.section import Basis, Renamed, Section, by_model, section

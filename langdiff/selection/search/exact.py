@@ -22,7 +22,6 @@ from langdiff.base.types import Booleans
 from langdiff.errors import SolverError, option
 from langdiff.selection.search.branch import Branching
 from langdiff.selection.search.cut import sweep
-from langdiff.selection.search.heuristic import exchange, levels, stages, without_worst
 from langdiff.selection.search.problem import (
     NEVER,
     Problem,
@@ -35,7 +34,7 @@ from langdiff.selection.search.problem import (
     reduce,
     weigh,
 )
-from langdiff.selection.search.solver import Answer, Program, configured
+from langdiff.selection.search.solver import Answer, Program, configured, exchange, levels, stages, without_worst
 
 FEW = 5  # units of which all choices may be tried
 FEW_WORK = 2e11  # floating-point operations for that: about ten seconds

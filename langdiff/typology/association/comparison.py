@@ -133,8 +133,8 @@ def compare_relatedness(
     Examples
     --------
     >>> from langdiff.datasets import mielke2019
-    >>> from langdiff.typology.genealogy.tree import parse_newick
-    >>> from langdiff.typology.genealogy.tree import plant
+    >>> from langdiff.typology.family_tree import parse_newick
+    >>> from langdiff.typology.family_tree import plant
     >>> figures = mielke2019()
     >>> tree = plant([parse_newick("((dan,swe)north,(deu,nld)west)germanic;"), parse_newick("((fra,por),ita)romance;")])
     >>> difficulty, info = figures.difficulties("europarl")["bpe"], figures.edition_info("europarl")

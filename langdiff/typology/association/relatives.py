@@ -13,8 +13,8 @@ from langdiff.base.signature import short_hash
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.typology.association.correlation import RELATED
-from langdiff.typology.genealogy.glottolog import Glottolog, read_glottolog
-from langdiff.typology.genealogy.tree import LanguageTree, read_tree
+from langdiff.typology.family_tree import LanguageTree, read_tree
+from langdiff.typology.glottolog import Glottolog, read_glottolog
 
 EARTH = 6371.0088  # kilometres, mean radius
 # Ranges in kilometres among which the likelihood chooses. Left free, the range runs off: below the distance of

@@ -14,7 +14,7 @@ import pandas as pd
 
 from langdiff.errors import ConfigError, DataError, MissingExtraError, listing, option, warn
 from langdiff.treebanks import measure_treebanks
-from langdiff.typology.genealogy.glottolog import files_by_edition
+from langdiff.typology.glottolog import files_by_edition
 from langdiff.typology.predictors.lexicon import Syncretism, morphological_counting_complexity, read_unimorph
 from langdiff.typology.predictors.wals import Wals, read_wals
 

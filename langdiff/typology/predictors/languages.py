@@ -12,7 +12,7 @@ import pandas as pd
 from langdiff.base.iso639 import ISO_639_3
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, option, words
-from langdiff.typology.genealogy.glottolog import STANDARD, Glottolog, read_glottolog
+from langdiff.typology.glottolog import STANDARD, Glottolog, read_glottolog
 from langdiff.typology.predictors.table import FEATURES
 from langdiff.typology.predictors.wals import Wals, read_wals
 

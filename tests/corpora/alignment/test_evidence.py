@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from langdiff.corpora.alignment.consensus import consensus_of, medians
-from langdiff.corpora.alignment.evidence import WORST, correlations, evidence, log_ratio, normal_scores, shifted
-from langdiff.corpora.alignment.paths import BACK, best_paths, cost_of_leaving
+from langdiff.corpora.alignment.lengths import (
+    WORST,
+    consensus_of,
+    correlations,
+    evidence,
+    log_ratio,
+    medians,
+    normal_scores,
+    shifted,
+)
+from langdiff.corpora.alignment.passages import BACK, best_paths, cost_of_leaving
 
 
 @pytest.mark.parametrize(

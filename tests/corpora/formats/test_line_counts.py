@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from langdiff.corpora import read_multitext
-from langdiff.corpora.formats.line_counts import LEAST_LINES, advice
+from langdiff.corpora.alignment.lengths import LEAST_LINES, advice
 from langdiff.errors import FaultsError
 
 LENGTHS = np.exp(np.random.default_rng(3).normal(4, 0.6, 400)).round()

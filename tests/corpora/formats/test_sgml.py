@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.corpora.faults import Events, Faults
-from langdiff.corpora.formats.sgml import read_sgml, unescape
+from langdiff.corpora.formats.mteval_documents import read_sgml, unescape
 from langdiff.errors import DataError
 
 

@@ -6,8 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langdiff.lm.lstm.features import NgramFeatures
-from langdiff.lm.ngram.histories import Histories
+from langdiff.lm.lstm.features import Histories, NgramFeatures
 from langdiff.lm.ngram.kneser_ney import KneserNey
 
 SINGLE = 1e-5  # single precision

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.check.held_out import held_out_log_likelihood, known_editions, mean_per_cell, size_prior
-from langdiff.regression.kernel.new_intents import KnownEditions, SizePrior, log_marginal, most_likely_sizes
+from langdiff.regression.kernel.quadrature import KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.variants import find_variant
 
 KINKS = 1e-3  # nats per row, of 2L, whose density has a kink at every cell; the others are smooth

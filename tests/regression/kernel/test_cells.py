@@ -11,14 +11,12 @@ import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError
 from langdiff.regression import Blunders, Cauchy, Laplace, Optimizer
 from langdiff.regression.kernel.cells import CellLikelihood
-from langdiff.regression.kernel.lbfgs import maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
-from langdiff.regression.kernel.newton import maximize_model_2
+from langdiff.regression.kernel.optimizers import maximize_lbfgs, maximize_model_2
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.blunders import SparseCells
-from langdiff.regression.variants.cauchy import CauchyCells
-from langdiff.regression.variants.laplace import LaplaceCells
+from langdiff.regression.variants.laplace import CauchyCells, LaplaceCells
 from tests.regression.kernel.joint_density import profile_log_density
 
 ROUNDING = 1e-9

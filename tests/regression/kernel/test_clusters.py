@@ -7,11 +7,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import root
 
 from langdiff.errors import DataError
+from langdiff.regression.fitting.sample import cluster_jackknife
 from langdiff.regression.kernel import clusters as clusters_module
 from langdiff.regression.kernel import freedom as freedom_module
 from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, covariance_of_clusters
 from langdiff.regression.kernel.freedom import freedom_of_pairs
-from langdiff.regression.kernel.resampling import cluster_jackknife
 from langdiff.regression.kernel.two_way import normalized_covariance, solve_two_way
 from langdiff.regression.variants import find_variant
 from tests.regression.kernel.exact_clusters import cluster_covariance, satterthwaite

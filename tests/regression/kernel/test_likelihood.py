@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 import langdiff as ld
-from langdiff.regression.kernel.lbfgs import maximize_lbfgs
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood, normalize
+from langdiff.regression.kernel.optimizers import maximize_lbfgs
 from langdiff.regression.kernel.two_way import solve_two_way
 
 ROUNDING = 1e-9  # both sides are the same algebra in another order

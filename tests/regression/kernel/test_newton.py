@@ -8,10 +8,9 @@ from scipy.optimize import minimize, minimize_scalar
 
 import langdiff as ld
 from langdiff.regression import Optimizer
-from langdiff.regression.kernel import newton as newton_module
-from langdiff.regression.kernel.lbfgs import maximize_lbfgs
+from langdiff.regression.kernel import optimizers as newton_module
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
-from langdiff.regression.kernel.newton import maximize_newton
+from langdiff.regression.kernel.optimizers import maximize_lbfgs, maximize_newton
 from langdiff.regression.kernel.two_way import solve_two_way
 
 OPTIMIZERS = 1e-6  # nats; two optimizers of one problem, far below any standard error here

@@ -9,7 +9,7 @@ from scipy import stats
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression import Bootstrap, Laplace
-from langdiff.regression.kernel.resampling import bootstrap_draws, cluster_jackknife, jackknife_inflation
+from langdiff.regression.fitting.sample import bootstrap_draws, cluster_jackknife, jackknife_inflation
 
 AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and their mean over editions less
 

@@ -8,12 +8,11 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.regression.kernel.cells import CellLikelihood, NormalCells, second_order
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
-from langdiff.regression.kernel.newton import polish
+from langdiff.regression.kernel.optimizers import polish
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.blunders import SparseCells
-from langdiff.regression.variants.cauchy import CauchyCells
-from langdiff.regression.variants.laplace import Laplace, LaplaceCells
+from langdiff.regression.variants.laplace import CauchyCells, Laplace, LaplaceCells
 
 STEP = 1e-6
 CENTRAL_DIFFERENCE = 1e-7  # relative to the largest entry, of analytic gradients

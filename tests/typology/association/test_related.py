@@ -14,7 +14,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.typology import compare_relatedness, correlate, propagate_errors, read_glottolog, read_tree, regress
 from langdiff.typology.association.correlation import correlation
 from langdiff.typology.association.related import related_slope
-from langdiff.typology.genealogy.tree import parse_newick, plant
+from langdiff.typology.family_tree import parse_newick, plant
 
 FAMILIES, DEPTH = 4, 3  # four families of eight languages
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.typology import compare_relatedness, correlate, propagate_errors, regress
-from langdiff.typology.genealogy.tree import parse_newick, plant
+from langdiff.typology.family_tree import parse_newick, plant
 
 TREE = plant(
     [parse_newick("(((a,b),(c,d)),(e,f));"), parse_newick("((g,h),(i,j));"), parse_newick("((k,l),(m,(n,o)));")]

@@ -17,7 +17,7 @@ from langdiff.typology.association.variance import (
     restricted_log_likelihood,
     share_interval,
 )
-from langdiff.typology.genealogy.tree import parse_newick, plant
+from langdiff.typology.family_tree import parse_newick, plant
 
 AT_THE_END = 1e-4  # in −2 ln L: our share stops at 1 − 1e-6, brute force goes on
 SAME = 1e-6  # two optimizers of one criterion

@@ -2,7 +2,7 @@ import pytest
 
 from langdiff.base.iso639 import ISO_639_3, iso639_3
 from langdiff.errors import DataError
-from langdiff.typology.genealogy.glottolog import files_by_edition
+from langdiff.typology.glottolog import files_by_edition
 
 
 def test_two_letter_codes_are_those_of_cldr():

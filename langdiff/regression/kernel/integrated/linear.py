@@ -204,7 +204,7 @@ class LinearRows:
         t, s = np.exp(2 * theta[-2]), np.exp(theta[-1])
         total = s + n * t  # W
         mask = table.mask(rows)
-        x = (table.x(rows, theta[:editions]) - (w @ theta[editions:-2])[:, None]) * mask
+        x = (table.two_way.less(rows, theta[:editions]) - (w @ theta[editions:-2])[:, None]) * mask
         mean = x.sum(axis=1) / n
         within = (x - mean[:, None]) * mask
         spread, between = np.einsum("ij,ij->i", within, within), n * mean**2
@@ -311,7 +311,7 @@ class FreeRows:
     def _sums(self, theta: Floats, rows: slice | Integers) -> tuple[Floats, Floats, Floats]:
         """Return z − c centered by row, the rows' means, and the sums of squares around them."""
         table, mask = self.table, self.table.mask(rows)
-        x = table.x(rows, theta[: table.shape[1]]) * mask
+        x = table.two_way.less(rows, theta[: table.shape[1]]) * mask
         mean = x.sum(axis=1) / table.cells[rows]
         within = (x - mean[:, None]) * mask
         return within, mean, np.einsum("ij,ij->i", within, within)

@@ -65,12 +65,6 @@ class IntentTable:
             return np.ones_like(self.two_way.residual[rows])
         return self.two_way.mask[rows]
 
-    def x(self, rows: slice | Integers, c: Floats) -> Floats:
-        """Return z − c of some rows, shape (R, J); any number in missing cells."""
-        table = self.two_way
-        x: Floats = table.residual[rows] + table.intent_effect[rows, None] + (table.edition_effect - c)
-        return x
-
     def over_rows(self, by_edition: Floats) -> Floats:
         """Return sums of a quantity by edition over each row's observed cells, (J,) → (I,)."""
         if self.two_way.mask is None:

@@ -198,7 +198,7 @@ class HermiteRows:
         """Return the posterior of some rows and their centered z − c, 0 in missing cells, (R, J)."""
         table, editions = self.table, self.table.shape[1]
         n, mask = table.cells[rows], table.mask(rows)
-        x = table.x(rows, theta[:editions]) * mask
+        x = table.two_way.less(rows, theta[:editions]) * mask
         mean = x.sum(axis=1) / n
         within = (x - mean[:, None]) * mask
         expected = table.attributes[rows] @ theta[editions:-1]
@@ -391,7 +391,7 @@ class PanelRows:
         table, editions = self.table, self.table.shape[1]
         mask, w = table.mask(rows), table.attributes[rows]
         expected, tau = w @ theta[editions:-1], float(np.exp(theta[-1]))
-        part = _Rows(table.x(rows, theta[:editions]) * mask, mask, expected, tau)
+        part = _Rows(table.two_way.less(rows, theta[:editions]) * mask, mask, expected, tau)
         kinks = np.where(mask > 0, mu_at_mean(part.x), np.inf)
         low, high, top = _support(part)
         panels = _make_panels(part, kinks, low, high)

@@ -10,7 +10,6 @@ from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.kernel.integrated.linear import (
     FreeRows,
-    LinearFit,
     LinearRows,
     LinearSearch,
     free_basis,
@@ -212,15 +211,11 @@ def _estimate_linear(table: IntentTable, restricted: bool) -> RandomEstimate:
         log_likelihood=fit.criterion,
         converged=bool(np.isfinite(found.covariance).all()),
         n_evaluations=fit.n_evaluations,
-        grad_norm=_slope_left(fit),
+        grad_norm=abs(fit.slope) if fit.boundary == 0 else 0.0,
         message={-1: NOTHING_VARIES, 0: "solved by a search over the ratio of variances", 1: NOTHING_BINDS}[
             fit.boundary
         ],
     )
-
-
-def _slope_left(fit: LinearFit) -> float:
-    return abs(fit.slope) if fit.boundary == 0 else 0.0
 
 
 def _estimate_by_quadrature(

@@ -13,7 +13,7 @@ from langdiff.regression.kernel.integrated.linear import LinearRows, LinearSearc
 from langdiff.regression.kernel.integrated.marginal import IntentTable, sum_of_rows
 from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.two_way import solve_two_way
-from langdiff.regression.variants.lognormal import LogNormal
+from langdiff.regression.variants.normal import LogNormal
 
 MIXED_MODEL = 1e-5  # statsmodels stops at a gradient, ours at a root
 ROUNDING = 1e-9

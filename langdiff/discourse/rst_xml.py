@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 from langdiff.base.archives import File
 from langdiff.base.io import read_blocks
 from langdiff.base.xml import XmlEvents, read_xml
-from langdiff.discourse.formats.drafts import Draft, plain_text
+from langdiff.discourse.drafts import Draft, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, Node
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import DataError, FaultsError, option, warn

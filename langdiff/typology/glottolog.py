@@ -12,7 +12,7 @@ from langdiff.base.io import as_path
 from langdiff.base.iso639 import iso639_3
 from langdiff.base.numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, listing, option, words
-from langdiff.typology.genealogy.tree import LanguageTree, read_tree
+from langdiff.typology.family_tree import LanguageTree, read_tree
 
 # Treebanks and lexicons of a standard language are often named by its macrolanguage: zh for cmn
 STANDARD = {
@@ -96,12 +96,8 @@ def _edition(file: Path, editions: Iterable[str]) -> str | None:
     return max((edition for edition in editions if f"{file.name}.".startswith(f"{edition}.")), key=len, default=None)
 
 
-def _stem(file: Path) -> str:
-    return file.name.partition(".")[0]
-
-
 def _codes(file: Path) -> Iterable[str]:
-    code = iso639_3(_stem(file).replace("-", "_").partition("_")[0])
+    code = iso639_3(file.name.partition(".")[0].replace("-", "_").partition("_")[0])
     return [] if code is None else [code, STANDARD.get(code, code)]
 
 

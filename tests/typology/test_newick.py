@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import DataError
-from langdiff.typology.genealogy.tree import parse_newick
+from langdiff.typology.family_tree import parse_newick
 
 NAMES = st.text(st.characters(exclude_characters="\0\n\r", exclude_categories=["Cs"]), max_size=6)
 TREES = st.recursive(

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from langdiff.errors import DataError
 from langdiff.typology import read_tree
-from langdiff.typology.genealogy.tree import parse_newick, plant
+from langdiff.typology.family_tree import parse_newick, plant
 
 
 def tree_of(*texts):

@@ -1,1 +1,0 @@
-"""Formats of discourse trees, one reader and writer per file."""

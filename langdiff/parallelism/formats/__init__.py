@@ -1,1 +1,0 @@
-"""Formats of annotated parallelisms, one file per format."""

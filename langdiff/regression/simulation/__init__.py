@@ -1,1 +1,0 @@
-"""Surprisals drawn from the models, with known truth."""

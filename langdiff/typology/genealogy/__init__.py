@@ -1,1 +1,0 @@
-"""Family trees of languages, and their places."""
