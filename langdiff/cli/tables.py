@@ -85,7 +85,8 @@ def table(
         contrasts = "pairs" if pairs else f"vs {baseline}"
     found = _read(fits, name or [], call, model=model, clusters=clusters)
     if paired is None and len(fits) == 1 and len(found) == 2:  # two language models in one table have the same texts
-        paired = True
+        one, other = found.values()
+        paired = True if len(one.intent_size.index.intersection(other.intent_size.index)) else None
     made = ld.table(
         found,
         by=by,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_path
 from langdiff.base.types import OnError, check_on_error
 from langdiff.constructions.attachment import Reference, warn_of_other_texts
@@ -121,7 +122,14 @@ def study_outputs(
 def _files(folder: str | Path) -> dict[str, Path]:
     """Return the outputs in a folder by the names of their parsers."""
     path = as_path(folder)
-    files = {file.name.partition(ENDING)[0]: file for file in sorted(path.glob(f"*{ENDING}*"))} if path.is_dir() else {}
+    files: dict[str, Path] = {}
+    for file in sorted(path.glob(f"*{ENDING}*")) if path.is_dir() else ():
+        name, _, rest = file.name.partition(ENDING)
+        if rest not in ("", *COMPRESSED):
+            continue
+        if name in files:
+            raise DataError(f"{file}: a second output of {name!r}, beside {files[name].name}. Keep one of them.")
+        files[name] = file
     if not files:
         raise DataError(f"{path}: there are no files NAME{ENDING}; give a folder with the output of each parser.")
     return files

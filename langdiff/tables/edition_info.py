@@ -89,7 +89,7 @@ def joined_info(frames: Iterable[object]) -> pd.DataFrame | None:
     Raises
     ------
     ConfigError
-        If one is not a frame.
+        If one is not a frame, or has an edition more than once.
     """
     joined: pd.DataFrame | None = None
     for frame in frames:
@@ -99,7 +99,12 @@ def joined_info(frames: Iterable[object]) -> pd.DataFrame | None:
             raise ConfigError(
                 f"{option('edition_info')} must be a DataFrame indexed by edition, not {type(frame).__name__}."
             )
-        own = frame[~frame.index.duplicated()].astype(object)
+        if len(twice := frame.index[frame.index.duplicated()].unique()):
+            raise ConfigError(
+                f"{len(twice)} edition(s) are in {option('edition_info')} more than once: {listing(twice)}. Keep one "
+                "row each."
+            )
+        own = frame.astype(object)
         joined = own if joined is None else joined.combine_first(own)
     return joined
 
@@ -125,7 +130,9 @@ def printed_names(
         return {str(code): str(name) for code, name in names.items()}
     if info is not None and names in info:
         known = info[names].dropna().astype(str)
-        return {str(code): name for code, name in known[known != ""].items()}
+        counts = known.value_counts()
+        several = {name for name in known if name and counts[name] > 1}  # told apart by their editions
+        return {str(code): f"{name} ({code})" if name in several else name for code, name in known[known != ""].items()}
     if names == "english":
         editions = list(editions)
         if found := english_names(editions):

@@ -379,8 +379,9 @@ def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str
     path = Path(str(where))
     models = list(frame["lm"].unique()) if "lm" in frame else [lm]
     for what in ("intent", "edition", *(["lm"] if len(models) > 1 else [])):
-        if frame[what].isna().any():
-            raise DataError(f"{where}: {int(frame[what].isna().sum()):,} row(s) without a name of the {what}.")
+        without = frame[what].isna() | (frame[what].astype(object) == "")
+        if without.any():
+            raise DataError(f"{where}: {int(without.sum()):,} row(s) without a name of the {what}.")
     if len(models) > 1:
         frame = _crossed(frame, where, models)
     twice = frame.duplicated(["intent", "edition"])
@@ -421,7 +422,10 @@ def _found_attributes(frame: pd.DataFrame, n_intents: int, n_editions: int) -> d
     for name in frame.columns:
         if not isinstance(name, str) or name in usual or name.startswith((PREFIX, LEVEL, edition_info.PREFIX)):
             continue
-        values = pd.factorize(frame[name])[0]
+        try:
+            values = pd.factorize(frame[name])[0]
+        except TypeError:  # lists of tokens, for example
+            continue
         if name in edition_info.KEPT:
             whole, prefix, most = "edition", edition_info.PREFIX, n_editions
         else:
@@ -438,7 +442,7 @@ def _crossed(frame: pd.DataFrame, where: object, models: list[Any]) -> pd.DataFr
     """Return a long table of several language models with an edition for each language and model."""
     if not {LANGUAGE, SYSTEM}.isdisjoint(frame):
         raise DataError(f"{where}: of several systems, but also of {len(models)} language models: {listing(models)}.")
-    language, system = frame["edition"].map(str), frame["lm"].map(str)
+    language, system = (frame[name].astype(object).map(str) for name in ("edition", "lm"))
     if system.groupby(language).nunique().max() < 2:
         raise DataError(
             f"{where}: surprisals of {len(models)} language models, {listing(models)}, and no edition has those of two "

@@ -148,6 +148,11 @@ def table(
         pd.concat(as_first(compared), ignore_index=True) if compared else pd.DataFrame({"column": [], "row": []})
     )
     editions = [str(edition) for each in sources for edition in each.effects.estimate.index]
+    if isinstance(edition_info, pd.DataFrame) and not set(map(str, edition_info.index)) & set(editions):
+        raise ConfigError(
+            f"{option('edition_info')}: no row for any of {len(set(editions))} editions, such as {editions[0]!r}. "
+            f"Editions there are called {listing(edition_info.index)}."
+        )
     codes = printed_names(info, names, editions)
     spoken = codes or printed_names(info, "name" if info is not None and "name" in info else None, editions)
     several_estimands = len({each.effects.scale.estimand for each in sources}) > 1

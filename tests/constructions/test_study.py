@@ -129,3 +129,16 @@ def test_what_is_refused(write, tmp_path):
         study_outputs(gold, {"one": gold}, on_error="ignore")
     with pytest.raises(ConfigError, match="abilities are estimated from targets"):
         study_outputs(gold, {"one": gold}, fit=ld.fit_outcomes)
+
+
+def test_two_outputs_of_one_parser_are_refused_and_other_files_left(tmp_path):
+    rows = "1 Dogs _ NOUN _ _ 2 nsubj _ _\n2 bark _ VERB _ _ 0 root _ _\n\n".replace(" ", "\t")
+    gold, outputs = tmp_path / "gold.conllu", tmp_path / "outputs"
+    gold.write_text(60 * rows)
+    outputs.mkdir()
+    (outputs / "mine.conllu").write_text(60 * rows)
+    (outputs / "mine.conllu.bak").write_text("another")
+    assert study_outputs(gold, outputs)["parser"].tolist() == ["mine"]
+    (outputs / "mine.conllu.gz").write_bytes(b"")
+    with pytest.raises(DataError, match=r"mine\.conllu\.gz: a second output of 'mine', beside mine\.conllu"):
+        study_outputs(gold, outputs)

@@ -377,3 +377,16 @@ def test_english_names_by_codes():
     assert made.lines["name"].tolist() == ["the first", "the second", "the third"]
     with pytest.raises(ConfigError, match="no edition is called by a code of ISO 639"):
         ld.table(fixed([0.2, -0.2], 0.01), names="english")
+
+
+def test_properties_of_editions_that_do_not_fit_are_refused():
+    fit = ld.fit(ld.simulate(60, 3, seed=1).surprisals)
+    first, second, third = fit.difficulty.index
+    twice = pd.DataFrame({"family": ["A", "B", "B"]}, [first, first, second])
+    with pytest.raises(ConfigError, match=r"1 edition\(s\) are in edition_info more than once"):
+        ld.table(fit, by="family", edition_info=twice)
+    with pytest.raises(ConfigError, match="no row for any of 3 editions"):
+        ld.table(fit, edition_info=pd.DataFrame({"family": ["A"]}, ["German"]))
+    same = pd.DataFrame({"family": ["A", "A", "B"]}, [first, second, third])
+    names = set(ld.table(fit, names="family", edition_info=same).lines["name"])
+    assert names == {f"A ({first})", f"A ({second})", "B"}

@@ -163,3 +163,20 @@ def test_a_table_of_one_edition_has_no_columns_that_group_intents(tmp_path):
         tmp_path / "long.csv", index=False
     )
     assert ld.read_surprisals(tmp_path / "long.csv").intent_info is None
+
+
+def test_columns_of_lists_are_left_alone(tmp_path):
+    rows = pd.DataFrame({"intent": [1, 1, 2, 2], "edition": ["deu", "eng"] * 2, "bits": [5.0, 4.0, 7.0, 6.0]})
+    rows["tokens"] = [["a", "b"]] * 4
+    rows.to_parquet(tmp_path / "long.parquet")
+    assert ld.read_surprisals(tmp_path / "long.parquet").intent_info is None
+
+
+def test_categories_of_two_models_and_rows_without_a_model(tmp_path):
+    rows = pd.DataFrame({"intent": [1, 1, 2, 2] * 2, "edition": ["deu", "eng"] * 4, "bits": np.arange(4.0, 12.0)})
+    rows["lm"] = ["a"] * 4 + ["b"] * 4
+    rows.astype({"lm": "category", "edition": "category"}).to_parquet(tmp_path / "long.parquet")
+    assert list(ld.read_surprisals(tmp_path / "long.parquet").editions) == ["deu@a", "eng@a", "deu@b", "eng@b"]
+    rows.assign(lm=["a"] * 4 + [""] * 4).to_csv(tmp_path / "long.csv", index=False)
+    with pytest.raises(DataError, match=r"4 row\(s\) without a name of the lm"):
+        ld.read_surprisals(tmp_path / "long.csv")

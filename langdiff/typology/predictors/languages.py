@@ -7,9 +7,10 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from langdiff.base.iso639 import ISO_639_3
+from langdiff.base.iso639 import ISO_639_3, iso639_3
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, option, words
 from langdiff.typology.glottolog import STANDARD, Glottolog, read_glottolog
@@ -86,7 +87,8 @@ def language_table(
 ) -> LanguageTable:
     r"""Look up languages by their codes or names in Glottolog and WALS.
 
-    A name is tried as a glottocode, a code of ISO 639-3, 639-1 (or 639-2), a code of WALS, the name of an edition with
+    A name is tried as a glottocode, a code of ISO 639-3, 639-1 (or 639-2), that of the group of languages to which it
+    belongs, such as Norwegian, a code of WALS that is none of ISO 639-3, the name of an edition with
     what follows its first hyphen, underscore or dot removed (``eng-GB``, ``deu_Latn``), and an English name whatever
     its capitals. The first that fits is taken.
 
@@ -156,7 +158,14 @@ def language_table(
         wals if isinstance(wals, Wals) or wals is None else read_wals(wals),
         glottolog if isinstance(glottolog, Glottolog) or glottolog is None else read_glottolog(glottolog),
     )
-    given = [str(name) for name in dict.fromkeys(names)]
+    listed = list(names)
+    missing = [place for place, name in enumerate(listed, 1) if pd.isna(name) or str(name) in ("", "None")]
+    if missing:
+        raise DataError(
+            f"{len(missing)} of {len(listed)} names are missing, the first in place {missing[0]}: give each row a "
+            "name, or leave it out."
+        )
+    given = [str(name) for name in dict.fromkeys(listed)]
     found = {name: sources.find(name) for name in given}
     unmatched = [(name, sources.suggestion(name)) for name, (how, _) in found.items() if not how]
     if len(unmatched) == len(given):
@@ -193,8 +202,10 @@ class _Sources:
             tables.append(self.glottolog.places(known.index).assign(iso639_3=known["code"], wals=""))
         if self.wals is not None:
             own = self.wals.languages.assign(wals=self.wals.languages.index).explode("codes")
-            # rows with a code of their own before rows that have several
-            own = own.sort_values("codes", key=lambda codes: codes.index.duplicated(keep=False), kind="stable")
+            # rows with a code of their own before rows that have several, and of these the ones of most values
+            several = own.index.duplicated(keep=False)
+            few = -self.wals.values["language"].value_counts().reindex(own.index).fillna(0).to_numpy(dtype=float)
+            own = own.iloc[np.lexsort([few, several])]
             tables.append(own.rename(columns={"codes": "iso639_3"}).fillna({"iso639_3": ""}))
         return pd.concat([table[[*CODES, *PLACE, "wals"]] for table in tables], ignore_index=True)
 
@@ -235,10 +246,13 @@ class _Sources:
             ("glottocode", "glottocode", code),
             ("iso639_3", "iso639_3", code),
             (former, "iso639_3", ISO_639_3.get(code, "")),
-            ("wals", "wals", code),
+            ("group", "iso639_3", GROUP.get(code, "")),
         ):
             if key in self.by[kind]:
                 return how, self.by[kind][key]
+        # A code of ISO 639-3 that is not in the tables is no code of WALS, where it means another language.
+        if iso639_3(code) is None and code in self.by["wals"]:
+            return "wals", self.by["wals"][code]
         return "", ("", "")
 
     def suggestion(self, name: str) -> str:
@@ -289,7 +303,9 @@ class _Sources:
     def _rows(self, glottocode: str, iso: str) -> tuple[list[str], str]:
         """Return the rows of WALS for a language, and a remark if they are those of a group of languages."""
         table = self.languages[self.languages["wals"] != ""].drop_duplicates("wals").set_index("wals")
-        own = list(table.index[(table["glottocode"] == glottocode) & (glottocode != "")]) or self._by_iso.get(iso, [])
+        same = table.index[(table["glottocode"] == glottocode) & (glottocode != "")]
+        own = list(same) if self.glottolog is not None and len(same) else [*same, *self._by_iso.get(iso, [])]
+        own = list(dict.fromkeys(own))
         group = GROUP.get(iso, "")
         return (own, "") if own else (self._by_iso.get(group, []), f" (the group {group})")
 

@@ -20,7 +20,7 @@ mand1415,Mandarin Chinese,language,cmn,,,Eurasia,40.0,116.2
 """
 WALS = {
     "languages": "ID,Name,ISO639P3code,Glottocode,Family\nger,German,deu,stan1295,Indo-European\n"
-    "gbl,German (Berlin),deu,stan1295,Indo-European\nnor,Norwegian,nor,norw1258,Indo-European\n"
+    "gbt,German (Berlin),deu,stan1295,Indo-European\nnor,Norwegian,nor,norw1258,Indo-European\n"
     "mnd,Mandarin,cmn,mand1415,Sino-Tibetan\n",
     "parameters": "ID,Name\n26A,Affixes\n81A,Order\n",
     "codes": "ID,Parameter_ID,Name,Number\n26A-1,26A,Suffixes,1\n81A-1,81A,SOV,1\n81A-2,81A,SVO,2\n",
@@ -49,7 +49,7 @@ def folders(tmp_path):
         ("zho", "iso639_3", "cmn"),
         ("de", "iso639_1", "deu"),
         ("ger", "iso639_2", "deu"),
-        ("gbl", "wals", "deu"),
+        ("gbt", "wals", "deu"),
         ("de-AT", "edition", "deu"),
         ("deu_Latn", "edition", "deu"),
         ("nob.1930", "edition", "nob"),
@@ -84,10 +84,10 @@ def test_families_and_unknown_names_are_listed_with_a_suggestion_each(folders):
 def test_of_several_rows_of_wals_the_one_with_most_features_is_taken_and_told(folders):
     both = language_table(["deu"], **folders)
     assert both.table.loc["deu", ["26A", "81A"]].tolist() == ["Suffixes", "SVO"]
-    assert both.remarks == ("deu: row ger of WALS, not gbl.",)
+    assert both.remarks == ("deu: row ger of WALS, not gbt.",)
     one = language_table(["deu"], **folders, features="81A")  # as many in both rows: the first by code
     assert one.table.loc["deu", "81A"] == "SOV"
-    assert one.remarks == ("deu: row gbl of WALS, not ger.",)
+    assert one.remarks == ("deu: row gbt of WALS, not ger.",)
 
 
 def test_a_language_without_a_row_has_that_of_its_group(folders):
@@ -143,3 +143,16 @@ def test_word_order_and_affixes_of_published_difficulties(feature, model, n, sta
     assert result["estimate"] == pytest.approx(statistic, abs=2e-5)
     assert result["df_residual"] == pytest.approx(df_residual, abs=2e-2)
     assert result["p"] == pytest.approx(p, abs=2e-5)
+
+
+@pytest.mark.skipif(not (DATA / "wals").is_dir(), reason="needs WALS in the data folder")
+def test_codes_of_iso_are_no_codes_of_wals_and_groups_are_found():
+    found = language_table(["nob", "lat", "ell", "ger"], wals=DATA / "wals", features="81A")
+    assert found.table["matched_by"].to_dict() == {"nob": "group", "lat": "", "ell": "iso639_3", "ger": "iso639_2"}
+    assert found.table.loc["ell", ["glottocode", "81A"]].tolist() == ["mode1248", "No dominant order"]
+    assert found.table.at["nob", "name"] == "Norwegian"  # not Nobiin, whose code in WALS is nob
+
+
+def test_missing_names_are_refused():
+    with pytest.raises(DataError, match=r"2 of 3 names are missing, the first in place 2"):
+        language_table(["deu", float("nan"), ""], wals=DATA / "wals")
