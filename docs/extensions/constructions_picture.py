@@ -1,4 +1,4 @@
-"""The picture of recall by construction, drawn from the table of parsers in constructions.md.
+"""The picture of recall by construction, drawn from the table of parsers in evidence/constructions.md.
 
 Run ``python docs/extensions/constructions_picture.py`` after that table or the plots have changed.
 """
@@ -42,7 +42,7 @@ def read_table(page: str) -> pd.DataFrame:
 def main() -> None:
     """Draw the table and write the file."""
     with mpl.rc_context(SETTINGS):
-        ax = plot_constructions(read_table((DOCS / "constructions.md").read_text(encoding="utf-8")))
+        ax = plot_constructions(read_table((DOCS / "evidence" / "constructions.md").read_text(encoding="utf-8")))
         ax.get_figure().savefig(OUT, metadata={"Date": None})
 
 

@@ -24,7 +24,7 @@ WALS = {
     "mnd,Mandarin,cmn,mand1415,Sino-Tibetan\n",
     "parameters": "ID,Name\n26A,Affixes\n81A,Order\n",
     "codes": "ID,Parameter_ID,Name,Number\n26A-1,26A,Suffixes,1\n81A-1,81A,SOV,1\n81A-2,81A,SVO,2\n",
-    "values": "Language_ID,Parameter_ID,Code_ID\ngbl,81A,81A-1\nger,81A,81A-2\nger,26A,26A-1\nnor,81A,81A-2\n"
+    "values": "Language_ID,Parameter_ID,Code_ID\ngbt,81A,81A-1\nger,81A,81A-2\nger,26A,26A-1\nnor,81A,81A-2\n"
     "mnd,81A,81A-2\n",
 }
 
