@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langdiff.base.grids import line_width
+from langdiff.base.grids import filled, line_width
 from langdiff.cli.commands import Command
 from langdiff.cli.help import print_rows
 from langdiff.cli.options import existing_here, new_folder
@@ -261,17 +261,21 @@ def _show(result: "RunResult", as_json: bool) -> None:
 
         typer.echo(ld.table(result.fits).text() + "\n")
         known = result.truth is not None
-        beside = result.by_model().filter(regex="(%|bits/char)$" if known else "bits/char$")
+        shown = result.by_model()
+        rates = [name for name in shown if str(name).endswith("bits/char")]
+        percents = sorted((name for name in shown if str(name).endswith("%")), key="truth %".__ne__) if known else []
+        beside = shown[percents + rates]
         title = (
             "Estimates beside the truth (percent more bits), and bits per character" if known else "Bits per character"
         )
         formats = {name: "{:+.1f}" if name.endswith("%") else "{:.3f}" for name in map(str, beside)}
         print_frame(beside.reset_index(), title, formats)
         if result.truth is not None:
-            typer.echo(
-                "An estimate may differ from the truth by more than its ±, which describes the sampling of\nintents: a "
-                "language model that has not learned all regularities of a language needs more\nbits than the truth.",
+            remark = (
+                "An estimate may differ from the truth by more than its ±, which describes the sampling of intents: a "
+                "language model that has not learned all regularities of a language needs more bits than the truth."
             )
+            typer.echo(filled(remark))
     for name, why in result.manifest.get("not_done", {}).items():
         typer.echo(f"langdiff: [{name}]: {why}", err=True)
     typer.echo(f"Report: {result.report}", err=True)
