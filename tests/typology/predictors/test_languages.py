@@ -153,6 +153,6 @@ def test_codes_of_iso_are_no_codes_of_wals_and_groups_are_found():
     assert found.table.at["nob", "name"] == "Norwegian"  # not Nobiin, whose code in WALS is nob
 
 
-def test_missing_names_are_refused():
+def test_missing_names_are_refused(folders):
     with pytest.raises(DataError, match=r"2 of 3 names are missing, the first in place 2"):
-        language_table(["deu", float("nan"), ""], wals=DATA / "wals")
+        language_table(["deu", float("nan"), ""], **folders)
