@@ -16,7 +16,7 @@ from langdiff.regression.kernel.estimate import USUAL_ITERATIONS
 from langdiff.regression.variants import Model
 from langdiff.regression.variants.variant import Variant
 from langdiff.run.lm_settings import LmSettings
-from langdiff.run.section import SECTIONS, Renamed, Section, Settings
+from langdiff.run.section import SECTIONS, Section, Settings
 
 
 class FileCorpus(Settings):
@@ -31,7 +31,6 @@ class FileCorpus(Settings):
     """
 
     paths: ClassVar[tuple[str, ...]] = ("edition_info", "vref", "original_language", "path")
-    renamed: ClassVar[Renamed] = {"errors": "decode_errors"}
 
     format: FormatName
     path: str | list[str]
@@ -127,8 +126,6 @@ class SplitSettings(Settings):
 
 
 def _one_or_two(clusters: Any) -> Any:
-    if clusters is None:  # as runs of earlier versions kept it
-        return "none"
     names = clusters if isinstance(clusters, list | tuple) else [clusters]
     if not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
         raise ValueError("clusters are one column about intents, or a list of two columns")
@@ -145,8 +142,6 @@ class FitSettings(Settings):
     Editions that share a difficulty are a formula, too: ``formula = "language"``.
     """
 
-    renamed: ClassVar[Renamed] = {"bootstrap": "n_resamples"}
-
     model: Model = "2"
     method: Literal["auto", "newton", "lbfgs"] = "auto"
     formula: str | None = None
@@ -162,10 +157,6 @@ class FitSettings(Settings):
     size_formula: str | None = None
     max_iterations: int = Field(USUAL_ITERATIONS, ge=1)
     dispersion: Literal["auto", "common", "edition"] | str = "auto"
-
-    def as_kept(self) -> dict[str, Any]:
-        """Return the settings as `Settings.as_kept` does, with no clusters written as in earlier versions."""
-        return super().as_kept() | ({"clusters": None} if self.clusters == "none" else {})
 
     @property
     def one_clustering(self) -> str | None:

@@ -11,7 +11,6 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.remote import local_copies, local_copy
-from langdiff.base.renamed import renamed
 from langdiff.base.types import AnyFormat, FormatName, OnError, OwnKind, Ranges
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.bible import are_verse_ids
@@ -125,7 +124,6 @@ def check_format_options(format: str | Format, given: Iterable[str]) -> None:
             raise ConfigError(f"format {found.name!r} does not have the option {option(name)}; {have}.")
 
 
-@renamed(errors="decode_errors")
 def read_multitext(
     path: Paths,
     *,
