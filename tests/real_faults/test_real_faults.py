@@ -78,13 +78,14 @@ def test_a_case_fails_without_its_record(name: str, record: str, monkeypatch: py
 @pytest.mark.parametrize("name", CASES)
 def test_a_case_is_small_and_has_a_source(name: str) -> None:
     assert sum(path.stat().st_size for path in (HERE / name).rglob("*") if path.is_file()) <= MOST_BYTES
-    assert CASES[name]["kind"] and CASES[name]["source"]
+    assert {"kind", "source", "reader", "right"} <= CASES[name].keys()
 
 
 @pytest.mark.parametrize("kind", SUSPICIONS.values(), ids=SUSPICIONS)
 def test_a_record_has_a_case_that_fails_without_it(kind: Suspicion) -> None:
     assert kind.name in CASES[kind.case]["records"]
-    assert kind.source and kind.sentence.format(n=1, seen=1, where="", example="")
+    assert kind.source
+    assert kind.sentence.format(n=1, seen=1, where="", example="")
     kind.remedy.format(where="", trust="")
 
 
