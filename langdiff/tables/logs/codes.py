@@ -32,10 +32,11 @@ farsi:fas flemish:nld greek:ell haitian_creole:hat hebrew:heb indonesian:ind khm
 luxembourgish:ltz malay:msa mandarin:cmn moldovan:ron nepalese:nep nepali:nep north_macedonian:mkd nynorsk:nno odia:ori
 panjabi:pan pashto:pus punjabi:pan serbian:srp sesotho:sot setswana:tsn slovene:slv swahili:swa uyghur:uig
 """
-SCRIPTS = frozenset(
-    """arab armn beng cans cher cyrl deva ethi geor grek gujr guru hang hani hans hant hebr jpan khmr knda kore laoo
-    latn limb mlym mong mtei mymr nkoo olck orya sinh sund syrc taml telu tfng thaa thai tibt vaii yiii""".split()
-)  # ISO 15924
+ISO_15924 = """
+arab armn beng cans cher cyrl deva ethi geor grek gujr guru hang hani hans hant hebr jpan khmr knda kore laoo
+latn limb mlym mong mtei mymr nkoo olck orya sinh sund syrc taml telu tfng thaa thai tibt vaii yiii
+"""
+SCRIPTS = frozenset(ISO_15924.split())
 REGION = re.compile(r"[a-z]{2}|[0-9]{3}")  # ISO 3166, or UN M49
 OF_CHINESE = {"simplified": "Hans", "traditional": "Hant"}
 MOST = 4  # parts of a name that tell a language
@@ -162,8 +163,8 @@ def _are_pairs(told: Sequence[Told]) -> bool:
     pairs = [(one.written, one.region) for one in told if one.region]
     firsts, seconds = {one.written for one in told}, {second for _, second in pairs}
     crossed = sum(first in seconds and second in firsts for first, second in pairs)
-    if 2 * crossed > max(len(pairs), 1) or (len(seconds) > 1 and 2 * len(pairs) > len(told) and KNOWN >= seconds):
+    if 2 * crossed > max(len(pairs), 1) or (len(seconds) > 1 and 2 * len(pairs) > len(told) and seconds <= KNOWN):
         return True
     with_itself = {one.written for one in told if one.again}
     of_first = {first: {second for one, second in pairs if one == first} for first in firsts - with_itself}
-    return any(len(others) > 1 and KNOWN >= others for others in of_first.values())
+    return any(len(others) > 1 and others <= KNOWN for others in of_first.values())

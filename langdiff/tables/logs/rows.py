@@ -198,11 +198,12 @@ def with_languages(
     if not of_names and alone and len(unnamed) == 1:
         of_names = {unnamed[0]: str(unnamed[0])}
     if not of_names and len(unnamed) > 1:
-        told = "; ".join(f"{name}: {facts[name]}" for name in unnamed[:5] if name in facts)
+        said = "; ".join(f"{name}: {facts[name]}" for name in unnamed[:5] if name in facts)
+        pattern = f"{commonprefix(list(unnamed))}*"  # noqa: RUF071 what the names begin with, letter by letter
         raise DataError(
             f"{len(unnamed)} tasks or files, and neither a field nor their names tell of which languages they are "
-            f"({told}). Say so: {to_fill(unnamed)}; a name may be a pattern: "
-            f"{option('language', {commonprefix(list(unnamed)) + '*': '…'})}."
+            f"({said}). Say so: {to_fill(unnamed)}; a name may be a pattern: "
+            f"{option('language', {pattern: '…'})}."
         )
     rows["language"] = rows["language"].where(~missing, names.map(of_names))
     return rows

@@ -32,7 +32,9 @@ def test_choices_that_are_scored_twice_are_counted_once(tmp_path):
     assert outcomes.items["chance"].unique().tolist() == [0.25]
 
 
-@pytest.mark.parametrize("tasks", [("wic", "wsc", "rte"), ("mmlu_law", "mmlu_bio", "mmlu_art"), ("mlqa_ar_de", "mlqa_de_ar")])
+@pytest.mark.parametrize(
+    "tasks", [("wic", "wsc", "rte"), ("mmlu_law", "mmlu_bio", "mmlu_art"), ("mlqa_ar_de", "mlqa_de_ar")]
+)
 def test_tasks_without_languages_are_asked_for_and_may_be_of_one(tmp_path, tasks):
     for task in tasks:
         write(tmp_path / "m", task)
@@ -61,7 +63,7 @@ FAMILIES = {  # names of tasks as benchmarks have them, and the languages
     "lambada": "lambada_openai_mt_de lambada_openai_mt_en lambada_openai_mt_it: de en it",
     "afrimgsm": "afrimgsm_amh_prompt_1 afrimgsm_ewe_prompt_1 afrimgsm_xho_prompt_1: amh ewe xho",
     "mgsm": "mgsm_en_cot_de mgsm_en_cot_th mgsm_en_cot_en: de th en",
-    "piqa": "global_piqa_cloze_cmn_hans global_piqa_cloze_cmn_hant global_piqa_cloze_ekk_latn: cmn_hans cmn_hant ekk_latn",
+    "piqa": "piqa_cloze_cmn_hans piqa_cloze_cmn_hant piqa_cloze_ekk_latn: cmn_hans cmn_hant ekk_latn",
     "fleurs": "fleurs_cmn_hans_cn fleurs_es_419 fleurs_ms_my fleurs_my_mm: cmn_hans_cn es_419 ms_my my_mm",
     "locales": "x_pt_pt x_pt_br x_fr_fr x_fr_ca: pt pt_br fr fr_ca",
     "paths": "suite/boolq.deu.txt suite/boolq.ell.txt: deu ell",
