@@ -20,7 +20,7 @@ from safetensors.numpy import load, save
 
 from langdiff import __version__
 from langdiff.base.checksums import is_whole, seal
-from langdiff.base.io import as_path, atomic_path, parse_json, write_text
+from langdiff.base.io import as_path, atomic_path, parse_json, read_bytes, write_text
 from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.language_model import LanguageModelRecipe, Model, known_kinds
 
@@ -90,7 +90,7 @@ def read_index(directory: Path) -> dict[str, Any]:
     """
     path = directory / INDEX
     try:
-        index = parse_json(path.read_text(encoding="utf-8"))
+        index = parse_json(read_bytes(path))
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror}); there is no model.") from error
     except ValueError as error:  # JSON and UTF-8 alike
@@ -130,7 +130,7 @@ def read_checkpoint(directory: Path) -> Checkpoint:
 def _read(directory: Path, name: str, sha256: str) -> bytes:
     path = directory / Path(name).name  # never outside the directory
     try:
-        blob = path.read_bytes()
+        blob = read_bytes(path)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror}); the model is incomplete.") from error
     if hashlib.sha256(blob).hexdigest() != sha256:

@@ -20,7 +20,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from langdiff import __version__
-from langdiff.base.io import atomic_path, parse_json
+from langdiff.base.io import atomic_path, parse_json, read_bytes
 from langdiff.errors import CheckpointError
 from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.units.characters import Ids
@@ -173,7 +173,7 @@ def _read(path: Path) -> tuple[TrainingState, str]:
         If the file cannot be read or is not what was written.
     """
     try:
-        blob = path.read_bytes()
+        blob = read_bytes(path)
         if path.name != f"{path.name.rpartition('-')[0]}-{_hash(blob)}{_ENDING}":
             raise ValueError(f"damaged or truncated, {len(blob):,} bytes")
         size = int.from_bytes(blob[:8], "little")  # of the header, which is JSON
