@@ -293,7 +293,9 @@ def text_of(document: str | bytes) -> str:
     for found in _ESCAPE.finditer(text) if _SURROGATE.search(text) else ():
         if found["alone"] or (found[0][1:3] in ("ud", "uD") and not found["low"]):
             line = text.count("\n", 0, found.start()) + 1
-            raise ValueError(f"the lone surrogate {text[found.start():][:6]} in line {line} is no character of Unicode")
+            raise ValueError(
+                f"the lone surrogate {text[found.start() :][:6]} in line {line} is no character of Unicode"
+            )
     return text
 
 

@@ -29,7 +29,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     path = as_path(path)
     try:
         if path.stat().st_size > MAX_SIZE:
-            raise ConfigError(f"{path}: {path.stat().st_size:,} bytes, but a file of settings has at most {MAX_SIZE:,}.")
+            raise ConfigError(
+                f"{path}: {path.stat().st_size:,} bytes, but a file of settings has at most {MAX_SIZE:,}."
+            )
         content = read_bytes(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from error

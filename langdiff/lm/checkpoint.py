@@ -6,7 +6,7 @@ checkpoint is replaced in one step; what the old JSON named is removed after.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -26,6 +26,7 @@ from langdiff.lm.language_model import LanguageModelRecipe, Model, known_kinds
 
 FORMAT = 1
 INDEX = "model.json"
+STATE = ".safetensors"  # ending of the states of unfinished trainings
 _UNNAMED = "network"  # kind of checkpoints that do not name theirs
 
 
@@ -203,3 +204,25 @@ def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe
         raise CheckpointError(
             f"{directory}: damaged, or saved by an incompatible version: {type(error).__name__}: {error}"
         ) from error
+
+
+def remove_states(directory: Path) -> None:
+    """Remove the states of a finished training, and incomplete files of interrupted writes."""
+    remove_all([*states(directory), *directory.glob(f".training-*{STATE}.*.part")])
+
+
+def is_state(path: Path) -> bool:
+    """Return whether a file is a state of a training."""
+    return path.match(f"training-*{STATE}")
+
+
+def states(directory: Path) -> list[Path]:
+    """Return the states in a folder, the last epoch last."""
+    return sorted(directory.glob(f"training-*{STATE}"))
+
+
+def remove_all(paths: Iterable[Path]) -> None:
+    """Remove files as far as possible."""
+    for path in paths:
+        with suppress(OSError):  # a stale file takes room, no more
+            path.unlink()

@@ -13,7 +13,7 @@ import pandas as pd
 from langdiff.base.checksums import CHECKSUMS, Checksums, read_checksums, write_checksums
 from langdiff.base.io import LOCK, as_path, atomic_path, parse_json, read_bytes, remove, write_json
 from langdiff.errors import DataError
-from langdiff.lm.lstm.resume import is_state
+from langdiff.lm.checkpoint import is_state
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import sizes_of
 
