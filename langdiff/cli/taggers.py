@@ -133,7 +133,7 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
     from langdiff.base.cells import guarded
     from langdiff.base.io import locked, write_json, write_text
     from langdiff.base.signature import short_hash
-    from langdiff.lm.lstm.resume import is_state, remove_states
+    from langdiff.lm.checkpoint import is_state, remove_states
     from langdiff.run.directory import environment
 
     others = [path for path in out.glob("[!.]*") if not is_state(path) and path.name not in ("trials", "model")]
