@@ -214,6 +214,18 @@ def existing_after_name(given: list[str] | None) -> list[str] | None:
     return given
 
 
+def key_or_names(given: list[str] | None, option: str) -> "str | dict[str, str] | None":
+    """Return names given as THEIRS=OURS as a mapping, or the one key or name."""
+    if not given:
+        return None
+    pairs = [each.rpartition("=") for each in given]
+    if all(theirs and ours for theirs, _, ours in pairs):
+        return {theirs: ours for theirs, _, ours in pairs}
+    if len(given) > 1:
+        raise ConfigError(f"--{option}: give one key or name, or THEIRS=OURS several times.")
+    return given[0]
+
+
 def is_given(context: typer.Context, name: str) -> bool:
     """Return whether an option was written, whatever its value."""
     return getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"
@@ -269,6 +281,10 @@ class Corpus:
         OnError,
         typer.Option("--on-error"),
     ] = "raise"
+    trust: Annotated[
+        list[str] | None,
+        typer.Option("--trust", help="A kind of doubt not to raise, such as markup (repeat)."),
+    ] = None
     decode_errors: Annotated[
         Literal["strict", "replace"],
         typer.Option("--decode-errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
@@ -326,6 +342,7 @@ class Corpus:
             editions=self.editions,
             decode_errors=self.decode_errors,
             on_error=self.on_error,
+            trust=self.trust or (),
             ranges=self.ranges,
             markers=self._markers(),
             vref=self.vref,
