@@ -281,7 +281,7 @@ def evaluate(
         table_kind(outcomes)  # an error before any work is done
     given, classes = call.given, _classes(call.given["classes"])
     _refuse_unused(context, table, outcomes is not None)
-    read = {name: given[name] for name in ("format", "collapse_unary")}
+    read = {name: given[name] for name in ("format", "collapse_unary", "detached")}
     gold = read_documents(reference, **read)
     systems = {
         name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")

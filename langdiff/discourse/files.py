@@ -17,7 +17,7 @@ from langdiff.discourse.plain_text import (
     write_dis,
     write_spans,
 )
-from langdiff.discourse.rst_xml import rst_xml_draft, write_rst_xml
+from langdiff.discourse.rst_xml import Detached, rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 
@@ -42,6 +42,7 @@ def read_discourse(
     *,
     format: DiscourseFormat | Literal["auto"] = "auto",
     collapse_unary: bool = False,
+    detached: Detached = "error",
     on_error: OnError = "raise",
 ) -> dict[str, DiscourseTree]:
     r"""Read discourse trees, one per file.
@@ -56,6 +57,10 @@ def read_discourse(
     collapse_unary : bool
         Whether a node that is an only child is left out, so that its parent takes its place with the parent's label;
         by default it is an error.
+    detached : {"error", "drop", "attach"}
+        Treatment of files (``.rs3``, ``.rs4``) in which segments, such as headlines, belong to no part of the tree:
+        an error; of the trees in the file the one with most EDUs is kept, renumbered (a tie is an error); or all are
+        put under a new root in text order, as nuclei of a relation ``detached``.
     on_error : {"raise", "skip"}
         Treatment of documents whose file cannot be read or does not hold one tree: an error that lists all of them,
         or they are left out, with a warning that lists them. `evaluate_discourse` knows of them, too, and lists them.
@@ -68,7 +73,7 @@ def read_discourse(
     Raises
     ------
     ConfigError
-        If the format or `on_error` is unknown.
+        If the format, `detached` or `on_error` is unknown.
     DataError
         If files cannot be read or do not hold one tree (the message names all of them, with file and line), two are of
         one document, or there is no tree.
@@ -76,7 +81,7 @@ def read_discourse(
     Warns
     -----
     LangdiffWarning
-        If documents are left out.
+        If documents are left out, or EDUs dropped.
 
     Examples
     --------
@@ -87,15 +92,22 @@ def read_discourse(
     {'rain': DiscourseTree 'rain': 2 EDUs, depth 1}
     """
     check_on_error(on_error)
-    return refuse_or_warn(read_documents(source, format=format, collapse_unary=collapse_unary), on_error)
+    found = read_documents(source, format=format, collapse_unary=collapse_unary, detached=detached)
+    return refuse_or_warn(found, on_error)
 
 
 def read_documents(
-    source: TreeSource, *, format: DiscourseFormat | Literal["auto"] = "auto", collapse_unary: bool = False
+    source: TreeSource,
+    *,
+    format: DiscourseFormat | Literal["auto"] = "auto",
+    collapse_unary: bool = False,
+    detached: Detached = "error",
 ) -> Documents:
     """Return the trees of all files that hold one, and the faults of the others; see `read_discourse`."""
     if format != "auto" and format not in get_args(DiscourseFormat):
         raise ConfigError(f"{option('format')} is auto, {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+    if detached not in get_args(Detached):
+        raise ConfigError(f"{option('detached')} is one of {', '.join(get_args(Detached))}; got {detached!r}.")
     paths: dict[str, Path] = {}
     trees: dict[str, DiscourseTree] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
@@ -108,7 +120,7 @@ def read_documents(
             continue
         paths[name] = path
         try:
-            trees[name] = _read(path, ENDINGS[ending] if format == "auto" else format, name, collapse_unary)
+            trees[name] = _read(path, ENDINGS[ending] if format == "auto" else format, name, collapse_unary, detached)
         except FaultsError as error:
             faults[name] = error.faults
     if not paths:
@@ -226,9 +238,12 @@ def _check_relations(trees: Trees, format: str) -> None:
                 )
 
 
-def _read(path: Path, format: DiscourseFormat, document: str, collapse_unary: bool) -> DiscourseTree:
+def _read(
+    path: Path, format: DiscourseFormat, document: str, collapse_unary: bool, detached: Detached
+) -> DiscourseTree:
     if format == "rs3":
-        return rst_xml_draft(path, collapse_unary=collapse_unary).tree(document, collapse_unary=collapse_unary)
+        draft = rst_xml_draft(path, collapse_unary=collapse_unary, detached=detached)
+        return draft.tree(document, collapse_unary=collapse_unary)
     text = "".join(block.text for block in read_blocks(path, errors=None))
     return _parse(text, format, str(path), document, collapse_unary)
 

@@ -5,7 +5,9 @@ Secondary edges of ``.rs4`` are not part of the tree and are only counted; signa
 
 import codecs
 import re
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
@@ -20,6 +22,8 @@ from langdiff.errors import DataError, FaultsError, option, warn
 _DECLARED = re.compile(r"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+Detached = Literal["error", "drop", "attach"]
+DETACHED = "detached"  # relation of trees that are attached to a new root
 Part = Literal["core", "full"]  # an element without, and with, its satellites
 
 
@@ -39,7 +43,7 @@ class _Element:
     full: tuple[int, int] = (0, 0)  # … with the satellites
 
 
-def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
+def rst_xml_draft(file: File, *, collapse_unary: bool, detached: Detached) -> Draft:
     """Return the nodes of a file.
 
     Raises
@@ -55,9 +59,11 @@ def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
             raise
         events = _Events(file)
         read_xml(file, events, errors=None, encoding=_declared_encoding(file, error))
-    root = _link(events)
-    for element in reversed(_below(events, root)):  # children before parents
+    root = _only_root(events, _link(events), detached)
+    for element in reversed(_below([root])):  # children before parents
         _measure(events, element, collapse_unary)
+    if not root.name:  # new, above trees of the file
+        _check_apart(events.draft, root.nuclei)
     return _nodes(events, root)
 
 
@@ -133,43 +139,99 @@ class _Events(XmlEvents):
             self._text = None
 
 
-def _link(events: _Events) -> _Element:
-    """Link every element to its nuclei and satellites; return the root."""
-    roots = []
+def _link(events: _Events) -> list[_Element]:
+    """Link every element to its nuclei and satellites; return those that have no parent."""
+    roots: list[_Element] = []
+    children: dict[str, list[_Element]] = {}
     for element in events.elements.values():
         if not element.parent:
             roots.append(element)
             continue
-        parent = events.elements.get(element.parent)
-        kinds = events.kinds.get(element.relation, set())
-        if parent is None:
+        if element.parent not in events.elements:
             raise events.draft.fault(element.line, f"the parent {element.parent!r} of {element.name!r} does not exist.")
-        if not kinds and element.relation.lower() != SPAN:
+        if element.relation not in events.kinds and element.relation.lower() != SPAN:
             what = f"the relation {element.relation!r} of {element.name!r} is not declared in the header."
             raise events.draft.fault(element.line, what)
-        nuclear = element.relation.lower() == SPAN or (parent.kind == "multinuc" and "multinuc" in kinds)
-        (parent.nuclei if nuclear else parent.satellites).append(element)
-    if len(roots) != 1:
-        if not events.elements:
-            raise events.draft.fault(None, "the file has no segments.")
-        if not roots:
-            raise events.draft.fault(None, "every segment and group has a parent, so that there is no root.")
-        named = ", ".join(f"{root.name!r} (line {root.line})" for root in roots[:5])
-        raise events.draft.fault(roots[1].line, f"{len(roots)} elements have no parent: {named}. A tree has one root.")
-    return roots[0]
-
-
-def _below(events: _Events, root: _Element) -> list[_Element]:
-    """Return all elements, parents first."""
-    reached = [root]
-    for element in reached:  # grows
-        reached += [*element.nuclei, *element.satellites]
-    if len(reached) < len(events.elements):
-        names = {element.name for element in reached}
-        lost = [element for name, element in events.elements.items() if name not in names]
+        children.setdefault(element.parent, []).append(element)
+    for name, own in children.items():
+        parent = events.elements[name]
+        multinuclear = _multinuclear(events, parent, own)
+        for child in own:
+            nuclear = child.relation.lower() == SPAN or child.relation in multinuclear
+            (parent.nuclei if nuclear else parent.satellites).append(child)
+    if not events.elements:
+        raise events.draft.fault(None, "the file has no segments.")
+    if not roots:
+        raise events.draft.fault(None, "every segment and group has a parent, so that there is no root.")
+    reached = {element.name for element in _below(roots)}
+    if lost := [element for name, element in events.elements.items() if name not in reached]:
         what = f"{len(lost)} element(s) are not below the root but in a cycle, among them {lost[0].name!r}."
         raise events.draft.fault(lost[0].line, what)
+    return roots
+
+
+def _multinuclear(events: _Events, parent: _Element, own: list[_Element]) -> set[str]:
+    """Return the relations that make children nuclei: in a group of several nuclei all that the header declares so.
+
+    Parsers write such groups as spans, too. One without a nucleus, but with several children of one such relation, is
+    read as what it is.
+    """
+    declared = {relation for relation, kinds in events.kinds.items() if "multinuc" in kinds}
+    if parent.kind != SPAN:
+        return declared if parent.kind == "multinuc" else set()
+    counts = Counter(child.relation for child in own)
+    several = {relation for relation in declared if counts[relation] > 1}
+    if len(several) != 1 or any(relation.lower() == SPAN for relation in counts):
+        return set()
+    events.draft.repaired_groups += 1
+    return several
+
+
+def _below(roots: list[_Element]) -> list[_Element]:
+    """Return all elements of the trees, parents first."""
+    reached = [*roots]
+    for element in reached:  # grows
+        reached += [*element.nuclei, *element.satellites]
     return reached
+
+
+def _only_root(events: _Events, roots: list[_Element], detached: Detached) -> _Element:
+    """Return the root; of several that of the tree with most EDUs, renumbered, or a new one above all."""
+    if len(roots) == 1:
+        return roots[0]
+    named = ", ".join(f"{root.name!r} (line {root.line})" for root in roots[:5])
+    said = f"{len(roots)} elements have no parent: {named}"
+    if detached == "error":
+        raise events.draft.fault(
+            roots[1].line,
+            f"{said}. A tree has one root: mend the file, keep the tree with most EDUs ({option('detached', 'drop')}), "
+            f"or put a new root above all ({option('detached', 'attach')}).",
+        )
+    if detached == "attach":
+        for root in roots:
+            root.relation = DETACHED
+        return _Element("", "multinuc", "", "", roots[1].line, nuclei=roots)
+    edus = {root.name: [part for part in _below([root]) if part.kind == "segment"] for root in roots}
+    largest = max(roots, key=lambda root: len(edus[root.name]))
+    most = len(edus[largest.name])
+    if sum(len(own) == most for own in edus.values()) > 1:
+        what = f"{said}, and several of their trees have {most} EDU(s), so that none is the largest to be kept."
+        raise events.draft.fault(roots[1].line, f"{what} Mend the file, or {option('detached', 'attach')}.")
+    kept = sorted(edus[largest.name], key=lambda segment: segment.number)
+    events.draft.keep([segment.number for segment in kept])
+    for number, segment in enumerate(kept, start=1):
+        segment.number = number
+    return largest
+
+
+def _check_apart(draft: Draft, trees: list[_Element]) -> None:
+    """Check that the trees to be attached follow each other in the text."""
+    for tree, following in pairwise(sorted(trees, key=lambda tree: tree.full)):
+        if following.full[0] <= tree.full[1]:
+            what = f"EDU {following.full[0]}, below {following.name!r}, lies inside the tree of {tree.name!r}"
+            raise draft.fault(
+                following.line, f"{what}, so that it cannot be attached. Use {option('detached', 'drop')}."
+            )
 
 
 def _measure(events: _Events, element: _Element, collapse_unary: bool) -> None:
