@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -62,7 +62,7 @@ def _parsed(path: Path) -> Any:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
 
 
-def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) -> dict[str, Any]:
+def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, Any]:
     """Read a JSON document and check its format, version and hash.
 
     Parameters
@@ -71,8 +71,8 @@ def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) ->
         File to read.
     kind : str
         Value of its member ``format``.
-    versions : sequence of int
-        Values that its member ``format_version`` may have, the present one first.
+    version : int
+        Value that its member ``format_version`` must have.
     what : str
         Name of what it should be, for messages: ``"saved fit"``, say.
 
@@ -89,9 +89,9 @@ def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) ->
         raise DataError(f"{path}: not a {what}, or damaged: {error}.") from error
     if not isinstance(document, dict) or document.get("format") != kind:
         raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}.")
-    if document.get("format_version") not in versions:
+    if document.get("format_version") != version:
         raise DataError(
-            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {versions[0]}. Compute it "
+            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {version}. Compute it "
             "again, or use the version that wrote it."
         )
     if not is_whole(document):

@@ -269,6 +269,10 @@ class Corpus:
         OnError,
         typer.Option("--on-error"),
     ] = "raise"
+    trust: Annotated[
+        list[str] | None,
+        typer.Option("--trust", help="A kind of doubt not to raise, such as markup (repeat)."),
+    ] = None
     decode_errors: Annotated[
         Literal["strict", "replace"],
         typer.Option("--decode-errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
@@ -326,6 +330,7 @@ class Corpus:
             editions=self.editions,
             decode_errors=self.decode_errors,
             on_error=self.on_error,
+            trust=self.trust or (),
             ranges=self.ranges,
             markers=self._markers(),
             vref=self.vref,

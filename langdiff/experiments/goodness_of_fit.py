@@ -13,7 +13,6 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.io import parse_json, write_json
 from langdiff.base.progress import progress_bar
-from langdiff.base.renamed import IN_MODELS, renamed
 from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
@@ -167,7 +166,6 @@ VALUES = ("per_cell", "std_error", "total", "dispersion", "cells", "converged") 
 LEAST = 2  # intents of each part of a subset
 
 
-@renamed(**IN_MODELS)
 @warns_caller
 def goodness(
     surprisals: Surprisals | pd.DataFrame | Floats,

@@ -33,7 +33,7 @@ class Audited(Protocol):
 
     @property
     def audit(self) -> Any:
-        """Audit of the fit, with the `IndependentUnits` as ``clusters``; None in files of earlier versions."""
+        """Audit of the fit, with the `IndependentUnits` as ``clusters``; None without one."""
 
 
 OneClustering = str | Mapping[object, object] | pd.Series
@@ -105,9 +105,7 @@ def independent_units(
 def _of_fit(intents: pd.Index, fit: Audited) -> IndependentUnits:
     """Return the units of a fit for some of its intents."""
     if fit.audit is None:
-        raise ConfigError(
-            "clusters are those of a fit that an earlier version saved, which has no audit: fit again, or name them."
-        )
+        raise ConfigError("clusters are those of a fit that has no audit: fit again, or name them.")
     units: IndependentUnits = fit.audit.clusters
     if units.labels is None:
         return replace(units, count=len(intents))

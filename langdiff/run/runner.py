@@ -383,6 +383,7 @@ class _Run:
             editions=corpus.editions,
             decode_errors=corpus.decode_errors,
             on_error=corpus.on_error,
+            trust=corpus.trust,
             ranges=corpus.ranges,
             markers=corpus.markers,
             vref=corpus.vref,

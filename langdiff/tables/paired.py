@@ -129,8 +129,8 @@ def _joint(
     for fit in fits:
         if fit.influence is None:
             raise DataError(
-                f"{name}: {fit.name} keeps no influences of clusters (a posterior, plain numbers, clusters of two "
-                "kinds, or a file of an earlier version), so that its errors have no joint covariance with the other's."
+                f"{name}: {fit.name} keeps no influences of clusters (a posterior, plain numbers, or clusters of "
+                "two kinds), so that its errors have no joint covariance with the other's."
             )
         parts.append(fit.influence)
     moved = [part.among(list(map(str, editions)), delta) for part, delta in zip(parts, deltas, strict=True)]

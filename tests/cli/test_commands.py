@@ -294,22 +294,3 @@ def app_of(command, body):
     single = typer.Typer(add_completion=False)
     single.command()(command.callback(body))
     return single
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["fit", "bits.csv", "--bootstrap", "5"], "--bootstrap is called --n-resamples now."),
-        (["correlate", "a.csv", "b.csv", "--unit=edition"], "--unit is called --average now."),
-        (["cross-validate", "bits.csv", "--unrestricted"], "--unrestricted is called --no-restricted now."),
-        (["short-form", "bits.csv", "--intents", "9"], "--intents is called --n-items now."),
-        (["floors", "runs/demo"], "floors is called baselines now."),
-        (["fit", "bits.csv", "--groups", "family"], "--groups is called --edition-groups now."),
-        (["spread", "fit.json", "e.csv", "--column=a"], "--column is called --lm now."),
-        (["treebanks", "compare", "a.conllu", "--no-noise"], "--no-noise is called --no-halves now."),
-    ],
-)
-def test_earlier_names_are_told_the_present_one(langdiff, arguments, message):
-    done = langdiff(*arguments)
-    assert done.code == 2
-    assert message in " ".join(done.err.replace("│", " ").split())

@@ -22,7 +22,7 @@ from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.provenance import Provenance
 
 PLAN = "plan of scores"
-VERSIONS = (1,)
+VERSION = 1
 _SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 FIRST_LOOK, LONGEST_LOOK = 0.1, 5.0  # seconds between looks at futures that say only whether they are done
 
@@ -53,7 +53,7 @@ class Plan:
 
     def write(self, folder: Path) -> None:
         """Write the plan to the folder of the scores; all shares of a job write the same file."""
-        document = {"format": PLAN, "format_version": VERSIONS[-1], **encode_fields(self)}
+        document = {"format": PLAN, "format_version": VERSION, **encode_fields(self)}
         write_json(folder / f"plan-{full_hash(self.lm, list(self.keys))[:16]}.json", seal(document))
 
 
@@ -70,7 +70,7 @@ def read_plans(folder: Path) -> list[Plan]:
         raise DataError(f"{folder}: no plan of scores. It is written by langdiff score --shard k/N --cache {folder}.")
     plans = []
     for path in paths:
-        document = read_sealed(path, kind=PLAN, versions=VERSIONS, what="a plan of scores")
+        document = read_sealed(path, kind=PLAN, version=VERSION, what="a plan of scores")
         fields = {name: value for name, value in document.items() if name not in ("format", "format_version", "sha256")}
         plans.append(decode_fields(Plan, fields))
     return sorted(plans, key=lambda plan: plan.lm)

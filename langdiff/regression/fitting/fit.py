@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.renamed import IN_FIT, renamed
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
@@ -48,7 +47,6 @@ Intents = Literal["fixed", "random"]
 log = logging.getLogger(__name__)
 
 
-@renamed(**IN_FIT)
 def fit(
     surprisals: Surprisals | Mapping[str, Surprisals] | LongTable | npt.NDArray[np.floating],
     *,

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
@@ -49,7 +48,6 @@ class _Options(NamedTuple):
     seed: int | np.random.Generator
 
 
-@renamed(cluster="clusters")
 def fit_outcomes(
     outcomes: Outcomes,
     *,
