@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Action = Literal["refuse", "repair", "name"]
 LEFT_OUT_COLUMNS = ("edition", "level", "what", "why")  # of the tables `left_out`
 KEPT: dict[str, str] = {"repair": "repaired", "name": "doubted"}  # levels of these tables for what is still there
+UNKNOWN = {"?", "-", "NA", "N/A"}  # codes of no value
 _NAMED = 5  # places that a row names
 _EXAMPLES = 3  # kept of a kind in a place
 
@@ -253,6 +254,24 @@ def warn_of(judged: Iterable[Judged]) -> None:
         if len(own) > _NAMED:
             said.append(f"and {len(own) - _NAMED:,} more; left_out lists all.")
         warn("\n  ".join([f"{name}: {said[0]}", *said[1:], *filter(None, [own[0].remedy])]))
+
+
+def known_values(doubts: Doubts, where: str, column: "pd.Series") -> "pd.Series":
+    """Return a column of codes in which those that stand for no value, beside others, are missing.
+
+    ``-`` beside ``+`` is a value.
+    """
+    cells = column.astype(object).map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    codes = set(cells.dropna())
+    unknown = UNKNOWN & codes - ({"-"} if "+" in codes else set())
+    if not unknown or unknown == codes or not doubts.applies("unknown_value"):
+        return column
+    rows = cells.isin(unknown)
+    names = [str(name) for name in column.index[rows]]
+    shown = listing(sorted(unknown))
+    doubts.see("unknown_value", where, len(names), int(cells.notna().sum()), shown, intent=names)
+    known = column.where(~rows)
+    return known.cat.remove_unused_categories() if hasattr(known, "cat") else known
 
 
 def _read_records() -> dict[str, Suspicion]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from langdiff.base.suspicion import LEFT_OUT_COLUMNS
 from langdiff.base.types import OnError
 from langdiff.discourse.detached import Spans, without_detached
 from langdiff.discourse.items import characters_of
@@ -22,11 +23,18 @@ class Documents(dict[str, DiscourseTree]):
     ----------
     faults : dict from str to tuple of Fault
         Faults of the documents whose files cannot be used, which are not among the trees.
+    left_out : DataFrame
+        These documents, and what is doubted or repaired in others. Columns: ``edition`` (the document), ``level``,
+        ``what``, ``why``.
     """
 
-    def __init__(self, trees: Mapping[str, DiscourseTree], faults: Mapping[str, tuple[Fault, ...]]) -> None:
+    def __init__(
+        self, trees: Mapping[str, DiscourseTree], faults: Mapping[str, tuple[Fault, ...]], doubted: pd.DataFrame
+    ) -> None:
         super().__init__(trees)
         self.faults = dict(faults)
+        unused = [(name, "file", fault.file, str(fault)) for name, own in faults.items() for fault in own]
+        self.left_out = pd.DataFrame([*unused, *doubted.to_numpy()], columns=list(LEFT_OUT_COLUMNS), dtype=object)
 
 
 class Unusable(NamedTuple):

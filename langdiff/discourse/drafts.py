@@ -30,8 +30,6 @@ class Draft:
         Number of secondary edges, which are not part of the tree.
     dropped : dict
         Texts of detached EDUs that were dropped, by number in the file.
-    repaired_groups : int
-        Number of groups of several nuclei that the file writes as spans.
     """
 
     file: str
@@ -41,7 +39,6 @@ class Draft:
     texts: dict[int, str] = field(default_factory=dict)
     secondary_edges: int = 0
     dropped: dict[int, str] = field(default_factory=dict)
-    repaired_groups: int = 0
 
     def add(self, node: Node, line: int, parent: int | None) -> int:
         """Add a node, as the last child of one that is there already; return its number."""
@@ -53,7 +50,7 @@ class Draft:
         return len(self.nodes) - 1
 
     def keep(self, edus: list[int]) -> None:
-        """Number some EDUs from 1, and take the others as dropped; there are no nodes yet."""
+        """Keep some EDUs, numbered from 1, and take the others as dropped; there are no nodes yet."""
         texts = {number: self.texts.pop(edu) for number, edu in enumerate(edus, start=1)}
         self.texts, self.dropped = texts, self.texts
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from langdiff.discourse import binarize, compare_trees, evaluate_discourse, read_discourse, write_discourse
 from langdiff.discourse.detached import _pruned
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import LEAF, nodes_of, shapes, size, tree_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:(detached|span_group). doc")
 HEAD = '<rst><header><relations><rel name="cause" type="rst"/><rel name="joint" type="multinuc"/></relations></header>'
 
 
@@ -84,6 +85,25 @@ def test_groups_of_several_nuclei_that_are_written_as_spans(read, text, children
     tree = read(text)
     assert [tuple(tree.nodes[place]) for place in tree.children[0]] == children
     assert [node.nuclearity for node in tree.nodes if node.relation == "joint"] == ["Nucleus", "Nucleus"]
+
+
+def test_what_was_dropped_or_repaired_is_named(read, tmp_path):
+    """Once a kind, in a warning and in `left_out`; what is trusted is neither repaired nor named."""
+    (tmp_path / "z").mkdir()
+    (tmp_path / "z" / "a.rs3").write_text(HEADLINE)
+    (tmp_path / "z" / "b.rs3").write_text(INSIDE)
+    (tmp_path / "z" / "c.rs3").write_text(JOINED)
+    with pytest.warns(LangdiffWarning, match="a: 1 of 3 EDUs are in no relation|c: 1 group") as said:
+        found = read_discourse(tmp_path / "z", detached="drop")
+    assert [str(one.message).partition(":")[0] for one in said] == ["detached", "span_group"]
+    assert found.left_out[["edition", "level", "what"]].to_numpy().tolist() == [
+        ["a", "doubted", "1 EDU"],
+        ["b", "doubted", "1 EDU"],
+        ["c", "repaired", "1 group"],
+    ]
+    with pytest.raises(DataError, match="group '9' has no nucleus"):
+        read(JOINED, trust=["span_group"])
+    assert read(HEADLINE, detached="drop", trust="detached").n_edus == 2
 
 
 def pruned(shape, gone, first=1):
