@@ -9,7 +9,7 @@ import pandas as pd
 from langdiff.errors import DataError, listing
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.first_token import Dropped, End, Start, without_ends, without_unscored
-from langdiff.tables.logs.flat import CLUSTERS, END, ROW
+from langdiff.tables.logs.flat import END, ROW, shared
 from langdiff.tables.logs.kind import Tokens
 from langdiff.tables.logs.pairing import LAST, Pairing, Strictness, check_documents, check_pairing, find_key, names_by
 from langdiff.tables.logs.rows import ended, with_languages
@@ -215,7 +215,7 @@ def attributes(rows: pd.DataFrame) -> pd.DataFrame:
     """Return what items belong to, as columns ``intent_NAME``, where all rows of an item say the same."""
     names = list(dict.fromkeys(key for document in rows["document"] for key in document))
     of_programs = bool(rows["kind"].isin(["lm-eval", "inspect", "openai", "vllm"]).any())  # documents tell more
-    wanted = [name for name in names if name in CLUSTERS or not (name in LAST or of_programs)]
+    wanted = [name for name in names if shared(name) or not (name in LAST or of_programs)]
     found = {}
     for name in wanted:
         values = pd.Series([document.get(name) for document in rows["document"]], index=rows.index, dtype=object)
