@@ -77,7 +77,7 @@ class Suspicion:
 
 
 class Judged(NamedTuple):
-    """What is doubted in one place: how many of how many, with an example, its file and line, and the intents."""
+    """Doubt in one place: how many of how many, with an example, its file and line, and the intents."""
 
     suspicion: Suspicion
     where: str
@@ -89,7 +89,7 @@ class Judged(NamedTuple):
     intents: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Say what was found, without the place."""
+        """Return the sentence about the doubt, without the place."""
         shown = {"n": f"{self.n:,}", "seen": f"{self.seen:,}", "where": self.where, "example": self.example}
         return self.suspicion.sentence.format(**shown)
 
@@ -106,7 +106,7 @@ class Judged(NamedTuple):
 
     @property
     def level(self) -> str:
-        """Level of its row: of what is refused, what is missing."""
+        """Level of its row; of refused units, the level of the fault."""
         return KEPT.get(self.action, "text" if self.intents else "file")
 
     def fault(self) -> Fault:
@@ -136,7 +136,7 @@ class _Seen:
 
 
 class Doubts:
-    """Counts of what is doubted, of one call of a public reader.
+    """Counts of doubtful units, for one call of a public reader.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class Doubts:
                 found.intents |= dict.fromkeys([intent] if isinstance(intent, str) else intent)
 
     def judged(self) -> list[Judged]:
-        """Return what is doubted, and begin to count anew."""
+        """Return all doubts, and begin to count anew."""
         seen, self._seen = self._seen, {}
         judged = []
         for (name, where), one in seen.items():
@@ -215,7 +215,7 @@ class Doubts:
 
 
 def report(judged: Sequence[Judged], on_error: OnError = "raise") -> "pd.DataFrame":
-    """Say what is doubted and return it as the rows of a table `left_out`.
+    """Report doubts, and return them as rows of a table `left_out`.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def warn_of(judged: Iterable[Judged]) -> None:
 
 
 def known_values(doubts: Doubts, where: str, column: "pd.Series") -> "pd.Series":
-    """Return a column of codes in which those that stand for no value, beside others, are missing.
+    """Return a column of codes in which codes of unknown values are missing, if it has other codes, too.
 
     ``-`` beside ``+`` is a value.
     """

@@ -269,10 +269,7 @@ class Corpus:
         OnError,
         typer.Option("--on-error"),
     ] = "raise"
-    trust: Annotated[
-        list[str] | None,
-        typer.Option("--trust", help="A kind of doubt not to raise, such as markup (repeat)."),
-    ] = None
+    trust: Annotated[list[str] | None, typer.Option("--trust")] = None
     decode_errors: Annotated[
         Literal["strict", "replace"],
         typer.Option("--decode-errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
@@ -434,7 +431,7 @@ def read_attributes(path: Path, *, numbers: bool = True, distinct: bool = False)
 
 
 def _drop_unknown(frame: "pd.DataFrame", of_predictors: bool) -> None:
-    """Make cells without a value missing; of predictors also codes that say so, which are named."""
+    """Set cells without a value to None, and in predictors codes of unknown values, too."""
     from langdiff.base.suspicion import Doubts, known_values, report
 
     doubts = Doubts()

@@ -91,7 +91,8 @@ def compare(
 
     if cluster and out is None:
         raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
-    reading = {name: call.given[name] for name in ("strict", "punctuation", "strip_subtypes", "trust")}
+    reading = {name: call.given[name] for name in ("strict", "punctuation", "strip_subtypes")}
+    reading["trust"] = call.given["trust"] or ()
     banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
     result = ld.compare_treebanks(banks, **call.arguments("strict", "strip_subtypes", "trust"))
     if out is not None:
@@ -222,7 +223,7 @@ def evaluate(
         table_kind(outcomes)  # an error before any work is done
     given, classes = call.given, _classes(call.given["classes"])
     _refuse_unused(context, table, outcomes is not None)
-    read = {name: given[name] for name in ("format", "collapse_unary", "detached", "trust")}
+    read = {name: given[name] for name in ("format", "collapse_unary", "detached")} | {"trust": given["trust"] or ()}
     gold = read_documents(reference, **read)
     systems = {
         name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")

@@ -50,7 +50,7 @@ class Draft:
         return len(self.nodes) - 1
 
     def keep(self, edus: list[int]) -> None:
-        """Keep some EDUs, numbered from 1, and take the others as dropped; there are no nodes yet."""
+        """Keep some EDUs, numbered from 1, and take the others as dropped, before there are nodes."""
         texts = {number: self.texts.pop(edu) for number, edu in enumerate(edus, start=1)}
         self.texts, self.dropped = texts, self.texts
 

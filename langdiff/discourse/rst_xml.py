@@ -114,7 +114,7 @@ class _Events(XmlEvents):
 
 
 def _link(events: _Events, document: str, doubts: Doubts) -> list[_Element]:
-    """Link every element to its nuclei and satellites; return those that have no parent."""
+    """Link every element to its nuclei and satellites; return the roots."""
     roots: list[_Element] = []
     children: dict[str, list[_Element]] = {}
     for element in events.elements.values():

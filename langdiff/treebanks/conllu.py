@@ -187,7 +187,7 @@ TreeSource = str | Path | Iterable[str | Path | Tree]
 
 
 class Repeats:
-    """What is looked for in the sentences of a treebank: whether they are there twice, by name or by their words.
+    """Sentences of a treebank so far, to find repeated names and words.
 
     Parameters
     ----------
