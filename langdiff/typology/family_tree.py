@@ -379,7 +379,8 @@ def _statements(text: str, pattern: re.Pattern[str] = STATEMENT) -> list[tuple[i
 
 def _nexus(text: str) -> tuple[list[tuple[int, str]], dict[str, str]]:
     """Return the trees of a NEXUS file, and the names that its numbers stand for."""
-    trees, names = [], {}
+    trees: list[tuple[int, str]] = []
+    names: dict[str, str] = {}
     for line, statement in _statements(text):
         if match := NEXUS_TREE.fullmatch(statement):
             trees.append((line, match[1]))
