@@ -42,7 +42,7 @@ class Suspicion:
         What follows: the unit cannot be used, the right reading is taken, or it is only said.
     sentence, remedy : str
         What is said, and what to do, with ``{n}``, ``{seen}``, ``{where}`` and ``{example}``; in the remedy ``{trust}``
-        is the option that switches the kind off.
+        is the option that switches the kind off, ``{skip}`` the one that leaves it out, ``{item}`` the key of items.
     source : str
         A public report of the kind.
     case : str
@@ -74,6 +74,10 @@ class Suspicion:
         if not 0 <= self.share < 1 or self.least < 1 or not self.case:
             raise ConfigError(f"{self.name}: share must be in [0, 1), least at least 1, and case the name of a folder.")
 
+    def doubts(self, n: int, seen: int) -> bool:
+        """Return whether so many of so many are doubted."""
+        return n >= self.least and n > self.share * seen
+
 
 class Judged(NamedTuple):
     """What is doubted in one place: how many of how many, with an example, its file and line, and the intents."""
@@ -101,7 +105,8 @@ class Judged(NamedTuple):
     @property
     def remedy(self) -> str:
         """What to do."""
-        return self.suspicion.remedy.format(where=self.where, trust=option("trust", [self.suspicion.name]))
+        options = {"trust": option("trust", [self.suspicion.name]), "skip": option("on_error", "skip")}
+        return self.suspicion.remedy.format(where=self.where, item=option("item"), **options)
 
     @property
     def level(self) -> str:
@@ -207,7 +212,7 @@ class Doubts:
         judged = []
         for (name, where), one in seen.items():
             kind = SUSPICIONS[name]
-            if one.n >= kind.least and one.n > kind.share * one.seen:
+            if kind.doubts(one.n, one.seen):
                 example = one.examples[0] if one.examples else ""
                 judged.append(Judged(kind, where, one.n, one.seen, example, one.file, one.line, tuple(one.intents)))
         return judged

@@ -27,13 +27,12 @@ from langdiff.cli.output import (
     save_picture,
 )
 from langdiff.cli.training import COMPUTING, computing
-from langdiff.errors import ConfigError, DataError, LangdiffError, listing, option
+from langdiff.errors import ConfigError, DataError, LangdiffError, option
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.regression import DifficultyFit
-    from langdiff.tables.effect_sources import EffectsLike
     from langdiff.tables.multitext import Multitext
     from langdiff.tables.surprisals import Surprisals
 
@@ -88,45 +87,6 @@ def correlate(
         result = load("langdiff.typology.adjust")([result], alpha=alpha)
     only = call.given["only"] or []
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
-
-
-@Command(
-    app,
-    "langdiff.experiments.spread_within_languages",
-    reads={"edition_info": _editions},
-    renamed={"source": "difficulties"},
-    kinds={"edition_info": Path},
-    panel="How sure, how much text",
-    brief="Compare spread within languages and between them.",
-)
-def spread(
-    call: Call,
-    output: Output,
-    lm: Annotated[str | None, typer.Option()] = None,
-) -> None:
-    """Compare how far difficulties spread within languages and between them.
-
-    --lm names a column of a table of several language models; it is the first by default.
-
-    Example: langdiff spread fit.json editions.csv --plot spread.svg
-    """
-    output.check(call.offers)
-    output.show(call(source=_column(call.given["source"], lm)))
-
-
-def _column(path: Path, column: str | None) -> "EffectsLike":
-    """Read a fit, or one column of a table of difficulties."""
-    import pandas as pd
-
-    given = read_difficulties(path)
-    if not isinstance(given, pd.DataFrame):
-        if column is not None:
-            raise ConfigError("--lm is for a table; a fit is of one language model.")
-        return given
-    chosen = column or given.columns[0]
-    if chosen not in given:
-        raise ConfigError(f"--lm {chosen}: {path} has {listing(given.columns)}.")
-    return given[chosen]
 
 
 def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":

@@ -214,6 +214,18 @@ def existing_after_name(given: list[str] | None) -> list[str] | None:
     return given
 
 
+def key_or_names(given: list[str] | None, option: str) -> "str | dict[str, str] | None":
+    """Return names given as THEIRS=OURS as a mapping, or the one key or name."""
+    if not given:
+        return None
+    pairs = [each.rpartition("=") for each in given]
+    if all(theirs and ours for theirs, _, ours in pairs):
+        return {theirs: ours for theirs, _, ours in pairs}
+    if len(given) > 1:
+        raise ConfigError(f"--{option}: give one key or name, or THEIRS=OURS several times.")
+    return given[0]
+
+
 def is_given(context: typer.Context, name: str) -> bool:
     """Return whether an option was written, whatever its value."""
     return getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"

@@ -81,40 +81,6 @@ def train(
 
 @Command(
     app,
-    "langdiff.parallelism.search_taggers",
-    name="search",
-    renamed={"lemmatizer": "language", "max_epochs": "epochs", "lemmatize": "lemmata", "model": "tagger"},
-    help=TRAINING,
-    kinds={"model": Literal["learned-word", "word2vec", "learned-subword", "bert", "bert-bilstm", "bert-transformer"]},
-    without=("training", "validation", "optimization", "scheme", "resume"),
-)
-def search(
-    documents: Documents,
-    parts: Parts,
-    out: Tagged,
-    call: Call,
-    scheme: Annotated[str, typer.Option()] = "BIOMJ-TD",
-    as_json: Json = False,
-) -> None:
-    """Train taggers with random settings; keep the one that is best on the part called optimization.
-
-    Example: langdiff parallelism search sermons/ --parts parts.csv --tagger learned-word --scheme BIO-TD --out search
-    """
-    from langdiff.parallelism import read_parallelisms, read_parts
-
-    given = call.given
-    divided = read_parts(parts, read_parallelisms(documents), ["training", "validation", "optimization"])
-    record = {"model": given["model"], "scheme": scheme, "trials": given["n_trials"], "lemmata": given["lemmatize"]}
-    record |= {"seed": given["seed"], "epochs": given["max_epochs"], "device": given["device"]}
-    with _folder(out, record, divided) as write:
-        found = call(**divided, scheme=scheme, resume=out / "trials")
-        write(found.best, found.to_frame())
-    typer.echo(f"{found!r}\nTagger: {out}", err=True)
-    print_frame(found.to_frame(), "Trials", FORMATS, as_json)
-
-
-@Command(
-    app,
     "langdiff.parallelism.read_tagger",
     name="predict",
     help=TRAINING,
@@ -167,7 +133,7 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
     from langdiff.base.cells import guarded
     from langdiff.base.io import locked, write_json, write_text
     from langdiff.base.signature import short_hash
-    from langdiff.lm.lstm.resume import is_state, remove_states
+    from langdiff.lm.checkpoint import is_state, remove_states
     from langdiff.run.directory import environment
 
     others = [path for path in out.glob("[!.]*") if not is_state(path) and path.name not in ("trials", "model")]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff.base.types import Reordering
-from langdiff.cli.commands import Call, Command, load, show
+from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import (
     Corpus,
     existing,
@@ -102,64 +101,6 @@ def compare(
         _print_numbers(result.to_frame(), as_tsv, as_json)
     else:
         echo(result.summary())
-
-
-@Command(treebanks, name="score")
-def score_trees(
-    reference: Annotated[Path, typer.Argument(help="CoNLL-U file of the reference.", callback=existing)],
-    trees: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="CoNLL-U files to score, one document each; by default the sentences of the reference.",
-            metavar="[[NAME=]FILE…]",
-            callback=existing_named,
-        ),
-    ] = None,
-    as_tsv: Tsv = False,
-    as_json: Json = False,
-) -> None:
-    """Score documents by the probability of their sub-trees' shapes in a reference treebank.
-
-    Without documents, each sentence of the reference is scored by the other sentences (leave-one-out).
-
-    Example: langdiff treebanks score en_ewt.conllu.gz mine=mine.conllu theirs=theirs.conllu
-    """
-    import pandas as pd
-
-    from langdiff.treebanks import ShapeCounts
-    from langdiff.treebanks import score_trees as score
-    from langdiff.treebanks.conllu import read_trees
-
-    if trees:
-        counts = ShapeCounts(read_trees(reference))
-        rows = []
-        for name, path in named_paths(trees):
-            known = list(read_trees(path))
-            words, value = sum(map(len, known)), sum(map(counts.log_probability, known))
-            rows.append((name, len(known), words, value, value / words if words else math.nan))
-        frame = pd.DataFrame(rows, columns=["document", "sentences", "words", "log_probability", "per_word"])
-    else:
-        frame = score(reference).reset_index()
-    formats = {"log_probability": "{:.2f}", "per_word": "{:.4f}", "words": "{:,}"}
-    _print_numbers(frame, as_tsv, as_json, f"Log-probability of the shapes of sub-trees, {reference.name}", formats)
-
-
-@Command(treebanks, "langdiff.treebanks.reorder", kinds={"kinds": list[Reordering]})
-def reorder(
-    call: Call,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", callback=new_folder, help="Directory for the texts, one file per edition.")
-    ],
-) -> None:
-    """Write the sentences of a treebank with their words in another order, or with lemmas for words.
-
-    Example: langdiff treebanks reorder pud/en_pud.conllu.gz --kind forms --kind head-final --out reordered
-    """
-    from langdiff.corpora import write_multitext
-
-    changed = call()
-    write_multitext(changed, out, format="moses")
-    typer.echo(f"{changed!r}\nTexts: {out}, to be read with --format moses", err=True)
 
 
 def _print_numbers(
@@ -397,14 +338,6 @@ def show_tree(
         print_json((one if compared is None else compared).to_frame().reset_index())
     else:
         echo((one if compared is None else compared).summary())
-
-
-Command(
-    discourse,
-    "langdiff.datasets.morey2017",
-    name="published",
-    examples=("langdiff discourse published --json",),
-)(show)
 
 
 def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool) -> None:

@@ -208,10 +208,3 @@ def test_show(langdiff, trees):
     ):
         done = langdiff("discourse", "show", *arguments)
         assert (done.code, message in done.err) == (1, True), done.err
-
-
-def test_published_figures_are_labelled(langdiff):
-    done = langdiff("discourse", "published")
-    assert "Published F1 in percent (Morey, Muller and Asher 2017), not computed here" in done.out
-    assert "JE14 DPLP ** 82.0 68.2 57.8 57.6    c" in done.out
-    assert len(json.loads(langdiff("discourse", "published", "--json").out)) == 20

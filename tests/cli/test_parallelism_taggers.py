@@ -61,15 +61,6 @@ def test_a_tagger_is_trained_and_predicts(folder):
     assert "holds a finished tagger" in again.stderr
 
 
-@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
-def test_a_search_prints_its_trials(folder):
-    options = ("--tagger", "learned-word", "--scheme", "BIO-TD", "--n-trials", "2", "--epochs", "1", "--no-lemmata")
-    done = _run("search", "sermons", "--parts", "parts.csv", "--out", "search", *options, "--json")
-    assert done.exit_code == 0, done.stderr
-    assert [row["trial"] for row in json.loads(done.stdout)] == [1, 2]
-    assert (folder / "search" / "model" / "model.json").is_file()
-
-
 WRONG = {
     "no settings": ([], "either --published KEY or --settings FILE"),
     "unknown settings": (["--published", "ASP/learned-word/BIO"], "no published setting"),

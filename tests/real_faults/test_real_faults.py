@@ -86,7 +86,7 @@ def test_a_record_has_a_case_that_fails_without_it(kind: Suspicion) -> None:
     assert kind.name in CASES[kind.case]["records"]
     assert kind.source
     assert kind.sentence.format(n=1, seen=1, where="", example="")
-    kind.remedy.format(where="", trust="")
+    kind.remedy.format(where="", trust="", skip="", item="")
 
 
 @pytest.mark.parametrize("wrong", [{"action": "ignore"}, {"share": 1.0}, {"share": -0.1}, {"case": ""}, {"least": 0}])
