@@ -126,7 +126,7 @@ def information_on_pairs(observed: Booleans, variance: Floats, cluster: Integers
         result: Floats = form[one, one] + form[other, other] - 2 * form[one, other]
         return result
 
-    inverse: Floats = np.linalg.pinv(laplacian(slice(None)), hermitian=True)
+    inverse = np.asarray(np.linalg.pinv(laplacian(slice(None)), hermitian=True), dtype=float)
     whole = of_pairs(inverse)
     if cluster is None:
         return PairInformation(2 / whole, np.ones(len(whole)))
