@@ -30,15 +30,6 @@ def test_a_stage_imports_without_torch(stage):
     assert _fresh(f"import json, sys, langdiff.{stage}; print(json.dumps('torch' in sys.modules))") is False
 
 
-@pytest.mark.parametrize(
-    ("package", "name", "now"),
-    [(ld, "flag_cells", "flag_outliers"), (ld.lm, "measure_floors", "measure_baselines")],
-)
-def test_earlier_names_are_told_the_present_one(package, name, now):
-    with pytest.raises(AttributeError, match=f"{name} is called .*{now} now"):
-        getattr(package, name)
-
-
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="fitt"):
         ld.fitt  # noqa: B018

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from langdiff.base.io import parse_json, write_json
+from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.errors import DataError, OutputError
 
 CHECKSUMS = "checksums.json"
@@ -37,8 +37,8 @@ def is_whole(document: Mapping[str, Any]) -> bool:
     return _SEAL not in document or document[_SEAL] == _digest(document)
 
 
-def format_of(path: Path) -> str | None:
-    """Return the member ``format`` of a JSON file; None if the file is not JSON or has no such member.
+def format_of(path: Path, member: str = "format") -> str | None:
+    """Return a member of a JSON file that is text; None if the file is not JSON or has no such member.
 
     Raises
     ------
@@ -51,18 +51,18 @@ def format_of(path: Path) -> str | None:
         raise
     except ValueError:  # broken JSON or UTF-8
         return None
-    kind = document.get("format") if isinstance(document, dict) else None
+    kind = document.get(member) if isinstance(document, dict) else None
     return kind if isinstance(kind, str) else None
 
 
 def _parsed(path: Path) -> Any:
     try:
-        return parse_json(path.read_text(encoding="utf-8"))
+        return parse_json(read_bytes(path))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
 
 
-def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) -> dict[str, Any]:
+def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, Any]:
     """Read a JSON document and check its format, version and hash.
 
     Parameters
@@ -71,8 +71,8 @@ def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) ->
         File to read.
     kind : str
         Value of its member ``format``.
-    versions : sequence of int
-        Values that its member ``format_version`` may have, the present one first.
+    version : int
+        Value that its member ``format_version`` must have.
     what : str
         Name of what it should be, for messages: ``"saved fit"``, say.
 
@@ -89,9 +89,9 @@ def read_sealed(path: Path, *, kind: str, versions: Sequence[int], what: str) ->
         raise DataError(f"{path}: not a {what}, or damaged: {error}.") from error
     if not isinstance(document, dict) or document.get("format") != kind:
         raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}.")
-    if document.get("format_version") not in versions:
+    if document.get("format_version") != version:
         raise DataError(
-            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {versions[0]}. Compute it "
+            f"{path}: format version {document.get('format_version')!r}; this langdiff reads {version}. Compute it "
             "again, or use the version that wrote it."
         )
     if not is_whole(document):
@@ -131,7 +131,7 @@ class Checksums:
         if name not in self.files:
             raise DamageError(f"{path}: not recorded in {CHECKSUMS}.")
         try:
-            content = path.read_bytes()
+            content = read_bytes(path)
         except OSError as error:
             raise _unreadable(path, error) from error
         if hashlib.sha256(content).hexdigest() != self.files[name]:
@@ -185,7 +185,7 @@ def read_checksums(folder: Path) -> Checksums:
     """
     path = folder / CHECKSUMS
     try:
-        document = parse_json(path.read_text(encoding="utf-8"))
+        document = parse_json(read_bytes(path))
         whole = _SEAL in document and is_whole(document)
         if whole and document["format_version"] == FORMAT_VERSION:
             if outside := [name for name in document["files"] if not _is_inside(name)]:

@@ -14,7 +14,7 @@ import pandas as pd
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
 from langdiff.base.grids import filled, frame_text, in_lines, line_width
-from langdiff.base.io import as_path, parse_json
+from langdiff.base.io import as_path
 from langdiff.base.saving import check_ending, flat, write_frame, write_lines
 from langdiff.errors import DataError
 
@@ -79,8 +79,6 @@ class Result(Tabular):
     """Options that ``DataFrame.to_string`` and ``to_html`` share, for the table."""
     format_version: ClassVar[int] = 1
     """Version of the saved file."""
-    earlier_versions: ClassVar[tuple[int, ...]] = ()
-    """Versions that `_upgrade` turns into the present one."""
     classes: ClassVar[dict[str, type["Result"]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -217,11 +215,6 @@ class Result(Tabular):
         return json.dumps(seal(head | encode_fields(self)), ensure_ascii=False, allow_nan=False)
 
     @classmethod
-    def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a document of an earlier version converted to the present format."""
-        return document
-
-    @classmethod
     def _read(cls, path: Path) -> Self:
         """Read a result from a file written by `save`; numbers keep all digits.
 
@@ -230,11 +223,10 @@ class Result(Tabular):
         DataError
             If the file cannot be read, is damaged, or holds something else.
         """
-        versions = (cls.format_version, *cls.earlier_versions)
-        document = read_sealed(path, kind=f"{PREFIX}{cls.__name__}", versions=versions, what=f"saved {cls.__name__}")
+        document = read_sealed(
+            path, kind=f"{PREFIX}{cls.__name__}", version=cls.format_version, what=f"saved {cls.__name__}"
+        )
         try:
-            if document["format_version"] != cls.format_version:
-                document = cls._upgrade(document)
             return decode_fields(cls, document)
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
@@ -316,7 +308,7 @@ def _read_model(folder: Path, package: Any) -> Any:
     index = folder / "model.json"
     if not index.is_file():
         raise DataError(f"{folder}: there is no saved model. The folder of a run is read by langdiff.run.read_run.")
-    match parse_json(index.read_text(encoding="utf-8", errors="replace")).get("kind"):
+    match format_of(index, "kind"):
         case "parallelism-tagger":
             return package.parallelism.read_tagger(folder)
         case "mixture":

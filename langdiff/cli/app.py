@@ -32,11 +32,6 @@ from langdiff.cli.training import app as training
 from langdiff.cli.trees import discourse, treebanks
 from langdiff.errors import LangdiffError
 
-RENAMED = {
-    "compare": "compare-models",
-    "flag-cells": "flag-outliers",
-    "floors": "baselines",
-}  # commands as they were called before
 OTHERWISE = {  # what others call it, and the commands for it
     "anova": ("correlate",),
     "contrast": ("table",),
@@ -53,8 +48,6 @@ class _Commands(TyperGroup):
     """Turns errors that a user can act on into one line and exit code 1; other exceptions keep their traceback."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] in RENAMED:
-            ctx.fail(f"{args[0]} is called {RENAMED[args[0]]} now.")
         if args[0] not in self.commands:
             known = [name for name, command in self.commands.items() if not command.hidden]
             see_also, near = OTHERWISE.get(args[0]), nearest(args[0], known)

@@ -20,7 +20,7 @@ from typer.main import get_command
 from typer.models import OptionInfo
 
 from langdiff.base.grids import in_lines, line_width
-from langdiff.cli.help import RENAMED, SHARED, print_help
+from langdiff.cli.help import SHARED, print_help
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
@@ -386,11 +386,7 @@ class Late(TyperCommand):
         print_help(self, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options, and name the present option where an earlier name is given."""
-        own = {name for one in self.params for name in (*one.opts, *one.secondary_opts)}
-        for name in (word.split("=")[0] for word in args):
-            if name not in own and (now := [other for other in RENAMED.get(name, ()) if other in own]):
-                ctx.fail(f"{name} is called {now[0]} now.")
+        """Read the options."""
         with in_command(self.named):
             return super().parse_args(ctx, args)
 

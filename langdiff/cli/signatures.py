@@ -13,9 +13,6 @@ _ROOT = Path(__file__).parents[2]
 _SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n\S[^\n]*\n---|\Z)", re.DOTALL | re.MULTILINE)
 _ENTRY = re.compile(r"^(\S[^\n:]*?)(?: : [^\n]*)?\n((?:    [^\n]*(?:\n|\Z))+)", re.MULTILINE)
 _END = re.compile(r"[.;:](?=\s|$)")
-# from a line that is not indented, decorators included, to the next; what closes brackets belongs to the line before
-_STATEMENT = re.compile(r"^(?:@[^\n]*\n(?:[ )][^\n]*\n)*)*[a-zA-Z_][^\n]*\n?(?:(?:[ \t)\]}][^\n]*)?\n)*", re.MULTILINE)
-_DEFINED = re.compile(r"(?:@[^\n]*\n(?:[ )][^\n]*\n)*)*(?:(?:def|class) (\w+)|(\w+) ?(?:=|:(?! *$)))")
 _QUOTED = re.compile(r"``\"?(.*?)\"?``|`(.*?)`")
 
 
@@ -171,36 +168,19 @@ class _Module:
         return self._file.read_text(encoding="utf-8") if self._file.is_file() else ""
 
     @cached_property
-    def statements(self) -> dict[str, str]:
-        """Unparsed statements of the file by the names that they define or import."""
-        found = {}
-        for text in _STATEMENT.findall(self.text):
-            if defined := _DEFINED.match(text):
-                found[defined[1] or defined[2]] = text
-            elif text.startswith("from "):
-                found |= dict.fromkeys(re.findall(r"\w+", text.partition(" import ")[2]), text)
-            elif text.startswith("if TYPE_CHECKING"):
-                found |= dict.fromkeys(_parsed(text), text)
-        return found
+    def nodes(self) -> dict[str, ast.AST]:
+        """Statements of the file by the names that they define or import."""
+        return dict(_names(ast.parse(self.text).body))
 
-    @cache  # noqa: B019 modules are kept for as long as the command runs
-    def node(self, name: str) -> ast.AST | None:
-        """Return the statement that defines or imports a name; None if there is none."""
-        text = self.statements.get(name)
-        try:
-            return None if text is None else _parsed(text).get(name)
-        except SyntaxError:  # a text in quotes has lines that look like statements
-            return _parsed(self.text).get(name)
-
-    def classes(self, base: str) -> Iterator[tuple[str, ast.AST | None]]:
+    def classes(self, base: str) -> Iterator[tuple[str, ast.ClassDef]]:
         """Yield a class of the file and its subclasses there."""
-        for name, text in self.statements.items():
-            if name == base or re.search(rf"^class \w+\(.*\b{base}\b", text, re.MULTILINE):
-                yield name, self.node(name)
+        for name, node in self.nodes.items():
+            if isinstance(node, ast.ClassDef) and (name == base or base in map(ast.unparse, node.bases)):
+                yield name, node
 
     def find(self, name: str) -> tuple["_Module", ast.AST | None]:
         """Return the definition of a name and its module; None for names from outside the package."""
-        node = self.node(name)
+        node = self.nodes.get(name)
         if isinstance(node, ast.ImportFrom):
             base = self.name.split(".")
             base = base[: len(base) - node.level + self.is_package] if node.level else []
@@ -216,11 +196,6 @@ class _Module:
 @cache
 def _module(name: str) -> _Module:
     return _Module(name)
-
-
-@cache
-def _parsed(text: str) -> dict[str, ast.AST]:
-    return dict(_names(ast.parse(text).body))
 
 
 def _names(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
@@ -364,8 +339,6 @@ def _fields(module: _Module, node: ast.ClassDef) -> Iterator[Parameter]:
 def _option_classes(module: _Module, node: ast.ClassDef) -> Iterator[str]:
     """Yield a class, and those of its file that inherit from it, whose fields all have defaults."""
     for name, one in module.classes(node.name):
-        if not isinstance(one, ast.ClassDef) or not (one is node or node.name in map(ast.unparse, one.bases)):
-            continue
         fields = list(_fields(module, one)) if any("dataclass" in ast.unparse(d) for d in one.decorator_list) else []
         if fields and all(field.default is not ... for field in fields):
             yield f"{module.name}:{name}"

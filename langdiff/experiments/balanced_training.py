@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.renamed import IN_COMPUTE, IN_FIT, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
@@ -227,7 +226,6 @@ class BalancedResult(Result):
         )
 
 
-@renamed(**IN_COMPUTE, **IN_FIT)
 @warns_caller
 def run_balanced(
     multitext: Multitext,

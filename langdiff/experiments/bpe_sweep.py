@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.grids import frame_text
-from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError, option
@@ -122,7 +121,6 @@ class SweepResult(Result):
         return f"SweepResult of {self.lm}: {ratios} ratios × {editions} editions, best overall {self.best_overall:g}"
 
 
-@renamed(**IN_COMPUTE)
 @warns_caller
 def sweep_merges(
     parts: Parts,

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, listing, option
@@ -183,7 +182,6 @@ def _beginning(train: Multitext, order: Integers, read: Integers) -> Multitext:
     return replace(part, presence=presence)
 
 
-@renamed(sizes="train_sizes", **IN_COMPUTE)
 @warns_caller
 def difficulty_curve(
     parts: Parts | Folds,

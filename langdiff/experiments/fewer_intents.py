@@ -8,7 +8,6 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
-from langdiff.base.renamed import renamed
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
@@ -110,7 +109,6 @@ class IntentStability(Result):
         )
 
 
-@renamed(sizes="n_intents")
 @warns_caller
 def intent_stability(
     surprisals: Surprisals | pd.DataFrame | Floats,

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.io import parse_json, write_json
+from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.progress import progress_bar
-from langdiff.base.renamed import IN_MODELS, renamed
 from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
@@ -167,7 +166,6 @@ VALUES = ("per_cell", "std_error", "total", "dispersion", "cells", "converged") 
 LEAST = 2  # intents of each part of a subset
 
 
-@renamed(**IN_MODELS)
 @warns_caller
 def goodness(
     surprisals: Surprisals | pd.DataFrame | Floats,
@@ -332,7 +330,7 @@ class _Work:
 def _read(path: Path) -> dict[str, Any] | None:
     """Return a stored score; None if there is none."""
     try:
-        content = parse_json(path.read_bytes())
+        content = parse_json(read_bytes(path))
         return {name: content[name] for name in VALUES}
     except (FileNotFoundError, NotADirectoryError):
         return None

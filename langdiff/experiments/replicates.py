@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.grids import frame_text
-from langdiff.base.renamed import IN_COMPUTE, renamed
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
 from langdiff.errors import ConfigError, option
@@ -156,7 +155,6 @@ class Replicates(Result):
         return f"Replicates of {', '.join(lms)}: {len(self.surprisals)} seeds × {len(self.difficulty)} editions"
 
 
-@renamed(**IN_COMPUTE)
 @warns_caller
 def replicate(
     parts: Parts | Folds,

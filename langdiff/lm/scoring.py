@@ -102,8 +102,8 @@ class Scoring:
 
     @property
     def key(self) -> dict[str, bool]:
-        """The options for keys of caches: those of earlier versions, and later ones where they are used."""
-        return {name: on for name, on in asdict(self).items() if on or name != "price_scripts"}
+        """The options for keys of caches."""
+        return asdict(self)
 
     def check(self, recipe: "LanguageModelRecipe") -> None:
         """Check that a model supports the options.

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
 from langdiff.base.types import Floats
@@ -33,7 +32,6 @@ ParityModel = Literal["1", "2"]
 FEW_CLUSTERS = 20
 
 
-@renamed(bootstrap="n_resamples")
 def measure_parity(
     source: Multitext | Surprisals | pd.DataFrame,
     *,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -107,7 +107,7 @@ class DifficultyFit(Result):
         otherwise None.
     audit : Audit or None
         What was found about the table, and done: independent units, noise, missing cells; ``fit.audit.words`` is the
-        paragraph of `summary`. None for fits saved by earlier versions.
+        paragraph of `summary`. None where the fit was made without one.
     reference : DataFrame, shape (J, J), or None
         Covariance of full rank that comparisons of all pairs draw from: that of the information, or CR0 over intents
         where there is none. None with errors from the information, whose `covariance` has full rank.
@@ -133,9 +133,6 @@ class DifficultyFit(Result):
     >>> bool((fit.difficulty - truth.difficulty).abs().max() < 4 * fit.std_error.max())
     True
     """
-
-    format_version: ClassVar[int] = 5
-    earlier_versions: ClassVar[tuple[int, ...]] = (3, 4)
 
     model: str
     method: str
@@ -461,22 +458,6 @@ class DifficultyFit(Result):
         return self.effects.pairs(adjust=adjust, baseline=baseline, level=level, seed=seed)
 
     plot = Drawn("plot_difficulties")
-
-    @classmethod
-    def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Add to a document of version 3 or 4 what it lacks: names of columns and series, pairs without `reference`."""
-        freedom, covariance = document["degrees_of_freedom"], document["covariance"]
-        if document["errors"]["kind"] != "information" and not isinstance(freedom, dict) and "values" in covariance:
-            count = len(covariance["values"])  # differences share no estimate of the variance
-            document["degrees_of_freedom"] = covariance | {"values": [[freedom] * count] * count}
-        square = {name: document[name] for name in ("covariance", "degrees_of_freedom")}
-        for name, frame in square.items():
-            if isinstance(frame, dict):
-                document[name] = frame | {"columns": frame["names"]}
-        for record, field, name in (("sizes", "slopes", "slope"), ("dispersions", "value", "dispersion")):
-            if (inner := document.get(record)) and inner[field] is not None:
-                document[record] = inner | {field: inner[field] | {"name": name}}
-        return document
 
     def __repr__(self) -> str:
         """Return what was fitted and whether it can be trusted."""

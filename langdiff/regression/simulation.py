@@ -16,7 +16,6 @@ from scipy.special import expit, logsumexp, ndtri
 from scipy.stats import rankdata
 
 from langdiff.base.io import write_text
-from langdiff.base.renamed import IN_MODEL, renamed
 from langdiff.base.seeds import generator
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, listing
@@ -166,7 +165,6 @@ class Simulation:
         )
 
 
-@renamed(**IN_MODEL)
 def simulate(
     n_intents: int,
     n_editions: int,

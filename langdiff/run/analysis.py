@@ -198,7 +198,7 @@ def read_analysis(path: Path) -> tuple[Analysis, str]:
     DataError
         If the file cannot be read, or is damaged.
     """
-    document = read_sealed(path, kind=FORMAT, versions=(FORMAT_VERSION,), what="saved analysis")
+    document = read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved analysis")
     table = pd.DataFrame(document["rows"], columns=document["columns"], dtype=object)
     types = {"f": float, "i": int, "b": bool}
     numbers: dict[str, Any] = {

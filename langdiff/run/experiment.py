@@ -16,14 +16,14 @@ from langdiff.regression.kernel.estimate import USUAL_ITERATIONS
 from langdiff.regression.variants import Model
 from langdiff.regression.variants.variant import Variant
 from langdiff.run.lm_settings import LmSettings
-from langdiff.run.section import SECTIONS, Renamed, Section, Settings
+from langdiff.run.section import SECTIONS, Section, Settings
 
 
 class FileCorpus(Settings):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
-    ``format``, ``edition_info``, ``edition_columns``, ``decode_errors``, ``on_error`` and the options of formats
-    (``ranges``, ``markers``, ``vref``, ``original_language``, ``columns``, ``split``) are those of
+    ``format``, ``edition_info``, ``edition_columns``, ``decode_errors``, ``on_error``, ``trust`` and the options
+    of formats (``ranges``, ``markers``, ``vref``, ``original_language``, ``columns``, ``split``) are those of
     `langdiff.read_multitext`. Only the intents from ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to
     ``"66022021"`` is the New Testament of a Bible.
     Texts that `langdiff.corpora.check_alignment` finds out of step with other editions are reported, with ``alignment =
@@ -31,7 +31,6 @@ class FileCorpus(Settings):
     """
 
     paths: ClassVar[tuple[str, ...]] = ("edition_info", "vref", "original_language", "path")
-    renamed: ClassVar[Renamed] = {"errors": "decode_errors"}
 
     format: FormatName
     path: str | list[str]
@@ -40,6 +39,7 @@ class FileCorpus(Settings):
     editions: list[str] | None = None
     decode_errors: Literal["strict", "replace"] = "strict"
     on_error: OnError = "raise"
+    trust: tuple[str, ...] = ()
     ranges: Ranges | None = None
     markers: dict[str, OwnKind] | None = None
     vref: str | None = None
@@ -126,8 +126,6 @@ class SplitSettings(Settings):
 
 
 def _one_or_two(clusters: Any) -> Any:
-    if clusters is None:  # as runs of earlier versions kept it
-        return "none"
     names = clusters if isinstance(clusters, list | tuple) else [clusters]
     if not (len(names) in (1, 2) and all(isinstance(name, str) for name in names)):
         raise ValueError("clusters are one column about intents, or a list of two columns")
@@ -144,8 +142,6 @@ class FitSettings(Settings):
     Editions that share a difficulty are a formula, too: ``formula = "language"``.
     """
 
-    renamed: ClassVar[Renamed] = {"bootstrap": "n_resamples"}
-
     model: Model = "2"
     method: Literal["auto", "newton", "lbfgs"] = "auto"
     formula: str | None = None
@@ -161,10 +157,6 @@ class FitSettings(Settings):
     size_formula: str | None = None
     max_iterations: int = Field(USUAL_ITERATIONS, ge=1)
     dispersion: Literal["auto", "common", "edition"] | str = "auto"
-
-    def as_kept(self) -> dict[str, Any]:
-        """Return the settings as `Settings.as_kept` does, with no clusters written as in earlier versions."""
-        return super().as_kept() | ({"clusters": None} if self.clusters == "none" else {})
 
     @property
     def one_clustering(self) -> str | None:

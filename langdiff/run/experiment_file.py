@@ -4,7 +4,6 @@ import difflib
 import json
 import os
 import re
-import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from langdiff.base.addresses import address_of
 from langdiff.base.io import as_path, parse_json
 from langdiff.base.remote import local_copies
+from langdiff.base.toml import read_toml
 from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError, in_experiment, listing, words
 from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
@@ -51,12 +51,7 @@ def read_experiment(path: str | Path, *, remote: bool = False) -> Core:
     8
     """
     path = as_path(path)
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: not a TOML file: {error}.") from error
+    table = read_toml(path)
     try:
         with in_experiment():
             experiment = experiment_type().model_validate(table)
@@ -66,19 +61,14 @@ def read_experiment(path: str | Path, *, remote: bool = False) -> Core:
 
 
 def parse_settings(text: str | bytes) -> Core:
-    """Return the settings of a run directory from JSON, also from earlier versions with other names of keys.
+    """Return the settings of a run directory from JSON.
 
     Raises
     ------
     ValueError
         If it is not JSON, or holds other settings.
     """
-    stored = parse_json(text)
-    for name, table in stored.items() if isinstance(stored, dict) else ():
-        if isinstance(table, dict) and name in experiment_type().model_fields:
-            renamed = _class_at((name, str(table.get("format")))[: 2 if name == "corpus" else 1]).renamed
-            stored[name] = {renamed.get(key, key): value for key, value in table.items()}
-    return experiment_type().model_validate_json(json.dumps(stored))
+    return experiment_type().model_validate_json(json.dumps(parse_json(text)))
 
 
 def _resolve(name: str, file: Path, remote: bool) -> str:
@@ -112,9 +102,6 @@ def _explain(error: ValidationError, path: Path) -> str:
             case "extra_forbidden":
                 section = _class_at(finding["loc"][:-1])
                 known = list(section.model_fields)
-                if place[-1] in section.renamed:
-                    lines.append(f"{where!r} is called {section.renamed[place[-1]]!r} now.")
-                    continue
                 near = difflib.get_close_matches(place[-1], known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}."
                 lines.append(f"unknown key {where!r}; {hint}")

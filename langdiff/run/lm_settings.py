@@ -15,7 +15,7 @@ from langdiff.lm.automatic import settle
 from langdiff.lm.compute import Compute
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_lm, find_scored_lm
 from langdiff.lm.scoring import split_name
-from langdiff.run.section import Renamed, Settings
+from langdiff.run.section import Settings
 from langdiff.tables.divisions import Folds, Parts
 
 BASE = "base"
@@ -40,7 +40,6 @@ class LmSettings(Settings):
     """
 
     paths: ClassVar[tuple[str, ...]] = ("hf",)
-    renamed: ClassVar[Renamed] = {"floors": "baselines"}
 
     models: list[str] = Field(["char-residual", "bpe-residual"])
     recipes: dict[str, dict[str, Any]] = Field({})

@@ -6,7 +6,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import pandas as pd
@@ -31,15 +30,11 @@ if TYPE_CHECKING:
     from langdiff.run.result import RunResult
 
 
-Renamed = Mapping[str, str]
-
-
 class Settings(BaseModel):
     """A table of an experiment file: unknown keys are errors, and nothing changes after reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     paths: ClassVar[tuple[str, ...]] = ()  # keys that are paths
-    renamed: ClassVar[Renamed] = MappingProxyType({})  # present names of keys, by those in earlier versions
 
     def with_paths(self, resolve: Callable[[str], str]) -> Self:
         """Return the settings with `resolve` applied to each path."""
@@ -50,11 +45,6 @@ class Settings(BaseModel):
             if path is not None
         }
         return self.model_copy(update=changed) if changed else self
-
-    def as_kept(self) -> dict[str, Any]:
-        """Return the settings under the first names of their keys, from which hashes of stored results are computed."""
-        first = {now: then for then, now in self.renamed.items()}
-        return {first.get(key, key): value for key, value in self.model_dump(mode="json").items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +110,7 @@ class Basis:
         tables = self.surprisals.values()
         info = [table.intent_info for table in tables if table.intent_info is not None]
         bits = [table.bits for table in tables]
-        return [self.experiment.fit.as_kept(), list(self.surprisals), *bits, *info, self.info]
+        return [self.experiment.fit.model_dump(mode="json"), list(self.surprisals), *bits, *info, self.info]
 
     def _as_read(self, texts: Multitext) -> Multitext:
         return texts.map_text(detokenize) if self.experiment.corpus.tokenization == "reversible" else texts
@@ -225,7 +215,7 @@ class Section(Settings):
         key: list[Any] = [basis.experiment.seed]
         if getattr(basis.experiment, self.about.name, None) is not None:
             paths = [getattr(self, key) for key in self.paths]
-            key += [self.as_kept(), [hash_files(Path(path)) for path in paths if path is not None]]
+            key += [self.model_dump(mode="json"), [hash_files(Path(path)) for path in paths if path is not None]]
         return [*key, *self.depends(basis)]
 
     def trainings(self, experiment: "Core", directory: Path) -> list[Training]:  # noqa: ARG002 for those that train

@@ -11,7 +11,6 @@ import pandas as pd
 from langdiff.base.io import as_paths
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.remote import local_copies
-from langdiff.base.renamed import renamed
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
 from langdiff.tables.intent_info import attributes_of
@@ -146,7 +145,6 @@ def typed(values: pd.Series) -> pd.Series:
 OF_CELLS = ("answer", "target", "task")  # columns of logs, left out where they are no attributes of items
 
 
-@renamed(format="nothing: what a file is is told by its content")
 def read_outcomes(
     path: LogPaths,
     item: str | Sequence[str] | None = None,

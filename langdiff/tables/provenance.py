@@ -13,7 +13,7 @@ from langdiff.base.signature import full_hash, short_hash
 from langdiff.errors import DataError
 
 FORMAT = "langdiff.Provenance"
-FORMAT_VERSION = 2  # 1 had another hash of the bits
+FORMAT_VERSION = 1
 MOST_NAMES = 3  # written out where tables of several are joined
 
 

@@ -267,8 +267,8 @@ def test_the_source_says_what_python_says(name):
 
 def test_most_commands_are_made_from_functions():
     made = list(_declared(get_command(app)))
-    assert len(made) == 75
-    assert sum(bool(command.function) for _, command, _ in made) >= 40
+    assert len(made) == 54
+    assert sum(bool(command.function) for _, command, _ in made) >= 35
     assert all(command.describe(body) for _, command, body in made)
 
 
@@ -294,22 +294,3 @@ def app_of(command, body):
     single = typer.Typer(add_completion=False)
     single.command()(command.callback(body))
     return single
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["fit", "bits.csv", "--bootstrap", "5"], "--bootstrap is called --n-resamples now."),
-        (["correlate", "a.csv", "b.csv", "--unit=edition"], "--unit is called --average now."),
-        (["cross-validate", "bits.csv", "--unrestricted"], "--unrestricted is called --no-restricted now."),
-        (["short-form", "bits.csv", "--intents", "9"], "--intents is called --n-items now."),
-        (["floors", "runs/demo"], "floors is called baselines now."),
-        (["fit", "bits.csv", "--groups", "family"], "--groups is called --edition-groups now."),
-        (["spread", "fit.json", "e.csv", "--column=a"], "--column is called --lm now."),
-        (["treebanks", "compare", "a.conllu", "--no-noise"], "--no-noise is called --no-halves now."),
-    ],
-)
-def test_earlier_names_are_told_the_present_one(langdiff, arguments, message):
-    done = langdiff(*arguments)
-    assert done.code == 2
-    assert message in " ".join(done.err.replace("│", " ").split())

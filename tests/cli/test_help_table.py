@@ -3,16 +3,13 @@
 ``python tests/cli/test_help_table.py`` writes the table again; look at what changed before it is committed.
 """
 
-import ast
 import difflib
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Any, Literal, get_args, get_origin
 
-import pytest
 from typer.main import get_command
 
-from langdiff.cli import signatures
 from langdiff.cli.app import app
 
 TABLE = Path(__file__).with_name("help.txt")
@@ -96,14 +93,6 @@ def test_parameters_of_all_commands_are_those_agreed():
     agreed, today = TABLE.read_text(encoding="utf-8").splitlines(), table().splitlines()
     different = difflib.unified_diff(agreed, today, TABLE.name, "commands of today", n=0, lineterm="")
     assert agreed == today, "\n".join(["parameters of commands differ:", *different])
-
-
-@pytest.mark.parametrize("module", ["base.types", "base.seeds", "cli.app", "regression.fitting.fit", "run.experiment"])
-def test_statements_found_one_by_one_are_those_of_the_whole_file(module):
-    found = signatures._module(f"langdiff.{module}")
-    expected = dict(signatures._names(ast.parse(found.text).body))
-    assert len(expected) > 5
-    assert {name: ast.dump(found.node(name)) for name in expected} == {k: ast.dump(v) for k, v in expected.items()}
 
 
 if __name__ == "__main__":

@@ -24,11 +24,6 @@ def test_names_are_read_back(scoring):
     assert found.name == f"char-ptb{scoring.ending}"
 
 
-def test_keys_of_caches_of_earlier_versions_stay():
-    assert Scoring().key == {"price_replaced": True, "carried": False}
-    assert len({tuple(scoring.key.items()) for scoring in ALL}) == len(ALL)
-
-
 def test_scripts_are_priced_with_characters_only():
     with pytest.raises(ConfigError, match="leave out 'unpriced' or 'scripts'"):
         find_scored_lm("char-tiny-unpriced-scripts")

@@ -18,7 +18,6 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.iso639 import iso639_3
 from langdiff.base.progress import progress_bar
-from langdiff.base.renamed import renamed
 from langdiff.base.types import OnError
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
@@ -200,7 +199,6 @@ class CostepText(FormatText):
                     yield from ((intent, text) for intent, text in paragraphs if text)
 
 
-@renamed(errors="decode_errors")
 def costep_statistics(
     path: Paths,
     *,

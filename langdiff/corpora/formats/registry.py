@@ -11,7 +11,6 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
 from langdiff.base.remote import local_copies, local_copy
-from langdiff.base.renamed import renamed
 from langdiff.base.types import AnyFormat, FormatName, OnError, OwnKind, Ranges
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.bible import are_verse_ids
@@ -125,7 +124,6 @@ def check_format_options(format: str | Format, given: Iterable[str]) -> None:
             raise ConfigError(f"format {found.name!r} does not have the option {option(name)}; {have}.")
 
 
-@renamed(errors="decode_errors")
 def read_multitext(
     path: Paths,
     *,
@@ -143,6 +141,7 @@ def read_multitext(
     columns: Mapping[str, str] | None = None,
     split: str | None = None,
     progress: bool | None = None,
+    trust: Sequence[str] = (),
 ) -> Multitext:
     r"""Catalogue a multitext in any supported format; texts are read from their files on demand.
 
@@ -210,6 +209,10 @@ def read_multitext(
         For ``"jsonl"`` and ``"parquet"``: which files to read (``"dev"``) where a folder has those of several splits.
     progress : bool, optional
         Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
+    trust : sequence of str
+        Kinds of doubts (``"markup"``, …) that are not raised, because the texts are so on purpose. Other texts that
+        look faulty are refused, repaired or named in ``left_out``: its levels ``repaired`` and ``doubted`` say that the
+        texts are there.
 
     Returns
     -------
@@ -296,6 +299,7 @@ def read_multitext(
         columns=columns,
         split=split,
         progress=progress,
+        trust=trust,
     )
     return reading.faults.applied(found.catalogue(reading))
 

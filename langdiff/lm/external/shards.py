@@ -16,13 +16,13 @@ import pandas as pd
 
 from langdiff.base.checksums import is_whole, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
-from langdiff.base.io import parse_json, write_json
+from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.provenance import Provenance
 
 PLAN = "plan of scores"
-VERSIONS = (1,)
+VERSION = 1
 _SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 FIRST_LOOK, LONGEST_LOOK = 0.1, 5.0  # seconds between looks at futures that say only whether they are done
 
@@ -53,7 +53,7 @@ class Plan:
 
     def write(self, folder: Path) -> None:
         """Write the plan to the folder of the scores; all shares of a job write the same file."""
-        document = {"format": PLAN, "format_version": VERSIONS[-1], **encode_fields(self)}
+        document = {"format": PLAN, "format_version": VERSION, **encode_fields(self)}
         write_json(folder / f"plan-{full_hash(self.lm, list(self.keys))[:16]}.json", seal(document))
 
 
@@ -70,7 +70,7 @@ def read_plans(folder: Path) -> list[Plan]:
         raise DataError(f"{folder}: no plan of scores. It is written by langdiff score --shard k/N --cache {folder}.")
     plans = []
     for path in paths:
-        document = read_sealed(path, kind=PLAN, versions=VERSIONS, what="a plan of scores")
+        document = read_sealed(path, kind=PLAN, version=VERSION, what="a plan of scores")
         fields = {name: value for name, value in document.items() if name not in ("format", "format_version", "sha256")}
         plans.append(decode_fields(Plan, fields))
     return sorted(plans, key=lambda plan: plan.lm)
@@ -111,7 +111,7 @@ def file_of(key: str) -> str:
 def read_scores(path: Path, key: str) -> dict[str, Any] | None:
     """Return the content of a file of scores; None if it is missing, damaged, or of another job."""
     try:
-        document = parse_json(path.read_text(encoding="utf-8"))
+        document = parse_json(read_bytes(path))
     except (OSError, ValueError):
         return None
     whole = isinstance(document, dict) and "sha256" in document and is_whole(document)

@@ -9,7 +9,6 @@ import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
-from langdiff.base.renamed import IN_MODELS, renamed
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
@@ -223,7 +222,6 @@ class CrossValidation(Result):
         return f"CrossValidation, {self.folds} folds, nats per cell: {order}"
 
 
-@renamed(k="n_folds", **IN_MODELS)
 def cross_validate(
     surprisals: Surprisals | pd.DataFrame | Floats,
     models: Sequence[Model | Variant] | Model | Variant = COMPARED,

@@ -14,7 +14,6 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, option, warn
-from langdiff.regression.audit import nested
 from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import AnyClusters, OneClustering, one_clustering
 from langdiff.regression.fitting.fit import fit
@@ -23,6 +22,7 @@ from langdiff.regression.table import as_surprisals
 from langdiff.tables.effects import Effects
 from langdiff.tables.intent_info import label_intents
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.units import nested
 
 AT_A_TIME = 100  # permutations
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff.base.renamed import renamed
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
@@ -81,7 +80,6 @@ class ShortForm(Result):
         )
 
 
-@renamed(k="n_items")
 def short_form(
     surprisals: Surprisals,
     n_items: int,

@@ -1,6 +1,5 @@
 """Difficulties at several sizes of training data, as one result."""
 
-import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff.base.encoding import encode
 from langdiff.base.grids import frame_text
 from langdiff.base.io import as_path
 from langdiff.base.result import Result, drawing, rounded
@@ -87,8 +85,6 @@ class DifficultyCurve(Result):
     signature: str
 
     digits: ClassVar[int] = 1
-    format_version: ClassVar[int] = 2
-    earlier_versions: ClassVar[tuple[int, ...]] = (1,)
 
     @property
     def editions(self) -> pd.Index:
@@ -409,17 +405,6 @@ class DifficultyCurve(Result):
         if kind not in kinds:
             raise ConfigError(f"unknown kind of picture {kind!r}; use one of {listing(kinds)}.")
         return drawing(kinds[kind])(self, ax, **style)
-
-    @classmethod
-    def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Convert the arrays of version 1 to tables."""
-        editions, sizes = (pd.Index(document.pop(name), name=name[:-1]) for name in ("editions", "sizes"))
-        stored = document["log_bits"]
-        numbers = np.frombuffer(base64.b64decode(stored["float64"], validate=True), dtype="<f8")
-        document["log_bits"] = encode(pd.DataFrame(numbers.reshape(stored["shape"]), editions, sizes), "log_bits")
-        if document["read"] is not None:
-            document["read"] = encode(pd.DataFrame(document["read"], editions, sizes), "read")
-        return document
 
     def __repr__(self) -> str:
         """Return a one-line description."""

@@ -10,11 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.renamed import IN_FIT, renamed
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
-from langdiff.regression.audit import Audit, IndependentUnits, NoiseTest
+from langdiff.regression.audit import Audit, NoiseTest
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, strata_of
 from langdiff.regression.design import Design, Groups, identify_design, make_design
 from langdiff.regression.fitting.audit import (
@@ -42,13 +41,13 @@ from langdiff.regression.variants import Model, find_variant, names_with, own_va
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.units import IndependentUnits
 
 Intents = Literal["fixed", "random"]
 
 log = logging.getLogger(__name__)
 
 
-@renamed(**IN_FIT)
 def fit(
     surprisals: Surprisals | Mapping[str, Surprisals] | LongTable | npt.NDArray[np.floating],
     *,

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
@@ -84,7 +83,6 @@ def check_outcomes(
     return pd.DataFrame.from_dict(found, orient="index", columns=["finite", "message"])
 
 
-@renamed(cluster="clusters", k="n_folds")
 def cross_validate_outcomes(
     outcomes: Outcomes,
     models: OutcomeModel | Sequence[OutcomeModel] = ("rasch",),

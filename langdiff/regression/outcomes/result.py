@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from langdiff.base.encoding import encode
 from langdiff.base.grids import frame_text
 from langdiff.base.io import as_path
 from langdiff.base.result import Result, drawing, rounded
@@ -112,7 +111,7 @@ class OutcomeFit(Crossed, Result):
         ``level_low`` and ``level_high``, log odds of failing, with the interval of the likelihood ratio (95 %), whose
         upper end is infinite where the answers set none. None without chance.
     outcomes : Outcomes or None
-        Outcomes of the fit; None of a fit that an earlier version saved.
+        Outcomes of the fit, where it keeps them.
     signature : str
         Everything the numbers depend on, to be quoted with them.
 
@@ -156,9 +155,6 @@ class OutcomeFit(Crossed, Result):
     chance_words: str = ""
     guessing: pd.DataFrame | None = None
     outcomes: Outcomes | None = None
-
-    format_version: ClassVar[int] = 2
-    earlier_versions: ClassVar[tuple[int, ...]] = (1,)
 
     @property
     def structure(self) -> Structure:
@@ -528,26 +524,6 @@ class OutcomeFit(Crossed, Result):
             except ConfigError as error:
                 raise DataError(f"{path}: {error}") from error
         return fit
-
-    @classmethod
-    def _upgrade(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Convert the lists of version 1 to tables and arrays."""
-        for name in ("items", "systems"):
-            stored = document[name]
-            index = pd.Index(stored["names"], name=stored["axis"])
-            document[name] = encode(pd.DataFrame(stored["columns"], index=index), name)
-        stored = document["parameters"]
-        index = pd.MultiIndex.from_tuples([tuple(name) for name in stored["names"]], names=["parameter", "name"])
-        columns = {name: np.array(stored[name], dtype=float) for name in ("estimate", "std_error")}
-        document["parameters"] = encode(pd.DataFrame(columns, index=index), "parameters")
-        covariance = pd.DataFrame(np.array(stored["covariance"], dtype=float), index=index, columns=index)
-        document["covariance"] = encode(covariance, "covariance")
-        arrays = {name: np.array(document["point"][name], dtype=float) for name in ("level", "slope", "log_loading")}
-        point = {name: encode(array, name) for name, array in arrays.items()}
-        document["point"] = point | {"spread": document["point"]["spread"], "d": document["point"]["overdispersion"]}
-        if document["errors"]["kind"] == "robust":
-            document["errors"]["kind"] = "sandwich"
-        return document
 
 
 def read_outcome_fit(path: str | Path) -> OutcomeFit:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.renamed import IN_SAMPLER, renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
 from langdiff.base.types import Floats
@@ -105,7 +104,6 @@ class _Posterior(NamedTuple):
     group_contrasts: Floats  # (G, G − 1); (1, 0) without groups
 
 
-@renamed(cluster="clusters", **IN_SAMPLER)
 def sample_outcomes(
     outcomes: Outcomes,
     *,

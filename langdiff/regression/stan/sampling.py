@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.renamed import IN_MODEL, IN_SAMPLER, renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
@@ -111,7 +110,6 @@ class Sampler:
             raise ConfigError(f"{option('target_accept')} must be between 0 and 1, got {self.target_accept!r}.")
 
 
-@renamed(**IN_MODEL, **IN_SAMPLER)
 def sample(
     surprisals: Surprisals | pd.DataFrame,
     *,
@@ -313,7 +311,6 @@ def _depth(sampler: Sampler, posterior: Posterior) -> int:
     return max(2, 1 + int(np.ceil(np.log2(steps))))
 
 
-@renamed(**IN_MODEL)
 def approximate(
     surprisals: Surprisals | pd.DataFrame,
     *,

@@ -1,7 +1,7 @@
 """``[compare]``: the same surprisals under several regression models."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from langdiff.regression.variants import COMPARED, SCALED, Model, find_variants
 from langdiff.regression.variants.variant import Variant
 from langdiff.run.analysis import Analysis
 from langdiff.run.html import tables_by_model
-from langdiff.run.section import Basis, Renamed, Section, by_model, section
+from langdiff.run.section import Basis, Section, by_model, section
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ class CompareSettings(Section):
     (`langdiff.cross_validate`). Where ``[fit]`` asks for the restricted likelihood, all are fitted by it if all have
     one.
     """
-
-    renamed: ClassVar[Renamed] = {"k": "n_folds"}
 
     models: list[Model] = Field(list(COMPARED), min_length=2)
     n_folds: int = Field(0, ge=0)

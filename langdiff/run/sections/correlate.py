@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 import langdiff as ld
 from langdiff.errors import DataError
 from langdiff.run.analysis import Analysis, Figure, draw
-from langdiff.run.section import Basis, Renamed, Section, section
+from langdiff.run.section import Basis, Section, section
 from langdiff.run.sections.predictors import PredictorSettings
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
 from langdiff.typology.association.correlation import Test
@@ -31,7 +31,6 @@ class CorrelateSettings(Section):
     """
 
     paths: ClassVar[tuple[str, ...]] = ("tree",)
-    renamed: ClassVar[Renamed] = {"unit": "average"}
 
     tests: list[Test] | None = None
     only: list[str] = Field([])

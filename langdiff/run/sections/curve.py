@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 from pydantic import Field, field_validator
@@ -14,7 +14,7 @@ from langdiff.lm.automatic import Automatic
 from langdiff.regression import DifficultyCurve, read_curve
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import html_table, percent
-from langdiff.run.section import Basis, Renamed, Section, Training, section, seeds_of_folds
+from langdiff.run.section import Basis, Section, Training, section, seeds_of_folds
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core
@@ -32,8 +32,6 @@ class CurveSettings(Section):
     way of scoring, the device and the workers those of ``[lm]``; any number of characters may be replaced, as small
     sizes know few.
     """
-
-    renamed: ClassVar[Renamed] = {"sizes": "train_sizes"}
 
     train_sizes: list[int] = Field(min_length=2)
     lm: str = "kneser-ney-6"

@@ -1,6 +1,6 @@
 """``[parity]``: bytes, characters and bits of the same content in every edition."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 from pydantic import Field
@@ -10,7 +10,7 @@ from langdiff.errors import DataError, listing
 from langdiff.parity.result import MEAN
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
-from langdiff.run.section import Basis, Renamed, Section, by_model, section
+from langdiff.run.section import Basis, Section, by_model, section
 from langdiff.tables.divisions import Folds
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_p
 )
 class ParitySettings(Section):
     """``[parity]``: bytes, characters and bits of the same content; see `langdiff.measure_parity`."""
-
-    renamed: ClassVar[Renamed] = {"bootstrap": "n_resamples"}
 
     reference: str = MEAN
     model: Literal["1", "2"] = "2"

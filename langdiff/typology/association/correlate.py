@@ -9,7 +9,6 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
-from langdiff.base.renamed import renamed
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats
@@ -67,7 +66,6 @@ class Settings:
     min_level: int
 
 
-@renamed(unit='average="language" or average=None', alpha="langdiff.typology.adjust([result], alpha=…)")
 def correlate(
     difficulties: Sources,
     predictors: PredictorTable,

@@ -332,13 +332,6 @@ def test_logs_are_written_and_read_again(tmp_path):
         answers.write(tmp_path / "t.parquet", "tokens")
 
 
-def test_earlier_names_say_what_they_are_called_now():
-    with pytest.raises(AttributeError, match=r"is called langdiff\.read_logs"):
-        ld.read_token_scores  # noqa: B018
-    with pytest.raises(ConfigError, match="has no argument 'format'"):
-        ld.read_outcomes(MADE_UP / "inspect.json", format="inspect")
-
-
 def test_a_continuation_that_is_right_or_wrong_is_an_answer(tmp_path):
     record = {
         "doc_id": 0,
