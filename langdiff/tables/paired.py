@@ -125,13 +125,8 @@ def _joint(name: str, fits: list[Source], weights: list[float], editions: list[s
     for fit in fits:
         if fit.influence is None:
             raise DataError(
-<<<<<<< HEAD
                 f"{name}: {fit.name} keeps no influences of clusters (a posterior, plain numbers, clusters of two "
                 "kinds), so that its errors have no joint covariance with the other's."
-=======
-                f"{name}: {fit.name} keeps no influences of clusters (a posterior, plain numbers, or clusters of "
-                "two kinds), so that its errors have no joint covariance with the other's."
->>>>>>> main
             )
         parts.append(fit.influence)
     named = list(map(str, editions))

@@ -284,7 +284,9 @@ def compare_pairs(
     if len(names) < 2:
         raise DataError(f"a comparison needs at least two effects; there is {len(names)}.")
     if baseline is not None and baseline not in names and baseline not in best:
-        raise ConfigError(f"unknown baseline {baseline!r}; use {listing(best)} or one of {listing(sorted(names, key=str))}.")
+        raise ConfigError(
+            f"unknown baseline {baseline!r}; use {listing(best)} or one of {listing(sorted(names, key=str))}."
+        )
     parts = [f"pairs:{adjust or 'single'}", f"level:{level:g}", f"seed:{name_of_seed(seed, generator(seed))}"]
     parts += [] if baseline is None else [f"baseline:{baseline}"]
     signature = "|".join(filter(None, [joint.signature, *parts]))
