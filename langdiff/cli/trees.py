@@ -66,7 +66,7 @@ def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
 @Command(
     treebanks,
     "langdiff.compare_treebanks",
-    settings={"langdiff.read_treebank": ("strict",)},
+    settings={"langdiff.read_treebank": ("strict", "trust")},
     renamed={"alpha": "smoothing", "noise": "halves"},
     without=(
         *("treebanks", "size_bin", "label", "statistics", "adjacent", "width_by", "divergence", "base", "rescale"),
@@ -93,9 +93,9 @@ def compare(
 
     if cluster and out is None:
         raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
-    reading = {name: call.given[name] for name in ("strict", "punctuation")}
+    reading = {name: call.given[name] for name in ("strict", "punctuation")} | {"trust": call.given["trust"] or ()}
     banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
-    result = ld.compare_treebanks(banks, **call.arguments("strict"))
+    result = ld.compare_treebanks(banks, **call.arguments("strict", "trust"))
     if out is not None:
         _write(result, out, cluster, call.given["noise"])
         typer.echo(f"Tables and pictures: {out}", err=True)
@@ -179,7 +179,7 @@ def parse(
     "langdiff.discourse.evaluate_discourse",
     settings={
         "langdiff.discourse.discourse_similarity": ("metric", "averaging"),
-        "langdiff.discourse.read_discourse": ("format", "collapse_unary"),
+        "langdiff.discourse.read_discourse": ("format", "collapse_unary", "trust"),
     },
     kinds={"classes": str},
     without=("reference", "predictions", "procedures", "spans", "trivial_spans"),
@@ -224,7 +224,7 @@ def evaluate(
         table_kind(outcomes)  # an error before any work is done
     given, classes = call.given, _classes(call.given["classes"])
     _refuse_unused(context, table, outcomes is not None)
-    read = {name: given[name] for name in ("format", "collapse_unary")}
+    read = {name: given[name] for name in ("format", "collapse_unary", "detached")} | {"trust": given["trust"] or ()}
     gold = read_documents(reference, **read)
     systems = {
         name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")
