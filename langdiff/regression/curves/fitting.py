@@ -214,7 +214,7 @@ def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
     variant = find_variant(model)
     if variant.kinked:
         raise ConfigError(
-            "curves have sandwich errors, which do not exist at the kink of rounding=0; give a larger one."
+            f"curves have no errors at the kinks of model {variant.name!r}: use {option('model', '2L-rounded')}."
         )
     if n_draws < FEWEST_DRAWS:
         raise ConfigError(f"{option('n_draws')} must be at least {FEWEST_DRAWS}, got {n_draws!r}.")

@@ -1,12 +1,14 @@
-r"""Influences of intents on difficulties in model 2L, whose likelihood has kinks; see `langdiff.regression.kernel.kinks`.
+r"""Influences of intents on difficulties in model 2L at its kinks; see `langdiff.regression.kernel.kinks`.
 
 The cost of a row at its best size, as a function of c, has the derivative :math:`s_i(c)`. At a kink of cell a the size
-follows :math:`c_a`, so that this cell takes the row's derivative in μ divided by :math:`-h'`; between kinks all cells have
-their own. With differences of :math:`\sum_i s_i` over a step of :math:`\eta = 2\sqrt{v}\, I^{-1/3}`, in which many rows
-change their kink, for the second derivative Ĥ, and Q a basis of the contrasts,
+follows :math:`c_a`, so that this cell takes the row's derivative in μ divided by :math:`-h'`; between kinks all cells
+have their own. With differences of :math:`\sum_i s_i` over a step of :math:`\eta = 2\sqrt{v}\, I^{-1/3}`, in which many
+rows change their kink, for the second derivative Ĥ, and Q a basis of the contrasts,
 :math:`A = Q (Q^\top \hat H Q)^{-1} Q^\top` and :math:`A s_i` are the influences. The level is left out, of which
 differences over such a step say little.
 """
+
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -37,16 +39,15 @@ class _Chosen:
         self.taken = -self._slope(weight, v, p, total, distance[rows, self.active])
         bound = np.sqrt(2 / v) * slope
         side = np.sign(self.taken) * (np.abs(self.taken) > bound)  # 1: the cost falls where μ grows
-        for k in np.flatnonzero(side):
+        for k in map(int, np.flatnonzero(side)):
             self._move(x, weight, k, side[k])
-        far = np.isfinite(outer)
-        for k in np.flatnonzero(far):
+        for k in map(int, np.flatnonzero(np.isfinite(outer))):
             self._leave(x, weight, k, outer[k], cost[k, self.active[k]])
         self.taken = np.where(self.active >= 0, self.taken / slope, 0.0)
         self.pull = np.sqrt(2 / np.logaddexp(0.0, -self.mu))
 
     @staticmethod
-    def _slope(weight: Floats, v: Floats, p: Floats, total: Floats, distance: Floats) -> Floats:
+    def _slope(weight: Floats, v: Any, p: Any, total: Any, distance: Any) -> Floats:
         """Return the derivative of the cost in μ for a sum of signs and a sum of distances."""
         slope: Floats = np.sqrt(2 / v) * (-(1 + 0.5 * p) * total + 0.5 * p * distance / v) - 0.5 * weight * p / v
         return slope
@@ -74,11 +75,12 @@ class _Chosen:
     def _settle(self, x: Floats, weight: Floats, k: int, low: float, high: float) -> None:
         """Find the smooth minimum of a row between two sizes by bisection, with its signs."""
         total, sum_of_signed = self.signs[k].sum(), float(np.nansum(self.signs[k] * x[k]))
+        own = weight[k : k + 1]
         for _ in range(50):
             mu = 0.5 * (low + high)
             v, p = np.logaddexp(0.0, -mu), expit(-mu)
             distance = sum_of_signed - total * (mu - 0.5 * v)
-            low, high = (low, mu) if self._slope(weight[k], v, p, total, distance) > 0 else (mu, high)
+            low, high = (low, mu) if self._slope(own, v, p, total, distance)[0] > 0 else (mu, high)
         self.mu[k], self.active[k] = 0.5 * (low + high), -1
 
     def sums(self) -> Floats:
@@ -108,9 +110,7 @@ class _RowCosts:
         below = np.arange(1, x.shape[1] + 1)
         up_to = np.cumsum(ordered, axis=1)
         self.distance = np.empty_like(x)
-        np.put_along_axis(
-            self.distance, order, (2 * below - n) * ordered + up_to[:, -1:] - 2 * up_to, axis=1
-        )
+        np.put_along_axis(self.distance, order, (2 * below - n) * ordered + up_to[:, -1:] - 2 * up_to, axis=1)
         v = np.logaddexp(0.0, -mu_at_mean(x))
         self.level, self.factor = 0.5 * weight[:, None] * np.log(2 * v), np.sqrt(2 / v)
 
@@ -149,6 +149,11 @@ def influences_at_kinks(kinks: Kinks, mu: Floats, c: Floats) -> Floats:
     numpy.linalg.LinAlgError
         If the differences give no positive definite information.
     """
+    with np.errstate(invalid="ignore"):  # missing cells are NaN
+        return _influences(kinks, mu, c)
+
+
+def _influences(kinks: Kinks, mu: Floats, c: Floats) -> Floats:
     table, (intents, editions) = kinks.table, kinks.table.residual.shape
     _, _, u = kinks.certificate(mu, c)
     prefer = np.where(np.isfinite(u), np.abs(u), 0.0)

@@ -1,7 +1,7 @@
 r"""Maximum of the likelihood of model 2L at its kinks, with a certificate, and its derivatives by differences.
 
 Up to a constant the model costs :math:`\sum_i \tfrac12 w_i \ln 2v_i + \sqrt2 \sum_{ij} |t_{ij}|`,
-:math:`t_{ij} = (z_{ij} - c_j - h(\mu_i)) / \sqrt{v_i}`, whose minimum lies where many t are 0: the cells at their kinks.
+:math:`t_{ij} = (z_{ij} - c_j - h(\mu_i)) / \sqrt{v_i}`, whose minimum lies where many t are 0: cells at their kinks.
 
 1. :math:`|t|` is rounded off to :math:`\sqrt{t^2 + \omega^2} - \omega`, and the cost is minimized by Newton's method,
    whose Hessian is diagonal in μ, through smaller and smaller widths ω.
@@ -9,8 +9,8 @@ Up to a constant the model costs :math:`\sum_i \tfrac12 w_i \ln 2v_i + \sqrt2 \s
    :math:`h(\mu_i) = z_{ij} - c_j`, so that μ is eliminated; each further one is a linear equation of c. On what these
    leave of c the cost is smooth as long as no t changes sign, and Newton's method finds its minimum.
 3. 0 is a subgradient if some :math:`|u_{ij}| \le 1` of the cells at their kinks balance the gradient of the others:
-   bounded least squares, over all cells with :math:`|t| < 10^{-9}`, also those that ties of whole bits put there. What is
-   left is the certificate, of a local minimum. Cells whose u ends at a bound are let go, and step 2 is repeated.
+   bounded least squares, over all cells with :math:`|t| < 10^{-9}`, also those that ties of whole bits put there. What
+   is left is the certificate, of a local minimum. Cells whose u ends at a bound are let go, and step 2 is repeated.
 
 The cost of a row at its best μ, as a function of c, has kinks too. Its derivative :math:`s_i(c)` is known wherever μ is
 sought over kinks and the smooth points between them; the second derivative of the sum is taken from differences of
@@ -18,11 +18,11 @@ these, over a step in which many rows change their kink.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import lsq_linear
+from scipy.optimize import lsq_linear, minimize
 from scipy.special import expit
 
 from langdiff.base.types import Booleans, Floats, Integers
@@ -32,6 +32,7 @@ from langdiff.regression.kernel.optimizers import Optimum
 from langdiff.regression.kernel.two_way import TwoWay, add_products, whole
 
 WIDTHS = (0.5, 0.1, 0.02, 5e-3, 1e-3, 2e-4, 4e-5, 1e-5, 2e-6, 4e-7)
+WIDTHS_OF_SAMPLES = (0.03, 3e-3, 3e-4)
 FIRST_TRIED = 4e-5  # width from which cells are set to their kinks
 FEW_NEAR = 0.5  # cells within a width, about: of more, cells near their kinks are not told from cells at them
 SMOOTHED = 1e-6  # decrement of a width at which the next begins
@@ -93,10 +94,14 @@ class Kinks:
         Cost of cells whose kink is rounded off to a width.
     restricted : bool
         Whether ½ ln v counts once less in each row.
+    max_iterations : int
+        Largest number of steps.
     """
 
-    def __init__(self, two_way: TwoWay, rounded: Callable[[float], CellModel], *, restricted: bool) -> None:
-        self.table, self.rounded, self.restricted = two_way, rounded, restricted
+    def __init__(
+        self, two_way: TwoWay, rounded: Callable[[float], CellModel], *, restricted: bool, max_iterations: int = 1000
+    ) -> None:
+        self.table, self.rounded, self.restricted, self.most = two_way, rounded, restricted, max_iterations
         intents, editions = two_way.residual.shape
         self.basis = np.eye(editions) if two_way.design is None else two_way.design
         self.mask: Booleans | None = None if two_way.mask is None else two_way.mask > 0
@@ -127,7 +132,7 @@ class Kinks:
     def smooth(self, mu: Floats, c: Floats, width: float) -> tuple[Floats, Floats]:
         """Return the minimum with a rounded kink from a point near it, by Newton's method."""
         values = self.values(mu, c, width)
-        for _ in range(MOST_STEPS):
+        for _ in range(min(MOST_STEPS, self.most - self.iterations)):
             self.iterations += 1
             found = self._derivatives(mu, c, width)
             v, _, slope, narrowing = scale_of_cells(mu)
@@ -190,7 +195,9 @@ class Kinks:
     def maximize(self, starts: list[tuple[Floats, Floats]]) -> Kinked:
         """Return the maximum that is found from some starts, with its certificate."""
         points = [self.smooth(*start, WIDTHS[0]) for start in starts]
-        if all(max(np.abs(a - b).max() for a, b in zip(points[0], other, strict=True)) < SAME_START for other in points):
+        if all(
+            max(np.abs(a - b).max() for a, b in zip(points[0], other, strict=True)) < SAME_START for other in points
+        ):
             points = points[:1]
         best: tuple[float, Kinked] | None = None
         for point in points:
@@ -235,19 +242,77 @@ class Kinks:
             message = f"stopped at a kink; rest {rest:.1e}"
             if self.table.cells > MANY_CELLS:
                 apart = abs(before - cost)
-                message = f"no certificate; the last two widths differ by {apart:.2g} nats"
+                message = f"no certificate (rest {rest:.1e}); the last two widths differ by {apart:.2g} nats"
+        enough = self.iterations < self.most
         value = -float(self.values(*best).sum())
         optimum = Optimum(
             mu=best[0],
             c=best[1],
             log_likelihood=value,
-            converged=certified or self.table.cells > MANY_CELLS,
+            converged=certified or (enough and self.table.cells > MANY_CELLS),
             n_iterations=self.iterations,
             n_evaluations=self.evaluations,
             grad_norm=rest,
-            message=message,
+            message=message if certified or enough else "too many iterations",
         )
         return Kinked(optimum, kinks, rest)
+
+    def medians(self) -> tuple[Floats, Floats]:
+        """Return μ and c from the medians of rows, and of columns less these."""
+        table = self.table
+        z = table.residual + table.intent_effect[:, None] + table.edition_effect
+        if self.mask is not None:
+            z[~self.mask] = np.nan
+        m = np.nanmedian(z, axis=1)
+        c = np.nanmedian(z - m[:, None], axis=0)
+        if table.design is not None:
+            c = self.basis @ np.linalg.lstsq(self.basis, c)[0]
+        variance = table.sum_of_squares / table.degrees_of_freedom
+        k = float(np.median(m)) + np.log(np.expm1(variance))
+        return mu_at_mean(m - k), c + k
+
+    def near(self, mu: Floats, c: Floats) -> Optimum:
+        """Return an optimum near a point, for samples of intents: with a rounded kink of little width."""
+        for width in WIDTHS_OF_SAMPLES:
+            mu, c = self.smooth(mu, c, width)
+        value, finite = -float(self.values(mu, c).sum()), bool(np.isfinite(c).all())
+        return Optimum(mu, c, value, finite, self.iterations, self.evaluations, float("nan"), "rounded off")
+
+    def published(self, best: Optimum, max_iterations: int) -> Optimum:
+        """Return where L-BFGS stops on the kinks themselves, from the means of rows, in m, d and ln κ."""
+        table, exact = self.table, self.likelihood(0.0)
+        intents, free = len(self.weight), self.basis.shape[1]
+        variance = table.sum_of_squares / table.degrees_of_freedom
+        m = (
+            table.intent_effect
+            + (table.edition_effect if self.mask is None else table.edition_effect * self.mask).sum(axis=-1)
+            / table.cells_per_intent
+        )
+        start = np.concatenate([m, np.zeros(free), [float(np.median(m)) + np.log(np.expm1(variance))]])
+
+        def at(point: Floats) -> tuple[Floats, Floats]:
+            log_kappa = point[-1]
+            shift = log_kappa + 0.5 * np.logaddexp(0.0, log_kappa)
+            return point[:intents] - log_kappa, self.basis @ point[intents:-1] + shift
+
+        def cost(point: Floats) -> tuple[float, Floats]:
+            found = exact.value_and_gradient(*at(point), np.zeros(intents))
+            of_kappa = -found.mu.sum() + (1 + 0.5 * expit(point[-1])) * found.c.sum()
+            return found.value, np.concatenate([found.mu, self.basis.T @ found.c, [of_kappa]])
+
+        found = minimize(cost, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iterations})
+        mu, c = at(found.x)
+        value = -float(found.fun)
+        return Optimum(
+            mu=mu,
+            c=c,
+            log_likelihood=value,
+            converged=False,
+            n_iterations=int(found.nit),
+            n_evaluations=int(found.nfev),
+            grad_norm=float(np.abs(found.jac).max()),
+            message=f"L-BFGS stops at a kink, {best.log_likelihood - value:.2g} nats below the maximum",
+        )
 
     def at_kinks(self, mu: Floats, c: Floats, width: float) -> tuple[Floats, Floats, float]:
         """Return the minimum with some cells at their kinks, from a point near it, and what is left of its gradient."""
@@ -300,7 +365,9 @@ class Kinks:
             free = pivot < 0
             gradient, hessian = found.c.copy(), np.zeros((len(c), len(c)))
             np.subtract.at(gradient, pivot[pinned], found.mu[pinned] / slope[pinned])
-            curved = found.mu_mu[pinned] / slope[pinned] ** 2 - found.mu[pinned] * steepening[pinned] / slope[pinned] ** 3
+            curved = (
+                found.mu_mu[pinned] / slope[pinned] ** 2 - found.mu[pinned] * steepening[pinned] / slope[pinned] ** 3
+            )
             np.add.at(hessian, (pivot[pinned], pivot[pinned]), curved)
             mixed = np.zeros_like(hessian)
             np.subtract.at(mixed, pivot[pinned], found.mu_c[pinned] / slope[pinned, None])
@@ -350,7 +417,7 @@ class Kinks:
         order = np.argsort(distance[i, j], kind="stable")
         i, j = i[order], j[order]
         apart = self._z(i, j) - self._z(i, pivot[i])
-        q, lengths = np.zeros((0, self.basis.shape[1])), []
+        q = np.zeros((0, self.basis.shape[1]))
         free = np.linalg.lstsq(self.basis, c)[0] if self.table.design is not None else c.copy()
         for one, other, value in zip(j, pivot[i], apart, strict=True):
             vector = self.basis[one] - self.basis[other]
@@ -358,11 +425,9 @@ class Kinks:
             left -= q.T @ (q @ left)
             length = float(np.linalg.norm(left))
             if length < 1e-9:
-                distance[i[len(lengths) : len(lengths) + 0], j[:0]] = np.inf  # dependent: met, or not asked for
-                continue
+                continue  # met by the others, or not to be met
             free += left * (value - vector @ free) / length**2
             q = np.vstack([q, left / length])
-            lengths.append(length)
             if len(q) == self.basis.shape[1] - 1:
                 break
         along = np.linalg.svd(q, full_matrices=True)[2][len(q) :].T if len(q) else np.eye(self.basis.shape[1])
