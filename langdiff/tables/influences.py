@@ -36,7 +36,7 @@ from langdiff.tables.rule import (
 
 MOST_BYTES = 20_000_000  # of influences in a file, deflated
 MOST_EXACT = 250_000  # influences that are kept in double precision
-MOST_PAIRED = 200  # estimates up to which each pair has degrees of freedom of its own shares
+MOST_PAIRED = 5e7  # units × pairs up to which each pair has degrees of freedom of its own shares
 MOST_HALVES = 0.5  # share of editions with the same cells from which the hashes of their characters are compared
 PLURALS = (
     "book", "document", "chapter", "intent", "section", "verse", "sentence", "fold", "speaker", "item", "passage",
@@ -226,7 +226,7 @@ class Influence:
         scale : {"identity", "log", "logit"}
             Scale of the estimates.
         """
-        whole = bottom.sum(axis=0)
+        whole = np.maximum(bottom.sum(axis=0), np.finfo(float).tiny)
         share = bottom / whole
         ratio = top.sum(axis=0) / whole
         wide = share if share.ndim == 2 else share[:, None]
@@ -300,7 +300,7 @@ class Influence:
         count = self.values.shape[1]
         own = self.freedom_along(np.eye(count))
         found = np.minimum(own[:, None], own)
-        if count <= MOST_PAIRED and (self.share.ndim == 2 or self.units.strata is not None):
+        if len(self.share) * count**2 <= MOST_PAIRED and (self.share.ndim == 2 or self.units.strata is not None):
             one, other = np.triu_indices(count, 1)
             weights = np.zeros((len(one), count))
             weights[np.arange(len(one)), one], weights[np.arange(len(one)), other] = 1.0, -1.0
