@@ -39,7 +39,7 @@ def check_kind(value: object, kind: type | tuple[type, ...], wanted: str) -> Non
         If it is of another kind; the message says what is wanted.
     """
     if not isinstance(value, kind):
-        raise ConfigError(f"{wanted}; got {repr(value)[:40]}, of type {type(value).__name__}.")
+        raise ConfigError(f"{wanted}; got {' '.join(repr(value).split())[:40]}, of type {type(value).__name__}.")
 
 
 def check_on_error(on_error: str) -> None:
