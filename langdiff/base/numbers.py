@@ -31,9 +31,8 @@ def exact_numbers(values: pd.Series) -> pd.Series:
     """
     numbers = pd.to_numeric(values, errors="coerce")
     if np.iscomplexobj(numbers):
-        raise DataError(
-            f"{'values' if values.name is None else values.name}: complex numbers are no measurements; give their real parts."
-        )
+        name = "values" if values.name is None else values.name
+        raise DataError(f"{name}: complex numbers are no measurements; give their real parts.")
     if PANDAS_IS_EXACT or pd.api.types.is_numeric_dtype(values) or not pd.api.types.is_float_dtype(numbers):
         return numbers
     known = numbers.notna().to_numpy()
