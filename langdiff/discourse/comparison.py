@@ -8,8 +8,9 @@ import pandas as pd
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
+from langdiff.base.types import check_kind
 from langdiff.discourse.detached import without_detached
-from langdiff.discourse.tree import DiscourseTree
+from langdiff.discourse.tree import WANTED, DiscourseTree
 from langdiff.errors import DataError
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ def compare_trees(reference: DiscourseTree, predicted: DiscourseTree) -> TreeCom
          2     2 predicted  Satellite   result      span
          2     2 reference  Satellite    cause      span
     """
+    for tree in (reference, predicted):
+        check_kind(tree, DiscourseTree, WANTED)
     sides = [("the reference", reference), ("the prediction", predicted)]
     reference, predicted = without_detached(sides, "edus")
     if reference.nodes[0][:2] != predicted.nodes[0][:2]:

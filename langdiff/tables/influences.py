@@ -204,6 +204,8 @@ class Influence:
     shape: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        """Check numbers, and lay them out as they come out of a file, so that sums are the same to the last digit."""
+        object.__setattr__(self, "values", np.ascontiguousarray(self.values, dtype=float))
         for what, part in (("influences", self.values), ("shares of units", self.share)):
             if not np.isfinite(part).all():
                 bad = self.units.names[np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(axis=1))]
