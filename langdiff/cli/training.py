@@ -183,7 +183,9 @@ def score(
         table_kind(out)  # an error before any work is done
     if hf:
         if any(is_given(context, name) for name in ("lm", "scoring", "max_replaced", "seed")):
-            raise ConfigError("--lm, --scoring, --max-replaced, --seed are for models trained here: leave them out, or --hf.")
+            raise ConfigError(
+                "--lm, --scoring, --max-replaced, --seed are for models trained here: leave them out, or --hf."
+            )
         if per != "text" and cache is not None:
             raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
         model = ld.HuggingFaceLM(models, **{name: call.given[name] for name in ("device", *TRANSFORMER)})

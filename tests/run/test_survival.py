@@ -72,7 +72,7 @@ def results(directory):
 
 
 def records(directory):
-    return {path: path.stat().st_mtime_ns for path in directory.glob(f"jobs/*/*/{CHECKSUMS}")}
+    return {path: path.stat().st_mtime_ns for path in directory.glob(f"jobs/*/*/*/{CHECKSUMS}")}
 
 
 # failures
@@ -168,7 +168,7 @@ def test_one_flipped_bit_in_a_result_is_named_and_made_again(finished, copy, nam
 
 def test_verify_names_damaged_missing_and_unrecorded_files(langdiff, copy):
     assert langdiff("verify", copy).code == 0
-    jobs = sorted(copy.glob("jobs/*/*"))
+    jobs = sorted(copy.glob("jobs/*/*/*"))
     (jobs[0] / "log.jsonl").write_text("{}\n")
     (jobs[1] / "surprisals.parquet").unlink()
     (jobs[2] / CHECKSUMS).unlink()
@@ -199,7 +199,7 @@ def test_verify_of_a_cache_and_of_nothing(langdiff, copy, tmp_path):
 
 
 def test_a_damaged_job_is_told_in_the_log_and_done_again(finished, copy):
-    path = next(copy.glob("jobs/*/kneser-ney-2/surprisals.parquet"))
+    path = next(copy.glob("jobs/*/kneser-ney-2/*/surprisals.parquet"))
     content = bytearray(path.read_bytes())
     content[100] ^= 8
     path.write_bytes(content)
@@ -384,7 +384,7 @@ def test_status_of_an_interrupted_run(langdiff, tmp_path, monkeypatch):
 
 def test_the_time_left_is_that_of_all_jobs(langdiff, tmp_path, monkeypatch):
     interrupted_after_two_epochs(tmp_path, monkeypatch, ["char-tiny", "kneser-ney-2"])
-    log = next(tmp_path.glob(f"jobs/*/char-tiny/{LOG}"))
+    log = next(tmp_path.glob(f"jobs/*/char-tiny/*/{LOG}"))
     epochs = [json.loads(line) | {"seconds": 600} for line in log.read_text().splitlines()]
     log.write_text("".join(json.dumps(epoch) + "\n" for epoch in epochs))
     table = read_status(tmp_path).set_index(["lm", "state"])["seconds_left"]
@@ -401,7 +401,7 @@ def test_the_time_left_is_that_of_all_jobs(langdiff, tmp_path, monkeypatch):
 
 def test_clean_removes_what_no_experiment_needs(langdiff, finished, copy):
     run(copy, lm={"models": ["kneser-ney-2"], "max_replaced": 1.0})
-    job_folder = next(copy.glob("jobs/*/kneser-ney-2"))
+    job_folder = next(copy.glob("jobs/*/kneser-ney-2/*"))
     (job_folder / "model" / "training-000001-0123.safetensors").write_text("of a finished training")
     (copy / "tables" / ".editions.csv.0123.part").write_text("half")
     (copy / ".new").mkdir()
@@ -460,7 +460,7 @@ def test_models_of_an_interrupted_change_are_kept(finished, copy, monkeypatch):
     assert set(status["state"]) == {"done"}
     for _ in range(2):
         clean_run(copy)
-    assert len(list(copy.glob("jobs/*/kneser-ney-4/checksums.json"))) == 3
+    assert len(list(copy.glob("jobs/*/kneser-ney-4/*/checksums.json"))) == 3
     assert read_run(copy).manifest == read_run(finished).manifest  # the results are those of the first
 
 

@@ -71,7 +71,7 @@ def kill_in_the_middle(client, cache, killed):
     while time.monotonic() < deadline and not killed:
         for worker, keys in client.processing().items():
             for _, edition, _ in (key for key in keys if len(key) == 3):
-                for log in cache.glob(f"{edition}/*/{LOG}"):
+                for log in cache.glob(f"{edition}/*/*/{LOG}"):
                     if log.read_bytes().count(b"\n") > 1 and not log.with_name(TRAINED).exists():
                         os.kill(pids[worker], signal.SIGKILL)
                         killed[log] = log.read_bytes().splitlines()[0]
@@ -153,7 +153,7 @@ def test_errors_come_home_and_siblings_are_finished(executor, tmp_path):
     parts = replace(parts, train=replace(parts.train, sources={**parts.train.sources, **empty}))
     with pytest.raises(DataError, match=r"^edition 'ed01': training part: intent 'verse 0' is empty"):
         compute(parts, "kneser-ney-2", executor=executor, cache=tmp_path)
-    assert sorted(path.parts[-3] for path in tmp_path.glob(f"*/*/{TRAINED}")) == ["ed00", "ed02"]
+    assert sorted(path.parts[-4] for path in tmp_path.glob(f"*/*/*/{TRAINED}")) == ["ed00", "ed02"]
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def test_a_lost_connection_is_made_again(tmp_path, caplog):
         client = executor._client
 
         def cut():
-            while not list(tmp_path.glob(f"*/*/{TRAINED}")):
+            while not list(tmp_path.glob(f"*/*/*/{TRAINED}")):
                 time.sleep(0.02)
             client.loop.add_callback(client.scheduler_comm.comm.abort)
 
