@@ -234,11 +234,11 @@ def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str
         for each in trainings(read_settings(directory), directory)
         for edition in _editions(directory, rows, each)
     ]
-    gone = (
-        job_folder(each.cache, edition, each.recipe.name)
-        for each, edition in jobs
-        if not any((one / CHECKSUMS).is_file() for one in kept_models(each.cache, edition, each.recipe, each.seed))
-    )
+    gone = []
+    for each, edition in jobs:
+        models = kept_models(each.cache, edition, each.recipe, each.seed)
+        if not any((one / CHECKSUMS).is_file() for one in models):
+            gone.append((models or [job_folder(each.cache, edition, each.recipe.name)])[-1] / CHECKSUMS)
     return {path.relative_to(directory).as_posix(): ("missing", f"{path}: missing.") for path in gone}
 
 

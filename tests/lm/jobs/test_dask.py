@@ -24,8 +24,8 @@ from langdiff.errors import ConfigError, DataError, MissingExtraError, OutputErr
 from langdiff.lm import compute_surprisals
 from langdiff.lm.jobs import dask_jobs, dask_worker
 from langdiff.lm.jobs.dask_jobs import Patience, is_dask, run_on_dask
-from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder
-from langdiff.lm.jobs.job import run_job
+from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder, model_folder
+from langdiff.lm.jobs.job import job_key, read_texts, run_job
 from langdiff.lm.jobs.workers import MEMORY_PER_WORKER, Failures, dask_executor, local_workers
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import verses
@@ -90,7 +90,7 @@ def test_a_killed_worker_changes_no_bit(executor, tiny_recipe, tmp_path, monkeyp
     ((log, first),) = killed.items()
     assert log.read_bytes().splitlines()[0] == first  # with its seconds: the epoch was not trained again
     assert log.read_bytes().count(b"\n") == 4
-    assert f"edition '{log.parts[-3]}': 1 Dask worker(s) died" in caplog.text
+    assert f"edition '{log.parts[-4]}': 1 Dask worker(s) died" in caplog.text
     assert "Trying again in 1 s (1 of 3)" in caplog.text
     assert_same(on_cluster, compute(parts, recipe))
 
@@ -208,12 +208,12 @@ def test_a_lost_scheduler_ends_the_run(tmp_path):
 def test_a_folder_that_another_process_owns_is_waited_for(tmp_path):
     jobs = make_jobs(EDITIONS[:2], tmp_path)
     with in_this_process() as executor:
-        with locked(jobs[0].folder, "training here."), pytest.raises(OutputError, match="another process is training"):
+        with locked(model_folder(jobs[0].folder, job_key(jobs[0], read_texts(jobs[0]))), "training here."), pytest.raises(OutputError, match="another process is training"):
             run(executor, jobs, patience=replace(QUICK, busy=1))
         owned, released = threading.Event(), threading.Event()
 
         def own():
-            with locked(jobs[0].folder, "training here."):
+            with locked(model_folder(jobs[0].folder, job_key(jobs[0], read_texts(jobs[0]))), "training here."):
                 owned.set()
                 time.sleep(1)
                 released.set()
