@@ -134,7 +134,7 @@ def check(
     "langdiff.corpora.perturb",
     reads={"multitext": Corpus},
     kinds={"kinds": list[Change]},
-    renamed={"unit": "moved-unit"},
+    without=("unit", "window", "keep_base"),
 )
 def perturb(
     call: Call,

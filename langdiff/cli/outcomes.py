@@ -9,7 +9,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.difficulties import Draws, show_draws
-from langdiff.cli.options import existing, read_attributes, refuse_given
+from langdiff.cli.options import existing, key_or_names, read_attributes, refuse_given
 from langdiff.cli.output import Json, Output, echo, print_frame, print_json
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Tables:
         list[str] | None,
         typer.Option(),
     ] = None
-    language: Annotated[str | None, typer.Option()] = None
-    system: Annotated[str | None, typer.Option()] = None
+    language: Annotated[list[str] | None, typer.Option()] = None
+    system: Annotated[list[str] | None, typer.Option()] = None
     chance: Annotated[
         str | None,
         typer.Option(),
@@ -65,8 +65,8 @@ class Tables:
         found = ld.read_outcomes(
             self.table,
             item=self.item or None,
-            language=self.language,
-            system=self.system,
+            language=key_or_names(self.language, "language"),
+            system=key_or_names(self.system, "system"),
             chance=_chance(self.chance),
             metric=self.metric,
             filter=self.filter,
@@ -118,6 +118,7 @@ def check(
     outcomes,
     "langdiff.fit_outcomes",
     reads={"outcomes": Tables},
+    without=("allow_unlinked",),
 )
 def fit(
     context: typer.Context,

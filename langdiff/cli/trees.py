@@ -66,9 +66,11 @@ def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
 @Command(
     treebanks,
     "langdiff.compare_treebanks",
-    settings={"langdiff.read_treebank": ("strict", "strip_subtypes")},
+    settings={"langdiff.read_treebank": ("strict", "trust")},
     renamed={"alpha": "smoothing", "noise": "halves"},
-    without=("treebanks",),
+    without=(
+        *("treebanks", "size_bin", "label", "statistics", "adjacent", "width_by", "divergence", "base", "rescale"),
+    ),
 )
 def compare(
     call: Call,
@@ -91,9 +93,9 @@ def compare(
 
     if cluster and out is None:
         raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
-    reading = {name: call.given[name] for name in ("strict", "punctuation", "strip_subtypes")}
+    reading = {name: call.given[name] for name in ("strict", "punctuation")} | {"trust": call.given["trust"] or ()}
     banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
-    result = ld.compare_treebanks(banks, **call.arguments("strict", "strip_subtypes"))
+    result = ld.compare_treebanks(banks, **call.arguments("strict", "trust"))
     if out is not None:
         _write(result, out, cluster, call.given["noise"])
         typer.echo(f"Tables and pictures: {out}", err=True)
@@ -177,10 +179,10 @@ def parse(
     "langdiff.discourse.evaluate_discourse",
     settings={
         "langdiff.discourse.discourse_similarity": ("metric", "averaging"),
-        "langdiff.discourse.read_discourse": ("format", "collapse_unary"),
+        "langdiff.discourse.read_discourse": ("format", "collapse_unary", "trust"),
     },
     kinds={"classes": str},
-    without=("reference", "predictions", "procedures"),
+    without=("reference", "predictions", "procedures", "spans", "trivial_spans"),
 )
 def evaluate(
     context: typer.Context,
@@ -222,7 +224,7 @@ def evaluate(
         table_kind(outcomes)  # an error before any work is done
     given, classes = call.given, _classes(call.given["classes"])
     _refuse_unused(context, table, outcomes is not None)
-    read = {name: given[name] for name in ("format", "collapse_unary")}
+    read = {name: given[name] for name in ("format", "collapse_unary", "detached")} | {"trust": given["trust"] or ()}
     gold = read_documents(reference, **read)
     systems = {
         name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")
@@ -242,7 +244,7 @@ def evaluate(
             typer.echo(f"[{found.signature}]", err=True)
             return
         case "similarity":
-            alike = {name: given[name] for name in ("binarization", "spans", "on_error")}
+            alike = {name: given[name] for name in ("binarization", "on_error")}
             matrix = discourse_similarity({"reference": gold, **systems}, classes=classes, **alike, **comparing)
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
             print_frame(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
@@ -343,8 +345,6 @@ def show_tree(
 def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool) -> None:
     """Refuse options that the table to be printed would not use."""
     given = context.params
-    if given["trivial_spans"] and table in ("similarity", "relations"):
-        raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
     if table == "relations" and given["metric"] not in ("R", "F"):
         raise ConfigError(f"--metric {given['metric']}: relations are compared by R or F, which have them.")
     if table not in ("differences", "similarity"):

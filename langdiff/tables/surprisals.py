@@ -396,6 +396,8 @@ def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
     if (bits.dtypes == np.float64).all():
         return bits.copy()
     others = [edition for edition in bits.columns if not pd.api.types.is_numeric_dtype(bits[edition])]
+    for edition in bits.columns[[kind.kind == "c" for kind in bits.dtypes]]:
+        exact_numbers(bits[edition])  # refuses them
     cells = bits[others].astype(object)
     known = cells.notna() & ~cells.map(lambda cell: isinstance(cell, bool))
     numbers = cells.where(known).apply(exact_numbers).astype(float)

@@ -84,18 +84,6 @@ def test_every_option_arrives(langdiff, trees):
     assert set(outcomes.items["document"]) == {"one", "two"}
 
 
-def test_added_items_are_in_the_table_or_refused(langdiff, trees):
-    arguments = ["discourse", "evaluate", trees / "gold", trees / "parser", "--trivial-spans", "--json"]
-    done = langdiff(*arguments)
-    assert "trivial_spans:yes" in done.err
-    frame = pd.DataFrame(json.loads(done.out))
-    assert set(frame.loc[frame["procedure"] == "rst-parseval", "gold"]) == {10 + 6}
-    for table in ("relations", "similarity"):
-        done = langdiff(*arguments, "--table", table)
-        assert (done.code, done.out) == (1, "")
-        assert f"the items of --trivial-spans are not in the table '{table}'" in " ".join(done.err.split())
-
-
 def test_evaluate_refuses(langdiff, trees):
     (trees / "parser" / "two.spans").unlink()
     (trees / "parser" / "three.spans").write_text(SHORT)

@@ -28,6 +28,13 @@ MOST_BYTES = 40_000
 
 SHOWN = {  # what is read, in the form in which a case has its right value
     "texts": lambda read: {name: column.dropna().tolist() for name, column in read.to_frame().items()},
+    "trees": lambda read: {name: [f"{a}-{b} {c} {d}" for a, b, c, d in tree.nodes] for name, tree in read.items()},
+    "values": lambda read: {name: own["label"].tolist() for name, own in read.values.groupby("feature")},
+    "names": lambda read: {"names": sorted(read.places)},
+    "parallelisms": lambda read: {
+        name: [" | ".join(" ".join(one.tokens[slice(*span)]) for span in found.branches) for found in one.parallelisms]
+        for name, one in read.items()
+    },
     "languages": lambda read: read.edition_info["language"].to_dict(),
 }
 
@@ -86,7 +93,7 @@ def test_a_record_has_a_case_that_fails_without_it(kind: Suspicion) -> None:
     assert kind.name in CASES[kind.case]["records"]
     assert kind.source
     assert kind.sentence.format(n=1, seen=1, where="", example="")
-    kind.remedy.format(where="", trust="")
+    kind.remedy.format(where="", trust="", skip="", item="")
 
 
 @pytest.mark.parametrize("wrong", [{"action": "ignore"}, {"share": 1.0}, {"share": -0.1}, {"case": ""}, {"least": 0}])

@@ -15,10 +15,12 @@ import pandas as pd
 from langdiff.base.archives import File
 from langdiff.corpora.faults import LANGUAGE, Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import edition_of, files_in, keep, suffixes_of
+from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_features import measure
 
 SUFFIXES = suffixes_of(".tmx", ".xml")
 _CODES = frozenset({"bpt", "ept", "ph", "it", "ut"})
@@ -77,7 +79,7 @@ class _TmxEvents(Events):
         elif tag == "sub":
             self._codes = self._around.pop()
         elif tag == "seg" and self._pieces is not None:
-            text = "".join(self._pieces).strip()
+            text = one_spaced("".join(self._pieces))
             damaged = self.damage.is_in(text, self._where, self._unit)
             self._pieces = None
             self._add(None if damaged else text or None)
@@ -168,6 +170,7 @@ def catalogue(reading: Reading) -> Multitext:
         intents=list(units.intents),
         edition_info=reading.describe(kept, known, {}),
         intent_info=pd.DataFrame(index=np.array(list(units.intents), dtype=object)),
+        measured={language: measure(filter(None, units.texts[language].values())) for language in sources},
     )
 
 

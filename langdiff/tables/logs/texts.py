@@ -44,12 +44,6 @@ def read_texts(
     """
     facts = {str(name): f"{n:,} texts each" for name, n in rows["task"].fillna(rows["stem"]).value_counts().items()}
     rows = with_languages(rows, language, alone=True, facts=facts)
-    if rows["language"].isna().any():
-        unnamed = pd.unique(rows.loc[rows["language"].isna(), "where"])
-        raise DataError(
-            f"{unnamed[0]}: of which language? Neither the record nor the names of tasks and files tell. Name a key of "
-            "the records (language=…), or give languages by task or file."
-        )
     _check_lengths(rows, counted)
     rows["rate"], rows["target"] = np.nan, None
     rows["item"], found = paired(rows, item, pairing)
