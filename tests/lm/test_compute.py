@@ -280,15 +280,6 @@ def test_an_interrupted_job_leaves_no_surprisals(parts, tiny_recipe, tmp_path, t
     assert not list(tmp_path.rglob("*.part"))
 
 
-def test_a_new_key_removes_the_old_surprisals_before_training(tiny_recipe, tmp_path, monkeypatch):
-    parts = make_parts(languages=["eng"])
-    compute(parts, tiny_recipe, cache=tmp_path)
-    monkeypatch.setattr(training, "fit_language_model", lambda *args, **options: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        compute(parts, tiny_recipe, cache=tmp_path, seed=1)
-    assert read_job_states(tmp_path)["state"].tolist() == ["unfinished"]
-
-
 @pytest.mark.parametrize("name", ["..", "a/b", "x" * 3 + "%2F", "ελ λ"])
 def test_editions_with_strange_names_stay_inside_the_cache(tiny_recipe, tmp_path, name):
     parts = make_parts()

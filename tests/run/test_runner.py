@@ -354,7 +354,9 @@ def test_shares_of_a_run_are_the_run(tmp_path):
     shares = [run_shard(experiment, tmp_path / "shared", f"{k}/4", progress=False) for k in (2, 4, 1, 3)]
     assert sorted(name for share in shares for name in share) == ["agglutinating-sov", "free-order", "isolating-svo"]
     assert [len(share) for share in shares] == [1, 0, 1, 1]
-    jobs = {path: path.stat().st_mtime_ns for path in (tmp_path / "shared").glob("jobs/*/*/*/*") if path.name != "key.json"}
+    jobs = {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "shared").glob("jobs/*/*/*/*") if path.name != "key.json"
+    }
     shared = run_experiment(experiment, tmp_path / "shared", progress=False)
     assert {path: path.stat().st_mtime_ns for path in jobs} == jobs  # nothing was trained or scored again
     alone = run_experiment(experiment, tmp_path / "alone", progress=False)

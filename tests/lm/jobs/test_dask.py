@@ -45,6 +45,10 @@ def make_parts(editions, train=100):
     return ld.Parts(**{name: multitext.sel(intents=multitext.intents[a:b]) for name, a, b in ends})
 
 
+def model_of(job):
+    return model_folder(job.folder, job_key(job, read_texts(job)))
+
+
 @pytest.fixture(scope="module")
 def executor():
     with dask_executor("local", device="cpu", workers=2) as executor:
@@ -208,12 +212,15 @@ def test_a_lost_scheduler_ends_the_run(tmp_path):
 def test_a_folder_that_another_process_owns_is_waited_for(tmp_path):
     jobs = make_jobs(EDITIONS[:2], tmp_path)
     with in_this_process() as executor:
-        with locked(model_folder(jobs[0].folder, job_key(jobs[0], read_texts(jobs[0]))), "training here."), pytest.raises(OutputError, match="another process is training"):
+        with (
+            locked(model_of(jobs[0]), "training here."),
+            pytest.raises(OutputError, match="another process is training"),
+        ):
             run(executor, jobs, patience=replace(QUICK, busy=1))
         owned, released = threading.Event(), threading.Event()
 
         def own():
-            with locked(model_folder(jobs[0].folder, job_key(jobs[0], read_texts(jobs[0]))), "training here."):
+            with locked(model_of(jobs[0]), "training here."):
                 owned.set()
                 time.sleep(1)
                 released.set()
