@@ -182,7 +182,7 @@ def score(
     if out is not None:
         table_kind(out)  # an error before any work is done
     if hf:
-        if any(is_given(context, name) for name in ("lm", "scoring", "max_replaced", "seed")):
+        if any(is_given(context, name) for name in ("lm", "scoring", "max_replaced", "training_seed")):
             raise ConfigError(
                 "--lm, --scoring, --max-replaced, --seed are for models trained here: leave them out, or --hf."
             )
@@ -200,7 +200,9 @@ def score(
         return
     given = call.given
     recipe, how = find_scored_lm(given["lm"], given["scoring"])
-    trained = read_models(models, multitext.editions, lm=recipe, device=given["device"], seed=given["seed"])
+    trained = read_models(
+        models, multitext.editions, lm=recipe, device=given["device"], training_seed=given["training_seed"]
+    )
     scores = token_scores(trained, multitext, scoring=how, max_replaced=given["max_replaced"])
     _write_tokens(scores, per, written, as_json)
 

@@ -33,7 +33,7 @@ def read_models(
     *,
     lm: str | LanguageModelRecipe = "char-residual",
     device: str = "auto",
-    seed: int | None = None,
+    training_seed: int | None = None,
 ) -> dict[str, Model]:
     """Read the language models in a cache of `compute_surprisals`.
 
@@ -47,7 +47,7 @@ def read_models(
         Language model to take from there.
     device : str
         Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-    seed : int, optional
+    training_seed : int, optional
         Seed of the trainings, where the cache has models of several.
 
     Returns
@@ -79,7 +79,7 @@ def read_models(
     found = {}
     for edition in editions:
         with naming(edition):
-            found[edition] = load_finished(find_model(as_path(models), edition, recipe, seed), recipe, device)
+            found[edition] = load_finished(find_model(as_path(models), edition, recipe, training_seed), recipe, device)
     return found
 
 
@@ -91,7 +91,7 @@ def score_multitext(
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     device: str = "auto",
-    seed: int | None = None,
+    training_seed: int | None = None,
     progress: bool | None = None,
 ) -> Surprisals:
     """Score every intent with the language models in a cache of `compute_surprisals`.
@@ -112,7 +112,7 @@ def score_multitext(
         Fraction of an edition's characters, from 0 to 1, that may be outside its model's alphabet.
     device : str
         Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-    seed : int, optional
+    training_seed : int, optional
         Seed of the trainings, where the cache has models of several.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
@@ -157,7 +157,7 @@ def score_multitext(
         for edition in multitext.editions:
             bar.update(task, note=edition)
             with naming(edition):
-                folder = find_model(as_path(models), edition, recipe, seed)
+                folder = find_model(as_path(models), edition, recipe, training_seed)
                 model, records[edition] = load_finished(folder, recipe, device), read_record(folder)
                 texts = multitext.text(edition)
                 results[edition], scored[edition] = score_texts(model, texts, "scored", scoring), hash_texts(texts)

@@ -175,7 +175,7 @@ def find_model(cache: Path, edition: str, recipe: LanguageModelRecipe, seed: int
         seeds = {each.name: read_json(each / KEY)["seed"] for each in found}
         told = ", ".join(f"{name} (seed {number})" for name, number in seeds.items())
         what = (
-            f"say which: {option('seed', min(seeds.values()))}"
+            f"say which: {option('training_seed', min(seeds.values()))}"
             if len(set(seeds.values())) == len(seeds)
             else "they learned from other texts, or in another precision: move those elsewhere that are not meant"
         )

@@ -135,13 +135,13 @@ def test_no_model_takes_the_place_of_another(other, tmp_path):
 def test_of_several_seeds_one_is_named(tmp_path):
     for seed in (0, 1):
         compute_surprisals(parts(), lm=TINY, seed=seed, cache=tmp_path, **SETTINGS)
-    with pytest.raises(CheckpointError, match=r"2 finished language models, \w{12} \(seed [01]\), .*seed=0"):
+    with pytest.raises(CheckpointError, match=r"2 finished language models, \w{12} \(seed [01]\), .*training_seed=0"):
         read_models(tmp_path, ["aba"], lm=TINY)
     test = parts().test
-    tables = [score_multitext(test, tmp_path, lm=TINY, seed=seed, **SETTINGS) for seed in (0, 1)]
+    tables = [score_multitext(test, tmp_path, lm=TINY, training_seed=seed, **SETTINGS) for seed in (0, 1)]
     assert [table.provenance.seed for table in tables] == [0, 1]
     with pytest.raises(CheckpointError, match="only of other settings or seeds"):
-        read_models(tmp_path, ["aba"], lm=TINY, seed=7)
+        read_models(tmp_path, ["aba"], lm=TINY, training_seed=7)
 
 
 def make():
