@@ -24,7 +24,7 @@ SECTIONS = {
     "translationese": {"min_native": 5},
     "predictors": {"compressor": "zlib"},
     "correlate": {"only": ["word_types", "characters"], "tests": ["pearson", "permutation"], "n_resamples": 99},
-    "parity": {"reference": "eng", "n_resamples": 20},
+    "parity": {"reference": "eng", "n_resamples": 99},
 }
 
 

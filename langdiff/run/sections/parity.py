@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
-from pydantic import Field
 
 import langdiff as ld
 from langdiff.errors import DataError, listing
 from langdiff.parity.result import MEAN
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
-from langdiff.run.section import Basis, Section, by_model, section
+from langdiff.run.section import Basis, Resamples, Section, by_model, section
 from langdiff.tables.divisions import Folds
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class ParitySettings(Section):
 
     reference: str = MEAN
     model: Literal["1", "2"] = "2"
-    n_resamples: int = Field(1000, ge=0)
+    n_resamples: Resamples = 1000
 
     def needs(self, basis: Basis) -> None:
         """Check that the reference was selected."""
