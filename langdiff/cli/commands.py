@@ -201,7 +201,7 @@ class Command:
             callback, help = _one_of(choices), f"{help.removesuffix('.')}: {', '.join(choices)}."
         if is_list:
             help = _repeated(help)
-        if one.name == "seed" and default in (None, ...):
+        if one.name == "seed" and default is ...:
             default = 0
         info: Any
         if is_argument:

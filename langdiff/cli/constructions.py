@@ -205,7 +205,7 @@ def attachment(
 ) -> None:
     """UAS, LAS, CLAS and MLAS of parsers, words aligned as in the CoNLL 2018 shared task.
 
-    With --by pair, two parsers are compared by --metric, over documents if there are ten or more, else over sentences;
+    With --by pair, two parsers are compared by --metric, by documents if there are several, else by sentences;
     with --by construction, words that mined candidates name are counted.
 
     Example: langdiff constructions attachment en_pud.conllu --parser one=one.conllu --parser two=two.conllu --by pair
@@ -227,7 +227,7 @@ def attachment(
         "length": scores.by_length,
         "construction": scores.by_construction,
         "sentence": scores.by_sentence,
-        "pair": lambda: scores.compare(metric, clusters=clusters),
+        "pair": lambda: scores.compare(metric, clusters=clusters).to_frame().reset_index(),
     }
     table = tables[by]()
     if out is not None:

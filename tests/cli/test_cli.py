@@ -213,7 +213,7 @@ def test_train_and_score(langdiff, corpus, tmp_path):
     otherwise = langdiff("train", corpus, "--lm", "char-tiny", "--out", models, "--as-is")
     assert "tokenization was 'reversible', not 'as-is'" in otherwise.err
     assert not list(tmp_path.glob("x.*"))
-    next(models.glob("*/char-tiny/checksums.json")).unlink()  # as if it had been interrupted
+    next(models.glob("*/char-tiny/*/checksums.json")).unlink()  # as if it had been interrupted
     unfinished = langdiff("score", models, corpus, "--lm", "char-tiny", "--out", tmp_path / "x.csv")
     assert "training was interrupted or never begun" in unfinished.err
 
