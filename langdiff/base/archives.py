@@ -116,7 +116,8 @@ def _size(archive: Path) -> int:
 def _names_in_zip(archive: Path) -> list[str]:
     try:
         with zipfile.ZipFile(archive) as opened:
-            return [info.filename for info in opened.infolist() if not info.is_dir()]
+            names = [info.filename.replace("\\", "/") for info in opened.infolist()]  # of programs of Windows
+            return [name for name in names if not name.endswith("/")]
     except (OSError, zipfile.BadZipFile, MemoryError, NotImplementedError, ValueError) as error:
         raise DataError(f"{archive}: cannot be read as a zip archive: {error}.") from error
 
@@ -142,9 +143,10 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
     if isinstance(file, Member):
         with zipfile.ZipFile(file.archive) as opened:
             # no more than there is, whatever the archive says
-            packed = min(opened.getinfo(file.inner).compress_size, file.archive.stat().st_size)
+            info = {one.filename.replace("\\", "/"): one for one in opened.infolist()}[file.inner]
+            packed = min(info.compress_size, file.archive.stat().st_size)
             with (
-                opened.open(file.inner) as member,
+                opened.open(info) as member,
                 io.BufferedReader(cast(io.RawIOBase, member)) as buffered,
                 _expanded(buffered, file) as out,
             ):
@@ -188,5 +190,5 @@ def _expanded(stream: IO[bytes], file: File) -> Iterator[IO[bytes]]:
 
 
 def _is_unsafe(name: str) -> bool:
-    parts = name.split("/")
-    return not name.isprintable() or "\\" in name or ":" in name or "" in parts or ".." in parts or "." in parts
+    parts = name.replace("\\", "/").split("/")
+    return not name.isprintable() or ":" in name or "" in parts or ".." in parts or "." in parts

@@ -206,9 +206,8 @@ def attachment(
 ) -> None:
     """UAS, LAS, CLAS and MLAS of parsers, words aligned as in the CoNLL 2018 shared task.
 
-    With --metric, only that one is shown. With --by pair, two parsers are compared by it, by default LAS, over
-    documents if there are ten or more, else over sentences; with --by construction, words that mined candidates name
-    are counted.
+    With --metric, only that one is shown. With --by pair, two parsers are compared by it, by default LAS, by documents
+    if there are several, else by sentences; with --by construction, words that mined candidates name are counted.
 
     Example: langdiff constructions attachment en_pud.conllu --parser one=one.conllu --parser two=two.conllu --by pair
     """
@@ -233,7 +232,7 @@ def attachment(
         "length": scores.by_length,
         "construction": scores.by_construction,
         "sentence": scores.by_sentence,
-        "pair": lambda: scores.compare(metric or "las", clusters=clusters),
+        "pair": lambda: scores.compare(metric or "las", clusters=clusters).to_frame().reset_index(),
     }
     table = tables[by]()
     if metric is not None and by != "pair":

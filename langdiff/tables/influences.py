@@ -36,7 +36,7 @@ from langdiff.tables.rule import (
 
 MOST_BYTES = 20_000_000  # of influences in a file, deflated
 MOST_EXACT = 250_000  # influences that are kept in double precision
-MOST_PAIRED = 200  # estimates up to which each pair has degrees of freedom of its own shares
+MOST_PAIRED = 5e7  # units × pairs up to which each pair has degrees of freedom of its own shares
 MOST_HALVES = 0.5  # share of editions with the same cells from which the hashes of their characters are compared
 PLURALS = (
     "book", "document", "chapter", "intent", "section", "verse", "sentence", "fold", "speaker", "item", "passage",
@@ -204,6 +204,8 @@ class Influence:
     shape: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        """Check numbers, and lay them out as they come out of a file, so that sums are the same to the last digit."""
+        object.__setattr__(self, "values", np.ascontiguousarray(self.values, dtype=float))
         for what, part in (("influences", self.values), ("shares of units", self.share)):
             if not np.isfinite(part).all():
                 bad = self.units.names[np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(axis=1))]
@@ -226,7 +228,7 @@ class Influence:
         scale : {"identity", "log", "logit"}
             Scale of the estimates.
         """
-        whole = bottom.sum(axis=0)
+        whole = np.maximum(bottom.sum(axis=0), np.finfo(float).tiny)
         share = bottom / whole
         ratio = top.sum(axis=0) / whole
         wide = share if share.ndim == 2 else share[:, None]
@@ -300,7 +302,7 @@ class Influence:
         count = self.values.shape[1]
         own = self.freedom_along(np.eye(count))
         found = np.minimum(own[:, None], own)
-        if count <= MOST_PAIRED and (self.share.ndim == 2 or self.units.strata is not None):
+        if len(self.share) * count**2 <= MOST_PAIRED and (self.share.ndim == 2 or self.units.strata is not None):
             one, other = np.triu_indices(count, 1)
             weights = np.zeros((len(one), count))
             weights[np.arange(len(one)), one], weights[np.arange(len(one)), other] = 1.0, -1.0

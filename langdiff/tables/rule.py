@@ -19,6 +19,7 @@ from scipy.stats import chi2
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
+from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 
 FEW = 10.0  # degrees of freedom below which units are few: the only such threshold
@@ -189,7 +190,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     kept = [name for name, row in zip(names, (parts != 0).any(axis=1), strict=True) if row]
     u = u[np.lexsort([kept, *keys])]
     draws = int(min(MOST_FLIPS, max(FEWEST_FLIPS, FLIPPED_VALUES // u.size)))
-    rng, beyond = np.random.default_rng(0), 0
+    rng, beyond = generator(0), 0
     block = max(1, min(draws, BLOCK_VALUES // max(u.shape)))
     for start in range(0, draws, block):
         signs = 2.0 * rng.integers(0, 2, (min(block, draws - start), count)) - 1

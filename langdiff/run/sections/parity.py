@@ -9,7 +9,7 @@ from langdiff.errors import DataError, listing
 from langdiff.parity.result import MEAN
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
-from langdiff.run.section import Basis, Resamples, Section, by_model, section
+from langdiff.run.section import Basis, Section, by_model, section
 from langdiff.tables.divisions import Folds
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ class ParitySettings(Section):
 
     reference: str = MEAN
     model: Literal["1", "2"] = "2"
-    n_resamples: Resamples = 1000
 
     def needs(self, basis: Basis) -> None:
         """Check that the reference was selected."""
@@ -59,8 +58,6 @@ class ParitySettings(Section):
                 clusters=_clusters_of_intents(basis),
                 reference=self.reference,
                 model=self.model,
-                n_resamples=self.n_resamples,
-                seed=basis.experiment.seed,
             )
             tables[lm] = result.to_frame().rename_axis("edition").reset_index()
             notes.append(f"{lm}: [{result.signature}]")
