@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -164,7 +165,7 @@ def refuse_special(file: File) -> None:
         If it is one; not if it does not exist or is a directory, which opening says.
     """
     path = file.archive if isinstance(file, Member) else file
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112, PTH113
         raise DataError(f"{file}: cannot be read: it is a pipe, a socket or a device. Copy its content into a file.")
 
 
