@@ -63,3 +63,6 @@ def __getattr__(name: str) -> Any:
     import numpy.typing as npt
 
     return npt.NDArray[getattr(np, elements[name])]  # type: ignore[misc]  # known when called only
+
+
+FEWEST_RESAMPLES = 99  # samples drawn for an interval or a p-value; fewer make them too coarse

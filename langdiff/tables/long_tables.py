@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.cells import check_names, guarded
-from langdiff.base.io import atomic_path, read_lines, read_table, write_text
+from langdiff.base.io import SEPARATOR, atomic_path, read_lines, read_table, write_text
 from langdiff.base.numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables import edition_info
@@ -177,6 +177,8 @@ def separator_of(path: File, kind: str) -> str:
         header = next((line for _, line in read_lines(path, errors="replace")), "")
     except DataError:
         return kind  # an error where the file is read
+    if named := SEPARATOR.fullmatch(header):
+        return named[1]
     return ";" if kind == "," and ";" in header and "," not in header else kind
 
 

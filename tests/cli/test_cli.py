@@ -60,7 +60,7 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
         "--edition-groups",
         "side",
         "--n-resamples",
-        "5",
+        "99",
         "--seed",
         "3",
         "--restricted",
@@ -68,7 +68,7 @@ def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
     done = langdiff("fit", path, "--json", *arguments)
     assert done.code == 0, done.err
     groups = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
-    expected = ld.fit(table, groups=groups, errors=Bootstrap(5), seed=3, restricted=True).to_frame()
+    expected = ld.fit(table, groups=groups, errors=Bootstrap(99), seed=3, restricted=True).to_frame()
     found = pd.DataFrame(json.loads(done.out)).set_index("side")
     assert found["std_error"].to_dict() == pytest.approx(expected["std_error"].to_dict())
     refused = langdiff("fit", path, "--model", "3")

@@ -499,7 +499,7 @@ def test_editions_named_by_numbers(tmp_path):
         {"strata": "book"},
         {"model": "3"},
         {"errors": "information", "clusters": "document"},
-        {"n_resamples": 5, "errors": "sandwich"},
+        {"n_resamples": 99, "errors": "sandwich"},
         {"model": "2C", "dispersion": "edition"},
     ],
 )

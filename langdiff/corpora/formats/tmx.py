@@ -1,9 +1,9 @@
 """TMX, in which translation memories are exchanged: a unit has a segment in each language.
 
 A unit ``<tu>`` is an intent, called by its ``tuid`` or else by its number; a ``<tuv xml:lang="de">`` is its text in the
-edition of this language, whose code is compared without case and called as it is spelled first. In a segment, what
-``hi`` and ``sub`` hold is text, codes of the layout (``bpt``, ``ept``, ``ph``, ``it``, ``ut``) are left out. The file
-may be UTF-16 with a byte order mark.
+edition of this language, whose code is compared without case and written in the usual way (``EN_gb`` is ``en-GB``). In
+a segment, what ``hi`` and ``sub`` hold is text, codes of the layout (``bpt``, ``ept``, ``ph``, ``it``, ``ut``) are left
+out. White space becomes single. The file may be UTF-16 with a byte order mark.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import File
+from langdiff.base.iso639 import spelled
 from langdiff.corpora.faults import LANGUAGE, Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import edition_of, files_in, keep, suffixes_of
 from langdiff.corpora.formats.bible import one_spaced
@@ -61,7 +62,7 @@ class _TmxEvents(Events):
             self._where = self.where()
         elif tag == "tuv":
             language = (attributes.get(LANGUAGE) or attributes.get("lang") or "").strip()
-            self._language = self.spellings.setdefault(language.lower(), language)
+            self._language = self.spellings.setdefault(language.lower().replace("_", "-"), spelled(language))
         elif tag == "seg" and "tuv" in self.open:
             self._pieces, self._where = [], self.where()
         elif tag in _CODES:
