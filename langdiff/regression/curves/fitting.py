@@ -109,7 +109,7 @@ def fit_curve(
         Surprisals by language models trained on each size; several if there are several seeds, in the same order at
         every size. All have the same intents, editions and missing cells. Sizes may be numbers of intents, of bytes, or
         of whatever training data are counted in.
-    model : {"1", "2", "2L", "2C"} or Variant
+    model : {"1", "2", "2L-rounded", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors: a column of `Surprisals.intent_info`, such as ``"document"``, or the cluster of
