@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from langdiff.base.io import parse_json, write_json
+from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.errors import DataError, OutputError
 
 CHECKSUMS = "checksums.json"
@@ -37,8 +37,8 @@ def is_whole(document: Mapping[str, Any]) -> bool:
     return _SEAL not in document or document[_SEAL] == _digest(document)
 
 
-def format_of(path: Path) -> str | None:
-    """Return the member ``format`` of a JSON file; None if the file is not JSON or has no such member.
+def format_of(path: Path, member: str = "format") -> str | None:
+    """Return a member of a JSON file that is text; None if the file is not JSON or has no such member.
 
     Raises
     ------
@@ -51,13 +51,13 @@ def format_of(path: Path) -> str | None:
         raise
     except ValueError:  # broken JSON or UTF-8
         return None
-    kind = document.get("format") if isinstance(document, dict) else None
+    kind = document.get(member) if isinstance(document, dict) else None
     return kind if isinstance(kind, str) else None
 
 
 def _parsed(path: Path) -> Any:
     try:
-        return parse_json(path.read_text(encoding="utf-8"))
+        return parse_json(read_bytes(path))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
 
@@ -131,7 +131,7 @@ class Checksums:
         if name not in self.files:
             raise DamageError(f"{path}: not recorded in {CHECKSUMS}.")
         try:
-            content = path.read_bytes()
+            content = read_bytes(path)
         except OSError as error:
             raise _unreadable(path, error) from error
         if hashlib.sha256(content).hexdigest() != self.files[name]:
@@ -185,7 +185,7 @@ def read_checksums(folder: Path) -> Checksums:
     """
     path = folder / CHECKSUMS
     try:
-        document = parse_json(path.read_text(encoding="utf-8"))
+        document = parse_json(read_bytes(path))
         whole = _SEAL in document and is_whole(document)
         if whole and document["format_version"] == FORMAT_VERSION:
             if outside := [name for name in document["files"] if not _is_inside(name)]:

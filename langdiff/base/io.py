@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from langdiff.base.addresses import refuse_address
-from langdiff.base.archives import File, open_bytes
+from langdiff.base.archives import File, open_bytes, refuse_special
 from langdiff.base.cells import check_names, unguard
 from langdiff.base.charsets import conversion, marked, remedy
 from langdiff.errors import DataError, Fault, FaultsError, OutputError
@@ -45,7 +45,7 @@ def as_path(path: object) -> Path:
     Raises
     ------
     DataError
-        If it is neither text nor a path.
+        If it is neither text nor a path, or names a pipe, a socket or a device.
     ConfigError
         If it is the address of a file elsewhere.
 
@@ -61,7 +61,22 @@ def as_path(path: object) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise DataError(f"a path must be a str or Path, not {type(path).__name__}.")
     refuse_address(path)
+    refuse_special(Path(path))
     return Path(path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file that was not named by the user itself, such as one in a folder that was.
+
+    Raises
+    ------
+    DataError
+        If it is a pipe, a socket or a device.
+    OSError
+        If it cannot be read.
+    """
+    refuse_special(path)
+    return path.read_bytes()
 
 
 def as_paths(paths: object) -> list[Path]:
@@ -253,8 +268,39 @@ def _decode(raw: bytes, errors: str | None) -> tuple[str, str | None]:
     return re.sub("[\0\udc80-\udcff]+", DAMAGED, raw.decode("utf-8", "surrogateescape")), fault
 
 
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..(?P<low>\\u[dD][c-fC-F])?|(?P<alone>u[dD][c-fC-F])|.)", re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def text_of(document: str | bytes) -> str:
+    r"""Return a JSON document as text, after checking that all its strings are Unicode.
+
+    Raises
+    ------
+    ValueError
+        If it is not UTF-8, or has an escape of half a surrogate pair, which no file and no hash can take.
+
+    Examples
+    --------
+    >>> text_of(b'"\\ud83d\\ude00"')
+    '"\\ud83d\\ude00"'
+    >>> text_of('["a",\n "\\ud83d"]')
+    Traceback (most recent call last):
+    ...
+    ValueError: the lone surrogate \ud83d in line 2 is no character of Unicode
+    """
+    text = document.decode("utf-8-sig") if isinstance(document, bytes) else document
+    for found in _ESCAPE.finditer(text) if _SURROGATE.search(text) else ():
+        if found["alone"] or (found[0][1:3] in ("ud", "uD") and not found["low"]):
+            line = text.count("\n", 0, found.start()) + 1
+            raise ValueError(
+                f"the lone surrogate {text[found.start() :][:6]} in line {line} is no character of Unicode"
+            )
+    return text
+
+
 def parse_json(text: str | bytes) -> Any:
-    """Return parsed JSON; every fault is a ValueError, including nesting that is too deep.
+    """Return parsed JSON; every fault is a ValueError, including lone surrogates and nesting that is too deep.
 
     Examples
     --------
@@ -263,10 +309,7 @@ def parse_json(text: str | bytes) -> Any:
     ...
     ValueError: nested too deeply
     """
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    return _loads(text)
 
 
 def strict_json(text: str) -> Any:
@@ -279,8 +322,12 @@ def strict_json(text: str) -> Any:
     ...
     ValueError: the name 'a' is there twice in one object
     """
+    return _loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+
+
+def _loads(text: str | bytes, **hooks: Any) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        return json.loads(text_of(text), **hooks)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 

@@ -86,6 +86,15 @@ def english_names(editions: Iterable[str]) -> dict[str, str]:
     return {edition: name if names.count(name) == 1 else f"{name} ({edition})" for edition, name in found.items()}
 
 
+def with_english_names() -> dict[str, str]:
+    """Return codes by English name in small letters, without what stands in brackets, where one code has the name."""
+    found: dict[str, str | None] = {}
+    for code, name in _names().items():
+        plain = re.sub(r"\s*\(.*?\)", "", name).lower()
+        found[plain] = None if plain in found else code
+    return {name: code for name, code in found.items() if name and code is not None}
+
+
 @cache
 def _names() -> dict[str, str]:
     """Return all codes with their English names, "" where it is not known."""

@@ -14,7 +14,7 @@ import pandas as pd
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
 from langdiff.base.grids import filled, frame_text, in_lines, line_width
-from langdiff.base.io import as_path, parse_json
+from langdiff.base.io import as_path
 from langdiff.base.saving import check_ending, flat, write_frame, write_lines
 from langdiff.errors import DataError
 
@@ -308,7 +308,7 @@ def _read_model(folder: Path, package: Any) -> Any:
     index = folder / "model.json"
     if not index.is_file():
         raise DataError(f"{folder}: there is no saved model. The folder of a run is read by langdiff.run.read_run.")
-    match parse_json(index.read_text(encoding="utf-8", errors="replace")).get("kind"):
+    match format_of(index, "kind"):
         case "parallelism-tagger":
             return package.parallelism.read_tagger(folder)
         case "mixture":

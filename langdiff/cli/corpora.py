@@ -9,7 +9,7 @@ import typer
 from langdiff.base.types import AnyFormat, Change, WhenOutOfStep
 from langdiff.cli.commands import LONG, READER, Call, Command, load
 from langdiff.cli.options import Corpus, existing, new_folder, refuse_given
-from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, print_tables, save_picture
+from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_tables, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,45 +30,36 @@ corpora = typer.Typer(
 )
 
 
-@Command(corpora, name="list")
-def list_corpora(as_json: Json = False) -> None:
-    """List the corpora that are known, with their terms and how to get them.
-
-    Example: langdiff corpora list
-    """
-    import pandas as pd
-
-    from langdiff.corpora.download import SOURCES
-
-    rows = [
-        {
-            "name": name,
-            "corpus": source.title,
-            "licence": source.licence,
-            "get it": f"langdiff corpora fetch {name}" if source.url else source.how,
-            "home": source.home,
-        }
-        for name, source in SOURCES.items()
-    ]
-    table = pd.DataFrame(rows)
-    print_frame(table, f"{len(table)} corpora", {}, as_json)
-
-
 @Command(corpora)
 def fetch(
-    name: Annotated[str, typer.Argument(help="A name that `langdiff corpora list` shows.", metavar="NAME")],
+    name: Annotated[
+        str | None, typer.Argument(help="Name of the corpus; without one, known corpora are listed.", metavar="NAME")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", callback=new_folder, help="Directory for corpora; by default in the user's cache."),
     ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Download a corpus, unpack it and print its directory; a download that was interrupted is resumed.
+    """Download a corpus, unpack it and print its directory; without a name, list known corpora with their terms.
+
+    A download that was interrupted is resumed.
+
+    Example: langdiff corpora fetch
 
     Example: langdiff corpora fetch flores-200 --out corpora
     """
     from langdiff.corpora import fetch as download
     from langdiff.corpora.download import SOURCES
 
+    if name is None:
+        known = SOURCES.items()
+        ways = [f"langdiff corpora fetch {name}" if source.url else source.how for name, source in known]
+        rows = [(name, source.title, source.licence, source.home) for name, source in known]
+        table = load("pandas.DataFrame")(rows, columns=["name", "corpus", "licence", "home"])
+        table.insert(3, "get it", ways)
+        print_frame(table, f"{len(table)} corpora", {}, as_json)
+        return
     source = SOURCES.get(name)
     if source is not None and source.url is not None:  # before the download starts
         typer.echo(f"{source.title}\nLicence: {source.licence}\nTerms in full: {source.home}", err=True)
@@ -107,31 +98,6 @@ def describe(
             typer.echo(explain_left_out(multitext.left_out))
 
 
-@Command(corpora)
-def origins(
-    corpus: Corpus,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write (.csv, .tsv).")],
-    as_json: Json = False,
-) -> None:
-    """Write the original language of every intent, for `langdiff translationese`; count what each edition has.
-
-    Example: langdiff corpora origins wmt/*.sgm --out origins.csv
-    """
-    from langdiff.corpora import native_share
-    from langdiff.corpora.origin import original_language_of
-    from langdiff.experiments import write_origins
-
-    multitext = corpus.open()
-    write_origins(original_language_of(multitext), out)
-    table = native_share(multitext).reset_index()
-    if as_json:
-        print_json(table)
-    else:
-        formats = {"intents": "{:,}", "native": "{:,}", "native_percent": "{:.1f}"}
-        print_frame(table, f"Original languages of {len(multitext):,} intents", formats)
-    typer.echo(f"Origins: {out}", err=True)
-
-
 @Command(
     corpora,
     "langdiff.corpora.check_alignment",
@@ -168,7 +134,7 @@ def check(
     "langdiff.corpora.perturb",
     reads={"multitext": Corpus},
     kinds={"kinds": list[Change]},
-    renamed={"unit": "moved-unit"},
+    without=("unit", "window", "keep_base"),
 )
 def perturb(
     call: Call,

@@ -97,87 +97,6 @@ def fit(
             typer.echo("\n" + frame_text(found.terms.round(found.digits)))
 
 
-Command(
-    app,
-    "langdiff.cross_validate",
-    reads={**SURPRISALS, **MODELS},
-    help=SCALE,
-    renamed=LONG,
-    needs={"intent_info": COLUMNS},
-    also="With --clusters, all cells that a cluster has in an edition are held out together.",
-    examples=(
-        "langdiff cross-validate surprisals.csv --model 1 --model 2 --n-folds 10 --seed 1",
-        "langdiff cross-validate news.csv --clusters document --intent-info documents.csv",
-    ),
-    brief="Score models by the cells that they predict.",
-)(show)
-Command(
-    app,
-    "langdiff.regression.compare_folds",
-    reads=SURPRISALS,
-    renamed={**LONG, "folds": "fold-column"},
-    settings={"langdiff.fit": ("model", "restricted")},
-    examples=("langdiff compare-folds models/surprisals-char-residual.csv --clusters document",),
-    panel="How sure, how much text",
-    brief="Compare the difficulties in each fold of a table.",
-)(show)
-
-
-@Command(
-    app,
-    "langdiff.short_form",
-    reads={**SURPRISALS, "judge": READER},
-    renamed={**LONG, "n_items": "n_items -k"},
-    panel="How sure, how much text",
-    brief="Choose a few intents that stand for all.",
-)
-def short_form(call: Call, output: Output) -> None:
-    """Choose a few intents that stand for all, on half of the editions, and judge them on the others.
-
-    Example: langdiff short-form models/surprisals-char-residual.csv --n-items 50 --out short.csv
-    """
-    output.check(call.offers)
-    form = call()
-    output.show(form)
-    if output.as_json:
-        echo(form.summary(), err=True)
-
-
-@Command(
-    app,
-    "langdiff.experiments.intent_stability",
-    reads=SURPRISALS,
-    renamed={**LONG, "n_intents": "n-intents"},
-    panel="How sure, how much text",
-    brief="Fit difficulties to random subsets of the intents.",
-)
-def stability(call: Call, output: Output) -> None:
-    """Fit difficulties to nested random subsets of the intents, to see how stable they are.
-
-    Example: langdiff stability surprisals.csv --n-intents 100 --n-intents 400 --plot stability.svg
-    """
-    output.check(call.offers)
-    output.show(call(n_intents=sorted(call.given["n_intents"] or ()) or None))
-
-
-@Command(
-    app,
-    "langdiff.experiments.deletion_bias",
-    reads=SURPRISALS,
-    renamed=LONG,
-    without=("truth",),
-    panel="How sure, how much text",
-    brief="Show how far deleted cells move difficulties.",
-)
-def deletion(call: Call, output: Output) -> None:
-    """Delete cells of a complete table, and show how far difficulties move: by chance, by bits, by their own residuals.
-
-    Example: langdiff deletion complete.csv --rate .2 --rate .5 --plot deletion.svg
-    """
-    output.check(call.offers)
-    output.show(call(rates=sorted(call.given["rates"])))
-
-
 @Command(
     app,
     "langdiff.cross_validate",
@@ -185,29 +104,41 @@ def deletion(call: Call, output: Output) -> None:
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
     renamed=LONG,
-    without=("n_folds", "restricted", "clusters", "seed", "progress"),
-    brief="Put fits of several models to a table side by side.",
+    needs={"intent_info": COLUMNS},
+    without=("n_folds", "restricted", "progress"),
+    brief="Compare models by their fits, or held-out cells.",
 )
 def compare_models(
     context: typer.Context,
     call: Call,
-    restricted: Annotated[bool, typer.Option("--restricted/--no-restricted")] = False,
+    restricted: Annotated[bool | None, typer.Option("--restricted/--no-restricted")] = None,
+    n_folds: Annotated[
+        int | None, typer.Option(min=2, help="Cross-validate: score models by cells held out in so many folds.")
+    ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Fit several models to a table of surprisals, and put the fits side by side.
+    """Fit several models to a table of surprisals, and put the fits side by side; or cross-validate them.
 
-    A higher likelihood does not prove a model better, since every intent has a size of its own;
-    `langdiff cross-validate` is the fair comparison.
+    A higher likelihood does not prove a model better, since every intent has a size of its own; --n-folds is the fair
+    comparison, in which all cells that a cluster has in an edition are held out together.
 
-    With --restricted, dispersions are those of the restricted likelihood, and the models are 2 and 2L by default.
+    Fits are restricted with --restricted, and their models are then 2 and 2L by default; cross-validation restricts
+    those that can be unless told otherwise.
 
     Example: langdiff compare-models surprisals.csv --model 1 --model 2
+
+    Example: langdiff compare-models news.csv --n-folds 10 --clusters document --intent-info documents.csv
     """
     import langdiff as ld
     from langdiff.regression.variants import names_with
 
     check_ending(out, TABLE, "table")
+    if n_folds is not None:
+        how = {} if restricted is None else {"restricted": restricted}
+        Output(out=out, as_json=as_json).show(call(n_folds=n_folds, **how))
+        return
+    refuse_given(context, ["clusters", "seed", "intent_info"], "is for --n-folds: give it, too, or leave it out.")
     named = call.given["models"]
     if twice := [name for name in dict.fromkeys(named) if named.count(name) > 1]:
         raise ConfigError(f"--model: {listing(twice)} named twice. Name each model once.")
@@ -222,7 +153,7 @@ def compare_models(
         )
     table = call.read("surprisals")
     fits = {
-        variant.name: ld.fit(table, model=variant, restricted=restricted, clusters=None, dispersion="common")
+        variant.name: ld.fit(table, model=variant, restricted=bool(restricted), clusters=None, dispersion="common")
         for variant in models
     }
     frame = ld.compare(fits).drop(columns="model").rename_axis("model").reset_index()
@@ -247,7 +178,7 @@ def compare_models(
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
     renamed={**LONG, "n": "held-out-sizes"},
-    without=("cache",),
+    without=("cache", "held_out"),
     brief="Compare models by held-out intents, over subsets.",
 )
 def goodness(
@@ -270,42 +201,6 @@ def goodness(
     write_frame(found.results, out / "goodness.csv")
     save_picture(found.plot, out / "goodness.svg")
     Output(as_json=as_json).show(found)
-
-
-@Command(
-    app,
-    "langdiff.simulate",
-    reads=MODEL,
-    without=("difficulties", "intent_sizes"),
-    panel="Text to bits",
-    brief="Draw surprisals whose true difficulties are known.",
-)
-def simulate(
-    context: typer.Context,
-    call: Call,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Write the surprisals to this table (.csv, .tsv, .parquet).")
-    ],
-    truth: Annotated[Path | None, typer.Option(help="Write the true parameters here (.json).")] = None,
-) -> None:
-    """Draw surprisals whose true difficulties are known, and print these.
-
-    Example: langdiff simulate --n-intents 500 --n-editions 8 --missing 0.2 --out drawn.csv --truth truth.json
-    """
-    from langdiff.tables.long_tables import table_kind
-
-    if not call.given["missing"]:
-        refuse_given(
-            context, ["mechanism"], "is what makes cells missing: give their share, --missing, or leave it out."
-        )
-    table_kind(out)  # an error before any work is done
-    check_ending(truth, (".json",))
-    known = call()
-    known.surprisals.save(out)
-    if truth is not None:
-        known.save(truth)
-    frame = known.difficulty.rename_axis("edition").reset_index()
-    print_frame(frame, repr(known.surprisals), {"difficulty": "{:+.4f}"})
 
 
 def _by_model(call: Call, name: str) -> dict[str, Any]:
@@ -378,35 +273,6 @@ Command(
     panel="How sure, how much text",
     brief="Compute the number of intents a finding takes.",
 )(show)
-
-
-@Command(
-    app,
-    "langdiff.flag_outliers",
-    reads={"surprisals_by_lm": READER},
-    kinds={"surprisals_by_lm": list[Path]},
-    renamed={**LONG, "surprisals_by_lm": "surprisals", "q": "q -q"},
-    panel="How sure, how much text",
-    brief="Name translations of too many or too few bits.",
-)
-def flag_outliers(call: Call, out: Out = None, as_json: Json = False) -> None:
-    """Name the translations that, by two or more language models, need more or fewer bits than they should.
-
-    The tables have the same cells, with 10 editions and 20 intents or more.
-
-    Example: langdiff flag-outliers models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv -o cells.csv
-    """
-    check_ending(out, TABLE, "table")
-    found = call(surprisals_by_lm=_by_model(call, "surprisals_by_lm"))
-    if out is not None:
-        write_frame(found, out)
-    flagged = found[found["flagged"]]
-    if as_json:
-        print_json(flagged)
-    else:
-        typer.echo(frame_text(found.head(max(len(flagged), 10)).round(4), index=False))
-    rate = call.given["q"]
-    typer.echo(f"{len(flagged):,} of {len(found):,} cells are flagged at a false discovery rate of {rate:g}.", err=True)
 
 
 Draws = Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")]

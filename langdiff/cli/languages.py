@@ -27,13 +27,12 @@ from langdiff.cli.output import (
     save_picture,
 )
 from langdiff.cli.training import COMPUTING, computing
-from langdiff.errors import ConfigError, DataError, LangdiffError, listing, option
+from langdiff.errors import ConfigError, DataError, LangdiffError, option
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.regression import DifficultyFit
-    from langdiff.tables.effect_sources import EffectsLike
     from langdiff.tables.multitext import Multitext
     from langdiff.tables.surprisals import Surprisals
 
@@ -54,10 +53,9 @@ def _editions(path: Path, _: Call) -> "pd.DataFrame":
     reads={
         "difficulties": lambda path, _: read_difficulties(path),
         "edition_info": _editions,
-        "coordinates": _editions,
     },
-    renamed={"tests": "test -t", "only": "predictor -p", "averaging": "mean-of"},
-    without=("average",),
+    renamed={"tests": "test -t", "only": "predictor -p"},
+    without=("average", "coordinates", "averaging", "min_level"),
     brief="Test predictors against difficulties of languages.",
 )
 def correlate(
@@ -71,7 +69,6 @@ def correlate(
         Literal["language", "edition"],
         typer.Option(help="Average over the editions of a language, or take every edition by itself."),
     ] = "language",
-    alpha: Annotated[float, typer.Option(help="False discovery rate within each kind of test.")] = 0.05,
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
@@ -84,49 +81,8 @@ def correlate(
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
     frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
     result = call(predictors=frame, average="language" if average == "language" else None)
-    if alpha != result.alpha:
-        result = load("langdiff.typology.adjust")([result], alpha=alpha)
     only = call.given["only"] or []
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
-
-
-@Command(
-    app,
-    "langdiff.experiments.spread_within_languages",
-    reads={"edition_info": _editions},
-    renamed={"source": "difficulties"},
-    kinds={"edition_info": Path},
-    panel="How sure, how much text",
-    brief="Compare spread within languages and between them.",
-)
-def spread(
-    call: Call,
-    output: Output,
-    lm: Annotated[str | None, typer.Option()] = None,
-) -> None:
-    """Compare how far difficulties spread within languages and between them.
-
-    --lm names a column of a table of several language models; it is the first by default.
-
-    Example: langdiff spread fit.json editions.csv --plot spread.svg
-    """
-    output.check(call.offers)
-    output.show(call(source=_column(call.given["source"], lm)))
-
-
-def _column(path: Path, column: str | None) -> "EffectsLike":
-    """Read a fit, or one column of a table of difficulties."""
-    import pandas as pd
-
-    given = read_difficulties(path)
-    if not isinstance(given, pd.DataFrame):
-        if column is not None:
-            raise ConfigError("--lm is for a table; a fit is of one language model.")
-        return given
-    chosen = column or given.columns[0]
-    if chosen not in given:
-        raise ConfigError(f"--lm {chosen}: {path} has {listing(given.columns)}.")
-    return given[chosen]
 
 
 def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
@@ -156,8 +112,8 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     "langdiff.measure_parity",
     reads={"source": Corpus},
     settings={READER: OF_TABLES},
-    renamed={**LONG, "alpha": "renyi-order"},
-    without=("surprisals", "tokenizers"),
+    renamed=LONG,
+    without=("surprisals", "tokenizers", "alpha"),
     brief="Compare bytes, tokens and bits of the same content.",
 )
 def parity(
@@ -317,7 +273,7 @@ def _reproduce_papers(paper: str, as_json: bool) -> None:
 
 
 PANEL = "With --balanced"
-TRAINING = ("lm", "by", "budget_words", "reference", "groups", "folds", "seed")
+TRAINING = ("lm", "budget_words", "reference", "groups", "folds", "seed")
 ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
 
 
@@ -330,9 +286,9 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
         READER: tuple(name for name in OF_TABLES if name != "lm"),  # that is the one to train here
         "langdiff.read_multitext": ("format",),
     },
-    renamed={"languages": "language -l", **LONG, "lm": "lm", "by": "balanced-unit"},
+    renamed={"languages": "language -l", **LONG, "lm": "lm"},
     kinds={"lm": str},
-    without=("multitext", "languages", "original_language", "cache"),
+    without=("multitext", "languages", "original_language", "cache", "by"),
     panels={PANEL: ONLY_BALANCED},
     brief="Estimate how much harder native texts are.",
 )
@@ -351,8 +307,8 @@ def translationese(
     origins: Annotated[
         Path | None,
         typer.Argument(
-            help="Table (.csv, .tsv) with intents in its first column and a column original_language, as `langdiff "
-            "corpora origins` writes it; not needed where surprisals or corpus know it.",
+            help="Table (.csv, .tsv) with intents in its first column and a column original_language, not needed "
+            "where surprisals or corpus know it.",
             metavar="[ORIGINS]",
             callback=existing,
         ),

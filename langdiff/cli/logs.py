@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from langdiff.cli.commands import Call, Command
-from langdiff.cli.options import existing
+from langdiff.cli.options import existing, key_or_names
 from langdiff.cli.output import TABLE, Json, check_ending, echo
-from langdiff.errors import ConfigError
 
 app = typer.Typer(rich_help_panel="Text to bits")
 NAMED = {"language": list[str], "system": list[str], "tokenizer": Path}
@@ -52,7 +51,7 @@ def import_logs(
     """
     check_ending(out, TABLE, "table")
     found = call(
-        paths=paths, **{name: _named(name, call.given[name]) for name in ("language", "system")}, **_model(call)
+        paths=paths, **{name: key_or_names(call.given[name], name) for name in ("language", "system")}, **_model(call)
     )
     found.write(out, per)
     if as_json:
@@ -60,18 +59,6 @@ def import_logs(
     else:
         echo(found.summary())
     typer.echo(f"Table: {out}", err=True)
-
-
-def _named(option: str, given: list[str] | None) -> "str | dict[str, str] | None":
-    """Return names given as THEIRS=OURS as a mapping, or the one key or name."""
-    if not given:
-        return None
-    pairs = [each.rpartition("=") for each in given]
-    if all(theirs and ours for theirs, _, ours in pairs):
-        return {theirs: ours for theirs, _, ours in pairs}
-    if len(given) > 1:
-        raise ConfigError(f"--{option}: give one key or name, or THEIRS=OURS several times.")
-    return given[0]
 
 
 def _model(call: Call) -> dict[str, Any]:

@@ -9,9 +9,8 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.difficulties import Draws, show_draws
-from langdiff.cli.options import existing, read_attributes, refuse_given
+from langdiff.cli.options import existing, key_or_names, read_attributes, refuse_given
 from langdiff.cli.output import Json, Output, echo, print_frame, print_json
-from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     from langdiff.tables.outcomes import Outcomes
@@ -39,8 +38,8 @@ class Tables:
         list[str] | None,
         typer.Option(),
     ] = None
-    language: Annotated[str | None, typer.Option()] = None
-    system: Annotated[str | None, typer.Option()] = None
+    language: Annotated[list[str] | None, typer.Option()] = None
+    system: Annotated[list[str] | None, typer.Option()] = None
     chance: Annotated[
         str | None,
         typer.Option(),
@@ -66,8 +65,8 @@ class Tables:
         found = ld.read_outcomes(
             self.table,
             item=self.item or None,
-            language=self.language,
-            system=self.system,
+            language=key_or_names(self.language, "language"),
+            system=key_or_names(self.system, "system"),
             chance=_chance(self.chance),
             metric=self.metric,
             filter=self.filter,
@@ -119,6 +118,7 @@ def check(
     outcomes,
     "langdiff.fit_outcomes",
     reads={"outcomes": Tables},
+    without=("allow_unlinked",),
 )
 def fit(
     context: typer.Context,
@@ -173,45 +173,3 @@ def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """
     formats = dict.fromkeys(("mean", "low", "high"), "{:+.3f}") | {"sd": "{:.3f}"}
     show_draws(call, out, as_json, formats)
-
-
-@dataclass(frozen=True)
-class MaybeTables(Tables):
-    """Outcomes, if any are given."""
-
-    table: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Table, or logs of an evaluation; none with --rates.", metavar="TABLE…", callback=existing),
-    ] = None  # type: ignore[assignment]
-
-
-@Command(outcomes)
-def predict(
-    fitted: Annotated[
-        Path, typer.Option("--fit", help="Fit that `langdiff outcomes fit --out` saved.", callback=existing)
-    ],
-    tables: MaybeTables,
-    rates: Annotated[
-        bool, typer.Option("--rates", help="Print expected rates over all items of the fit instead.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Predict the success rate of every cell, missing ones included, given all outcomes of its item, itself included.
-
-    Example: langdiff outcomes predict parsers.csv --fit fit.json --json
-    """
-    import langdiff as ld
-
-    if rates and (tables.table or tables.items is not None):
-        raise ConfigError("--rates are over the items of the fit; leave TABLE and --items out.")
-    if not rates and not tables.table:
-        raise ConfigError("no TABLE was given; only --rates need none.")
-    result = ld.read_outcome_fit(fitted)
-    if rates:
-        frame = result.expected_rates().reset_index()
-        title = "Expected rates, had every system met every item"
-    else:
-        predicted = result.predict(tables.open())
-        frame = predicted.rename_axis(index="item").reset_index()
-        title = f"Expected rates given the outcomes of each item, by {result!r}"
-    print_frame(frame, title, dict.fromkeys(map(str, frame.columns[1:]), "{:.3f}"), as_json)

@@ -2,18 +2,17 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import existing, existing_named, named_paths, refuse_given
-from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, save_picture
+from langdiff.cli.output import Json, echo, print_frame, print_json
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 parallelism = typer.Typer(
     name="parallelism",
@@ -137,12 +136,6 @@ def show_passage(
         Path | None, typer.Argument(help="File of another annotation of it, such as a prediction.", callback=existing)
     ] = None,
     section: Annotated[str | None, typer.Option(help="Name of the section; by default the whole document.")] = None,
-    names: Annotated[
-        tuple[str, str], typer.Option("--annotators", help="Names of the two annotations.", metavar="NAME NAME")
-    ] = (
-        "gold",
-        "predicted",
-    ),
     cases: Annotated[
         Path | None,
         typer.Option(
@@ -166,69 +159,13 @@ def show_passage(
     if cases is not None and other is None:
         raise ConfigError("--cases is for two annotations; give the file of the other one, too.")
     read = [next(iter(call(source=path, predicted=place > 0).values())) for place, path in enumerate(paths)]
-    if len(set(names)) < 2:
-        raise ConfigError(f"the two annotations have different names; got {names[0]!r} twice.")
-    sides = dict(zip(names, read, strict=False))
+    sides = dict(zip(("gold", "predicted"), read, strict=False))
     labels = None if cases is None else parallelism.read_error_labels(cases, sides)
     if out is None:
         typer.echo(parallelism.passage_text(sides, section=section, labels=labels))
         return
     write_text(out, parallelism.passage_html(sides, section=section, labels=labels))
     typer.echo(f"Passage: {out}", err=True)
-
-
-@Command(parallelism, READ, without=("source", "predicted"))
-def plot(
-    context: typer.Context,
-    call: Call,
-    what: Annotated[
-        Literal["overlap", "schemes", "ranks"],
-        typer.Argument(
-            help="overlap: words that parallel branches share, by data set; schemes: published scores of every model "
-            "by tagging scheme; ranks: average ranks of the schemes."
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")],
-    documents: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="For overlap: files or folders of each data set.", metavar="[NAME=]DOCUMENTS…", callback=existing_named
-        ),
-    ] = None,
-    corpus: Published = "ASP",
-    metric: Metric = "EPM",
-) -> None:
-    """Draw the lexical overlap of branches, or published scores of tagging schemes.
-
-    Example: langdiff parallelism plot overlap ASP=sermons/ PSE-I=essays/ --out overlap.svg
-    """
-    check_picture_name(out)
-    if (what == "overlap") == (not documents):
-        raise ConfigError("overlap needs documents." if what == "overlap" else f"{what} takes no documents.")
-    if what == "overlap":
-        refuse_given(context, ["corpus", "metric"], "chooses among published scores, which overlap does not draw.")
-    save_picture(_picture(call, what, documents or [], corpus, metric), out)
-    typer.echo(f"Picture: {out}", err=True)
-
-
-def _picture(call: Call, what: str, documents: list[str], corpus: str, metric: str) -> Any:
-    from langdiff import parallelism
-
-    if what == "overlap":
-        named = named_paths(documents)
-        pairs = {name: parallelism.parallelism_statistics(call(source=path)).pairs for name, path in named}
-        return lambda: load("langdiff.plots.plot_lexical_overlap")(pairs)
-    figures = load("langdiff.datasets.bothwell2023")()
-    if what == "ranks":
-        return parallelism.compare_treatments(figures.table(corpus, metric)).plot
-
-    def draw() -> Any:
-        rows = figures.scores[(figures.scores["corpus"] == corpus) & (figures.scores["metric"] == metric)]
-        ax = load("langdiff.plots.plot_scheme_scores")(rows)
-        ax.set_title(f"{corpus}, {metric}", loc="left", fontsize=11)
-        return ax
-
-    return draw
 
 
 def _shares(given: list[str] | None) -> dict[str, float] | None:
@@ -277,9 +214,6 @@ def score(
         typer.Option(),
     ] = "totals",
     metric: Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option()] = "MBAWO",
-    side: Annotated[
-        Literal["reference", "hypothesis"], typer.Option(help="Sizes of outcomes: recall or precision.")
-    ] = "reference",
     outcomes: Annotated[Path | None, typer.Option()] = None,
     published: Annotated[
         Literal["ASP", "PSE-I"] | None,
@@ -300,9 +234,7 @@ def score(
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
     else:
-        refuse_given(
-            context, ["metric", "side"], "is for outcomes; tables have all metrics: give --outcomes, or leave it out."
-        )
+        refuse_given(context, ["metric"], "is for outcomes; tables have all metrics: give --outcomes, or leave it out.")
         if table in ("errors", "cases"):
             refuse_given(context, ["beta"], f"weights F, which is not in the table {table}: leave it out.")
     if published is not None and (table != "totals" or call.given["beta"] != 1):
@@ -316,7 +248,7 @@ def score(
     if table not in ("errors", "cases") or outcomes is not None:
         result = call(hypotheses=systems, references=gold)
         if outcomes is not None:
-            result.outcomes(metric, side=side).save(outcomes)
+            result.outcomes(metric).save(outcomes)
             typer.echo(f"Outcomes: {outcomes}", err=True)
         if table == "totals":
             totals = result.to_frame()
@@ -341,70 +273,3 @@ def _with_published(totals: "pd.DataFrame", corpus: str) -> "pd.DataFrame":
     rows: pd.DataFrame = best[["system", "metric", "precision", "recall", "f"]]
     both: pd.DataFrame = pd.concat([totals.astype(dict.fromkeys(counts, "Int64")), rows], ignore_index=True)
     return both[totals.columns.tolist()]
-
-
-@Command(
-    parallelism,
-    "langdiff.parallelism.annotator_agreement",
-    reads={"one": READ, "other": READ},
-    without=("predicted",),
-    renamed={"n_draws": "n-resamples"},
-)
-def agreement(call: Call, as_json: Json = False) -> None:
-    """Measure the agreement of two annotators, with bootstrap intervals.
-
-    Example: langdiff parallelism agreement annotator-a/ annotator-b/ --no-interlocks
-    """
-    result = call()
-    if as_json:
-        print_json(result.to_frame())
-        typer.echo(f"[{result.signature}]", err=True)
-    else:
-        echo(result.summary())
-
-
-@Command(parallelism, "langdiff.parallelism.tag_transitions", without=("documents", "scheme"))
-def transitions(
-    call: Call,
-    documents: Annotated[Path, typer.Argument(help="File or folder of annotated documents.", callback=existing)],
-    scheme: Annotated[list[str] | None, typer.Option()] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")] = None,
-    as_json: Json = False,
-) -> None:
-    """Count which tag follows which in tagging schemes, or draw it, the schemes side by side.
-
-    Example: langdiff parallelism transitions sermons/ --scheme BIO-TD --scheme BIOMJ-TD --out tags.svg
-    """
-    import pandas as pd
-
-    from langdiff import parallelism
-
-    if out is not None:
-        check_picture_name(out)
-    if call.given["stratum"] < 0:
-        raise ConfigError(f"--stratum must be at least 0, got {call.given['stratum']}.")
-    schemes = [parallelism.TaggingScheme.named(name) for name in scheme or ["BIO-TD", "BIOMJ-TD"]]
-    found = parallelism.read_parallelisms(documents).values()
-    tables = {one.name: call(documents=found, scheme=one) for one in schemes}
-    if out is not None:
-        save_picture(lambda: _side_by_side(tables), out)
-        typer.echo(f"Picture: {out}", err=True)
-        return
-    if as_json:
-        long = [
-            table.reset_index().melt("from", value_name="count").assign(scheme=name) for name, table in tables.items()
-        ]
-        print_json(pd.concat(long, ignore_index=True)[["scheme", "from", "to", "count"]])
-        return
-    for name, table in tables.items():
-        print_frame(table.reset_index(), f"{name}: which tag (row) is followed by which", {})
-
-
-def _side_by_side(tables: "dict[str, pd.DataFrame]") -> "Axes":
-    import matplotlib.pyplot as plt
-
-    _, axes = plt.subplots(1, len(tables), figsize=(5.6 * len(tables), 5.6), layout="constrained", squeeze=False)
-    for ax, (name, table) in zip(axes[0], tables.items(), strict=True):
-        load("langdiff.plots.plot_tag_transitions")(table, ax, title=name)
-    first: Axes = axes[0, 0]
-    return first

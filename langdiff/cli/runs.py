@@ -149,33 +149,6 @@ def _left(table: "pd.DataFrame") -> str:
     return "Left of training, for one worker: " + "; ".join(known + [f"{lm}, not known yet" for lm in unknown])
 
 
-@Command(app, panel="Upkeep", brief="Compare networks with n-grams and compressors.")
-def baselines(directory: Directory, as_json: Json = False) -> None:
-    """Show by how much the networks of a run are below n-grams and compressors, edition by edition.
-
-    Warns where one is above: part of the difficulty of that edition is what the network has not learned.
-
-    Example: langdiff baselines runs/demo
-    """
-    from langdiff.run import read_run
-
-    result = read_run(directory)
-    table = result.against_baselines()
-    if table.empty:
-        typer.echo(
-            f"langdiff: {directory}: no network whose replaced characters are priced, as those of baselines are; "
-            "tables/baselines.csv has the baselines.",
-            err=True,
-        )
-    if as_json:
-        print_json(table)
-        return
-    spaced = {name: str(name).replace("_", " ") for name in table.columns}
-    title = "Bits per character beside the lowest baseline; percent below it"
-    looks = {"bits per character": "{:.3f}", "baseline bits": "{:.3f}", "percent": "{:+.1f}"}
-    print_frame(table.rename(columns=spaced), title, looks)
-
-
 @Command(app, panel="Upkeep", brief="Check that files of a run are as they were written.")
 def verify(directory: Directory, as_json: Json = False) -> None:
     """Check that the files of a run, or of a folder of language models, are as they were written.

@@ -19,7 +19,7 @@ Fits = Annotated[
         callback=existing,
     ),
 ]
-Name = Annotated[list[str] | None, typer.Option()]
+Name = Annotated[list[str] | None, typer.Option(help="Name of a fit, in place of that of its file (repeat).")]
 By = Annotated[str | None, typer.Option()]
 Rows = Annotated[Literal["editions", "groups"], typer.Option(help="Show editions, or means of groups alone.")]
 Wanted = Annotated[list[str] | None, typer.Option("--contrast")]
@@ -107,60 +107,6 @@ def table(
         print_json(flat(made.to_frame()))
     else:
         typer.echo(made.text())
-
-
-@Command(app, READER, without=("path",), renamed=LONG, name="pairs", hidden=True)
-def all_pairs(
-    fit: Annotated[Path, typer.Argument(help="Saved fit, or table of surprisals.", callback=existing)],
-    call: Call,
-    baseline: Baseline = None,
-    adjust: Adjust = "max-t",
-    level: Level = 0.95,
-    seed: Seed = 0,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Compare all pairs of editions: langdiff table FIT --pairs.
-
-    Example: langdiff pairs fit.json --out pairs.csv
-    """
-    table(
-        [fit],
-        call,
-        pairs=baseline is None,
-        baseline=baseline,
-        adjust=adjust,
-        level=level,
-        seed=seed,
-        out=out,
-        as_json=as_json,
-    )
-
-
-@Command(app, READER, without=("path",), renamed=LONG, hidden=True)
-def compare_lms(
-    tables: Fits,
-    call: Call,
-    model: Model = "2",
-    clusters: Clusters = "auto",
-    seed: Seed = 0,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Compare the difficulties by language models on the same texts: langdiff table A B --paired.
-
-    Example: langdiff compare-lms models/surprisals-char-residual.csv models/surprisals-kneser-ney-6.csv
-    """
-    table(
-        tables,
-        call,
-        paired=True,
-        model=model,
-        clusters=clusters,
-        seed=seed,
-        out=out,
-        as_json=as_json,
-    )
 
 
 def _read(paths: list[Path], names: list[str], call: Call, **settings: Any) -> dict[str, Any]:

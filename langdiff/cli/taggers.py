@@ -41,8 +41,8 @@ TRAINING |= {"bert": "Folder of a BERT with its tokenizer; nothing is downloaded
     "langdiff.parallelism.train_tagger",
     name="train",
     renamed={"lemmatizer": "language", "max_epochs": "epochs"},
-    help={**TRAINING, "patience": "Epochs without one that is kept."},
-    without=("training", "validation", "settings", "resume"),
+    help=TRAINING,
+    without=("training", "validation", "settings", "resume", "patience", "singletons"),
 )
 def train(
     documents: Documents,
@@ -71,46 +71,12 @@ def train(
     chosen = read_settings(settings) if settings is not None else published_settings(str(published))
     divided = read_parts(parts, read_parallelisms(documents), ["training", "validation"])
     record = {"settings": chosen.model_dump(exclude_none=True), "published": published, "seed": call.given["seed"]}
-    record |= {"epochs": call.given["max_epochs"], "patience": call.given["patience"], "device": call.given["device"]}
+    record |= {"epochs": call.given["max_epochs"], "device": call.given["device"]}
     with _folder(out, record, divided) as write:
         tagger = call(**divided, settings=chosen, resume=out)
         write(tagger, tagger.to_frame())
     echo(f"{tagger.summary()}\nTagger: {out}", err=True)
     print_frame(tagger.to_frame(), "Epochs", FORMATS, as_json)
-
-
-@Command(
-    app,
-    "langdiff.parallelism.search_taggers",
-    name="search",
-    renamed={"lemmatizer": "language", "max_epochs": "epochs", "lemmatize": "lemmata", "model": "tagger"},
-    help=TRAINING,
-    kinds={"model": Literal["learned-word", "word2vec", "learned-subword", "bert", "bert-bilstm", "bert-transformer"]},
-    without=("training", "validation", "optimization", "scheme", "resume"),
-)
-def search(
-    documents: Documents,
-    parts: Parts,
-    out: Tagged,
-    call: Call,
-    scheme: Annotated[str, typer.Option()] = "BIOMJ-TD",
-    as_json: Json = False,
-) -> None:
-    """Train taggers with random settings; keep the one that is best on the part called optimization.
-
-    Example: langdiff parallelism search sermons/ --parts parts.csv --tagger learned-word --scheme BIO-TD --out search
-    """
-    from langdiff.parallelism import read_parallelisms, read_parts
-
-    given = call.given
-    divided = read_parts(parts, read_parallelisms(documents), ["training", "validation", "optimization"])
-    record = {"model": given["model"], "scheme": scheme, "trials": given["n_trials"], "lemmata": given["lemmatize"]}
-    record |= {"seed": given["seed"], "epochs": given["max_epochs"], "device": given["device"]}
-    with _folder(out, record, divided) as write:
-        found = call(**divided, scheme=scheme, resume=out / "trials")
-        write(found.best, found.to_frame())
-    typer.echo(f"{found!r}\nTagger: {out}", err=True)
-    print_frame(found.to_frame(), "Trials", FORMATS, as_json)
 
 
 @Command(
@@ -167,7 +133,7 @@ def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str
     from langdiff.base.cells import guarded
     from langdiff.base.io import locked, write_json, write_text
     from langdiff.base.signature import short_hash
-    from langdiff.lm.lstm.resume import is_state, remove_states
+    from langdiff.lm.checkpoint import is_state, remove_states
     from langdiff.run.directory import environment
 
     others = [path for path in out.glob("[!.]*") if not is_state(path) and path.name not in ("trials", "model")]

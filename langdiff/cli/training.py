@@ -326,7 +326,7 @@ def sweep(
     kinds={"lm": str, "scoring": str, "train_sizes": str},
     renamed={"train_sizes": "train-sizes"},
     help={**LM, "train_sizes": "Numbers of training intents, such as 500,1000,2000,4000."},
-    without=("parts", "cache"),
+    without=("parts", "cache", "match", "n_draws"),
     panel="How sure, how much text",
     brief="Show how difficulties change with training size.",
 )

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff.base.types import Reordering
-from langdiff.cli.commands import Call, Command, load, show
+from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import (
     Corpus,
     existing,
@@ -67,9 +66,11 @@ def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
 @Command(
     treebanks,
     "langdiff.compare_treebanks",
-    settings={"langdiff.read_treebank": ("strict", "strip_subtypes")},
+    settings={"langdiff.read_treebank": ("strict", "trust")},
     renamed={"alpha": "smoothing", "noise": "halves"},
-    without=("treebanks",),
+    without=(
+        *("treebanks", "size_bin", "label", "statistics", "adjacent", "width_by", "divergence", "base", "rescale"),
+    ),
 )
 def compare(
     call: Call,
@@ -92,9 +93,9 @@ def compare(
 
     if cluster and out is None:
         raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
-    reading = {name: call.given[name] for name in ("strict", "punctuation", "strip_subtypes")}
+    reading = {name: call.given[name] for name in ("strict", "punctuation")} | {"trust": call.given["trust"] or ()}
     banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
-    result = ld.compare_treebanks(banks, **call.arguments("strict", "strip_subtypes"))
+    result = ld.compare_treebanks(banks, **call.arguments("strict", "trust"))
     if out is not None:
         _write(result, out, cluster, call.given["noise"])
         typer.echo(f"Tables and pictures: {out}", err=True)
@@ -102,64 +103,6 @@ def compare(
         _print_numbers(result.to_frame(), as_tsv, as_json)
     else:
         echo(result.summary())
-
-
-@Command(treebanks, name="score")
-def score_trees(
-    reference: Annotated[Path, typer.Argument(help="CoNLL-U file of the reference.", callback=existing)],
-    trees: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="CoNLL-U files to score, one document each; by default the sentences of the reference.",
-            metavar="[[NAME=]FILE…]",
-            callback=existing_named,
-        ),
-    ] = None,
-    as_tsv: Tsv = False,
-    as_json: Json = False,
-) -> None:
-    """Score documents by the probability of their sub-trees' shapes in a reference treebank.
-
-    Without documents, each sentence of the reference is scored by the other sentences (leave-one-out).
-
-    Example: langdiff treebanks score en_ewt.conllu.gz mine=mine.conllu theirs=theirs.conllu
-    """
-    import pandas as pd
-
-    from langdiff.treebanks import ShapeCounts
-    from langdiff.treebanks import score_trees as score
-    from langdiff.treebanks.conllu import read_trees
-
-    if trees:
-        counts = ShapeCounts(read_trees(reference))
-        rows = []
-        for name, path in named_paths(trees):
-            known = list(read_trees(path))
-            words, value = sum(map(len, known)), sum(map(counts.log_probability, known))
-            rows.append((name, len(known), words, value, value / words if words else math.nan))
-        frame = pd.DataFrame(rows, columns=["document", "sentences", "words", "log_probability", "per_word"])
-    else:
-        frame = score(reference).reset_index()
-    formats = {"log_probability": "{:.2f}", "per_word": "{:.4f}", "words": "{:,}"}
-    _print_numbers(frame, as_tsv, as_json, f"Log-probability of the shapes of sub-trees, {reference.name}", formats)
-
-
-@Command(treebanks, "langdiff.treebanks.reorder", kinds={"kinds": list[Reordering]})
-def reorder(
-    call: Call,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", callback=new_folder, help="Directory for the texts, one file per edition.")
-    ],
-) -> None:
-    """Write the sentences of a treebank with their words in another order, or with lemmas for words.
-
-    Example: langdiff treebanks reorder pud/en_pud.conllu.gz --kind forms --kind head-final --out reordered
-    """
-    from langdiff.corpora import write_multitext
-
-    changed = call()
-    write_multitext(changed, out, format="moses")
-    typer.echo(f"{changed!r}\nTexts: {out}, to be read with --format moses", err=True)
 
 
 def _print_numbers(
@@ -236,10 +179,10 @@ def parse(
     "langdiff.discourse.evaluate_discourse",
     settings={
         "langdiff.discourse.discourse_similarity": ("metric", "averaging"),
-        "langdiff.discourse.read_discourse": ("format", "collapse_unary"),
+        "langdiff.discourse.read_discourse": ("format", "collapse_unary", "trust"),
     },
     kinds={"classes": str},
-    without=("reference", "predictions", "procedures"),
+    without=("reference", "predictions", "procedures", "spans", "trivial_spans"),
 )
 def evaluate(
     context: typer.Context,
@@ -281,7 +224,7 @@ def evaluate(
         table_kind(outcomes)  # an error before any work is done
     given, classes = call.given, _classes(call.given["classes"])
     _refuse_unused(context, table, outcomes is not None)
-    read = {name: given[name] for name in ("format", "collapse_unary")}
+    read = {name: given[name] for name in ("format", "collapse_unary", "detached")} | {"trust": given["trust"] or ()}
     gold = read_documents(reference, **read)
     systems = {
         name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")
@@ -301,7 +244,7 @@ def evaluate(
             typer.echo(f"[{found.signature}]", err=True)
             return
         case "similarity":
-            alike = {name: given[name] for name in ("binarization", "spans", "on_error")}
+            alike = {name: given[name] for name in ("binarization", "on_error")}
             matrix = discourse_similarity({"reference": gold, **systems}, classes=classes, **alike, **comparing)
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
             print_frame(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
@@ -399,19 +342,9 @@ def show_tree(
         echo((one if compared is None else compared).summary())
 
 
-Command(
-    discourse,
-    "langdiff.datasets.morey2017",
-    name="published",
-    examples=("langdiff discourse published --json",),
-)(show)
-
-
 def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool) -> None:
     """Refuse options that the table to be printed would not use."""
     given = context.params
-    if given["trivial_spans"] and table in ("similarity", "relations"):
-        raise ConfigError(f"the items of --trivial-spans are not in the table {table!r}; leave the option out.")
     if table == "relations" and given["metric"] not in ("R", "F"):
         raise ConfigError(f"--metric {given['metric']}: relations are compared by R or F, which have them.")
     if table not in ("differences", "similarity"):

@@ -1,7 +1,6 @@
 """Queries over dependency graphs, read from data: nodes, edges, order, and negative conditions."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from langdiff.base.io import as_path, read_lines
+from langdiff.base.toml import parse_toml
 from langdiff.constructions.graphs import Graph, Word
 from langdiff.constructions.target import PHENOMENA, Node, Target, is_type
 from langdiff.errors import DataError, warn
@@ -173,8 +173,8 @@ def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
         source = str(path)
         text = "\n".join(line for _, line in read_lines(as_path(path)))
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = parse_toml(text)
+    except ValueError as error:
         raise DataError(f"{source}: not TOML: {error}.") from error
     queries = []
     for phenomenon, tables in content.items():

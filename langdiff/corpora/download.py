@@ -139,7 +139,7 @@ def fetch(
     Parameters
     ----------
     name : str
-        Name of the corpus, as ``langdiff corpora list`` shows it with its licence.
+        Name of the corpus, as ``langdiff corpora fetch`` lists it with its licence.
     directory : str or Path, optional
         Folder of all corpora, each in a directory of its name; by default in the user's cache.
     progress : bool, optional

@@ -2,16 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import DAMAGED
+from langdiff.base.suspicion import LEFT_OUT_COLUMNS, Doubts, warn_of
 from langdiff.base.types import OnError, check_on_error
 from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import (
@@ -25,7 +26,7 @@ from langdiff.errors import (
     words,
 )
 from langdiff.tables.multitext import FAULT_COLUMNS, Multitext
-from langdiff.tables.text_sources import LEFT_OUT_COLUMNS, names_left_out
+from langdiff.tables.text_sources import names_left_out
 
 NAMED = 5  # intents that a row of what is left out names
 MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format
@@ -38,11 +39,15 @@ class Faults:
     ----------
     on_error : {"raise", "skip"}
         Whether faults are an error in the end, or what is faulty is left out and listed.
+    trust : iterable of str
+        Kinds of doubts that are not raised; see `langdiff.base.suspicion`.
 
     Attributes
     ----------
     found : list of Fault
         The faults.
+    doubts : Doubts
+        Counts of what is doubted.
 
     Examples
     --------
@@ -56,9 +61,10 @@ class Faults:
     1     eng  eng.txt  <NA>       NaN  ends too early.
     """
 
-    def __init__(self, on_error: OnError = "raise") -> None:
+    def __init__(self, on_error: OnError = "raise", trust: Iterable[str] = ()) -> None:
         check_on_error(on_error)
         self.on_error = on_error
+        self.doubts = Doubts(trust)
         self.found: list[Fault] = []
         self._edition: str | None = None
         self._counts: Counter[tuple[str | None, str]] = Counter()
@@ -170,7 +176,7 @@ class Faults:
             self.check()
 
     def applied(self, multitext: Multitext) -> Multitext:
-        """Return a multitext without the faulty texts and with the list of the faults.
+        """Return a multitext without what is faulty, with the list of the faults and of what is doubted.
 
         Raises
         ------
@@ -180,12 +186,32 @@ class Faults:
         Warns
         -----
         LangdiffWarning
-            If there are faults and `on_error` is ``"skip"``.
+            If there are faults and `on_error` is ``"skip"``, or something is doubted, once per kind.
         """
+        judged = self.doubts.judged()
+        refused = [one for one in judged if one.action == "refuse"]
+        self.found += [one.fault() for one in refused]
         self.refuse()
-        if not self.found:
+        gone = {one.where for one in refused if one.level == "file"}
+        if gone >= {*multitext.editions}:
+            self.check()
+        if gone:
+            multitext = multitext.sel(editions=[one for one in multitext.editions if one not in gone])
+        kept = [one for one in judged if one.action != "refuse" and one.where not in gone]
+        left_out = self._left_out(multitext)
+        if kept:
+            warn_of(kept)
+            rows: list[Any] = [one.row() for one in kept]
+            left_out = pd.DataFrame([*left_out.itertuples(index=False), *rows], columns=list(LEFT_OUT_COLUMNS))
+        if not len(left_out):
             return multitext
+        return replace(multitext, skipped=self.to_frame(), left_out=left_out.astype(object))
+
+    def _left_out(self, multitext: Multitext) -> pd.DataFrame:
+        """Return what is left out because of faults, and warn of it."""
         left_out = self.left_out(multitext.editions)
+        if not self.found:
+            return left_out
         where = words(
             python="the multitext's attributes left_out and skipped list it",
             command="langdiff corpora describe --on-error skip lists it",
@@ -199,7 +225,7 @@ class Faults:
         ]
         # at the call of the public function
         warn("\n  ".join(lines))
-        return replace(multitext, skipped=self.to_frame(), left_out=left_out)
+        return left_out
 
     def left_out(self, editions: Collection[str]) -> pd.DataFrame:
         """Return the texts left out, whole files and books first, for the attribute `left_out` of `langdiff.Multitext`.

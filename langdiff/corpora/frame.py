@@ -24,6 +24,7 @@ def read_frame(
     edition_info: pd.DataFrame | None = None,
     intent_info: pd.DataFrame | None = None,
     on_error: OnError = "raise",
+    trust: Sequence[str] = (),
 ) -> Multitext:
     """Return a multitext of the texts in a pandas frame.
 
@@ -42,6 +43,8 @@ def read_frame(
         twice, of which neither is used. ``"raise"``: they are one error, which has all of them. ``"skip"``: they are
         left out, and the attributes ``left_out`` and ``skipped`` of the multitext list them; there, the ``line`` is the
         number of the row of a long frame.
+    trust : sequence of str
+        Kinds of doubts that are not raised; see `langdiff.read_multitext`.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def read_frame(
     """
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"texts must be a DataFrame, long or one column per edition, not {type(frame).__name__}.")
-    faults = Faults(on_error)
+    faults = Faults(on_error, trust)
     cells = _long(frame)
     texts = cells if cells.empty else _without_faults(cells, faults, is_long="text" in frame.columns)
     faults.refuse()

@@ -13,6 +13,7 @@ from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
+from langdiff.discourse.detached import without_detached
 from langdiff.discourse.items import METRICS
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import ConfigError, DataError, option
@@ -102,7 +103,8 @@ def compare_trees(reference: DiscourseTree, predicted: DiscourseTree) -> TreeCom
     Parameters
     ----------
     reference, predicted : DiscourseTree
-        Trees of the same EDUs. To compare them as an evaluation does, make them binary first; see `binarize`.
+        Trees of the same EDUs; what the file of one has detached is dropped from both. To compare them as an
+        evaluation does, make them binary first; see `binarize`.
 
     Returns
     -------
@@ -124,6 +126,8 @@ def compare_trees(reference: DiscourseTree, predicted: DiscourseTree) -> TreeCom
          2     2 predicted  Satellite   result      span
          2     2 reference  Satellite    cause      span
     """
+    sides = [("the reference", reference), ("the prediction", predicted)]
+    reference, predicted = without_detached(sides, "edus")
     if reference.nodes[0][:2] != predicted.nodes[0][:2]:
         raise DataError(f"the reference has {reference.nodes[0]}, the prediction {predicted.nodes[0]}.")
     return TreeComparison(reference=reference, predicted=predicted)

@@ -1,7 +1,7 @@
 """Result of an evaluation of discourse parsers."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -45,6 +45,8 @@ class DiscourseEvaluation(Result):
     left_out : DataFrame
         Documents that could not be compared, one row per document, system and fault: ``document``, ``system``
         (``reference`` for those of the reference), ``file`` and ``line`` of a faulty file, ``reason``.
+    dropped : dict from str to int
+        Number of detached EDUs that were dropped from all sides, by document; without documents that have none.
     signature : str
         Settings and a hash of the reference, to be quoted with the numbers.
     secondary_edges : int
@@ -60,6 +62,7 @@ class DiscourseEvaluation(Result):
     trivial_spans: bool
     left_out: pd.DataFrame
     signature: str
+    dropped: Mapping[str, int] = field(default_factory=dict)
     secondary_edges: int = 0
 
     @cached_property
@@ -290,6 +293,9 @@ class DiscourseEvaluation(Result):
             yield from [f"Means without the {len(self.skipped)} document(s) of one EDU in the reference.", ""]
         if len(self.left_out):
             yield from [*self._left_out(), ""]
+        if self.dropped:
+            number = f"{sum(self.dropped.values()):,} detached EDU(s) of {len(self.dropped):,} document(s)"
+            yield from [f"Dropped on all sides: {number}.", ""]
         if self.secondary_edges:
             number = f"{self.secondary_edges:,} secondary edge(s)"
             yield from [f"The {number} of the reference are not part of trees and were ignored.", ""]

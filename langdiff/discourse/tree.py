@@ -45,6 +45,8 @@ class DiscourseTree(Result):
         Texts of the EDUs, if they are known.
     secondary_edges : int
         Number of secondary edges of its file (eRST, ``.rs4``), which are not part of the tree and are ignored.
+    dropped : tuple of (int, str)
+        Number in the file and text of each EDU that belongs to no part of the tree and was dropped.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class DiscourseTree(Result):
     document: str = ""
     texts: tuple[str, ...] | None = None
     secondary_edges: int = field(default=0, compare=False)
+    dropped: tuple[tuple[int, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         nodes = tuple(sorted((Node(*node) for node in self.nodes), key=in_order))

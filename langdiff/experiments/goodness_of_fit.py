@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.io import parse_json, write_json
+from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator, seed_number, seed_numbers
@@ -330,7 +330,7 @@ class _Work:
 def _read(path: Path) -> dict[str, Any] | None:
     """Return a stored score; None if there is none."""
     try:
-        content = parse_json(path.read_bytes())
+        content = parse_json(read_bytes(path))
         return {name: content[name] for name in VALUES}
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -6,7 +6,7 @@ checkpoint is replaced in one step; what the old JSON named is removed after.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -20,12 +20,13 @@ from safetensors.numpy import load, save
 
 from langdiff import __version__
 from langdiff.base.checksums import is_whole, seal
-from langdiff.base.io import as_path, atomic_path, parse_json, write_text
+from langdiff.base.io import as_path, atomic_path, parse_json, read_bytes, write_text
 from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.language_model import LanguageModelRecipe, Model, known_kinds
 
 FORMAT = 1
 INDEX = "model.json"
+STATE = ".safetensors"  # ending of the states of unfinished trainings
 _UNNAMED = "network"  # kind of checkpoints that do not name theirs
 
 
@@ -90,7 +91,7 @@ def read_index(directory: Path) -> dict[str, Any]:
     """
     path = directory / INDEX
     try:
-        index = parse_json(path.read_text(encoding="utf-8"))
+        index = parse_json(read_bytes(path))
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror}); there is no model.") from error
     except ValueError as error:  # JSON and UTF-8 alike
@@ -130,7 +131,7 @@ def read_checkpoint(directory: Path) -> Checkpoint:
 def _read(directory: Path, name: str, sha256: str) -> bytes:
     path = directory / Path(name).name  # never outside the directory
     try:
-        blob = path.read_bytes()
+        blob = read_bytes(path)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror}); the model is incomplete.") from error
     if hashlib.sha256(blob).hexdigest() != sha256:
@@ -203,3 +204,25 @@ def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe
         raise CheckpointError(
             f"{directory}: damaged, or saved by an incompatible version: {type(error).__name__}: {error}"
         ) from error
+
+
+def remove_states(directory: Path) -> None:
+    """Remove the states of a finished training, and incomplete files of interrupted writes."""
+    remove_all([*states(directory), *directory.glob(f".training-*{STATE}.*.part")])
+
+
+def is_state(path: Path) -> bool:
+    """Return whether a file is a state of a training."""
+    return path.match(f"training-*{STATE}")
+
+
+def states(directory: Path) -> list[Path]:
+    """Return the states in a folder, the last epoch last."""
+    return sorted(directory.glob(f"training-*{STATE}"))
+
+
+def remove_all(paths: Iterable[Path]) -> None:
+    """Remove files as far as possible."""
+    for path in paths:
+        with suppress(OSError):  # a stale file takes room, no more
+            path.unlink()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff.base.io import parse_json, write_json
+from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.types import Floats, Tokenization
 from langdiff.errors import (
     CheckpointError,
@@ -238,7 +238,7 @@ def read_preparation(models: Path) -> Tokenization:
         If there is no such note, or it cannot be read.
     """
     try:
-        noted = parse_json((models / NOTE).read_text(encoding="utf-8"))["tokenization"]
+        noted = parse_json(read_bytes(models / NOTE))["tokenization"]
     except OSError as error:
         if folds := sorted(path.name for path in models.glob("fold-*")):
             raise CheckpointError(

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
+from langdiff.base.io import as_path
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, MissingExtraError, option
 from langdiff.tables.long_tables import numbers_of, read_table_file
@@ -212,11 +213,12 @@ def read_tokenizer(source: str | Path) -> Tokenizer | pd.DataFrame:
     ...     read_tokenizer(path).to_dict()
     {'deu': {'40001001': 12.0}, 'eng': {'40001001': 9.0}}
     """
-    source, path = str(source), Path(source)
+    is_name = str(source).startswith("tiktoken:")
+    source, path = str(source), Path(source) if is_name else as_path(source)
     if path.suffix in TABLES:
         table = read_table_file(path)
         return table.set_index(table.columns[0]).apply(lambda column: numbers_of(column, path))
-    library = "tiktoken" if source.startswith("tiktoken:") else _library_of(path)
+    library = "tiktoken" if is_name else _library_of(path)
     if library != "tiktoken" and not path.exists():
         raise DataError(f"{source}: there is no such file or folder.")
     try:

@@ -4,12 +4,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import pandas as pd
 
 from langdiff.base.signature import short_hash
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.regression.audit import LEVELS, IndependentUnits, Level, levels_of, nested
 from langdiff.tables.intent_info import label_intents
+from langdiff.tables.units import (
+    IndependentUnits,
+    Level,
+    first_copies,
+    joined_by_copies,
+    levels_of,
+    nested,
+    unit_of,
+    words_of_copies,
+)
 
 FEWEST_CLUSTERS = 5  # found by default; below it, smaller ones within them are looked for
 FEWEST_WITHIN = 10  # of these
@@ -46,14 +57,16 @@ def independent_units(
     intent_info: pd.DataFrame | None,
     clusters: AnyClusters | None = "auto",
     *,
+    bits: Floats | None = None,
     usable: Callable[[pd.Series], bool] | None = None,
 ) -> IndependentUnits:
     """Find what is independent in a table: clusters of intents that are given or found, or the intents.
 
-    By default the first of these that divides the intents into several units: the attributes ``book``, ``document``
-    and ``chapter``; book and chapter of verse ids; names such as ``doc3_s12``, of which all have a number that
-    increases within a document. Of each source the coarsest level is taken; if it has fewer than five units and a finer
-    one within it has ten or more, the finer ones, with the coarse ones as strata.
+    By default the first of these that divides the intents into several units: attributes such as ``book``,
+    ``document``, ``Doc_ID`` or ``passage`` (see `langdiff.tables.units`); book and chapter of verse ids; names such as
+    ``doc3_s12``, of which all have a number, at least five documents. Of each source the coarsest level is taken; if it
+    has fewer than five units and a finer one within it has ten or more, the finer ones, with the coarse ones as strata.
+    Copies of an intent are one unit, and units with copies of one another are joined unless that joins half of them.
 
     Parameters
     ----------
@@ -65,6 +78,8 @@ def independent_units(
         What is given: a column of `intent_info`, or the cluster of each intent (those of further intents are ignored);
         two of these cross. A fit stands for the units of its audit, and None for intents. Where all intents are verse
         ids, ``"book"`` and ``"chapter"`` need no column.
+    bits : ndarray, shape (I, J), optional
+        Bits of the intents, by which copies are found; in several tables of the same intents, of all their editions.
     usable : callable, optional
         Whether clusters that are found can be used, as where editions stay connected without any of them.
 
@@ -93,7 +108,8 @@ def independent_units(
     if clusters is None:
         return IndependentUnits(count=len(intents), source="as asked")
     if isinstance(clusters, str) and clusters == "auto":
-        return _found(intents, intent_info, usable)
+        found = _found(intents, intent_info, usable)
+        return found if bits is None else join_copies(found, intents, first_copies(bits), usable)
     if isinstance(clusters, str) and clusters == "none":
         raise ConfigError(f"{option('clusters', 'none')} is for commands and experiment files; here it is None.")
     if isinstance(clusters, str | Mapping | pd.Series | list | tuple) or not isinstance(clusters, Audited):
@@ -182,12 +198,46 @@ def _units(level: Level, coarse: Level | None, notes: tuple[str, ...]) -> Indepe
     )
 
 
+def join_copies(
+    units: IndependentUnits, intents: pd.Index, first: Integers, usable: Callable[[pd.Series], bool] | None = None
+) -> IndependentUnits:
+    """Return units of which those that share copies of an intent are one."""
+    labels = units.columns[0] if units.columns else None
+    if len(np.unique(first)) == len(first):
+        return units
+    joined = joined_by_copies(labels, first, intents)
+    copies = words_of_copies(first, intents)
+    spared = joined is not None and joined.nunique() > 1 and (usable is None or usable(joined))
+    if joined is None or not spared or (units.strata is not None and not nested(joined, units.strata)):
+        note = f"{copies}, in {units.noun} that stay apart: without that, little would be independent."
+        return replace(units, notes=(note, *units.notes))
+    if labels is None:
+        return replace(
+            units,
+            kind="copies",
+            name="text",
+            count=joined.nunique(),
+            labels=joined,
+            notes=(f"{copies}: one unit each.", *units.notes),
+        )
+    count = joined.nunique()
+    if count == units.count:
+        return units
+    note = f"{copies}: {units.noun} that share them are one unit."
+    return replace(units, count=count, labels=joined, notes=(note, *units.notes))
+
+
 def _unused(intents: pd.Index, intent_info: pd.DataFrame | None) -> tuple[str, ...]:
     """Return a sentence that names attributes that could be clusters and are never used by themselves."""
+    others = unused_columns(intents, intent_info)
+    return (f"Not used: {', '.join(others)}.",) if others else ()
+
+
+def unused_columns(intents: pd.Index, intent_info: pd.DataFrame | None) -> list[str]:
+    """Return the attributes that could be clusters and are not named after a kind of unit."""
     if intent_info is None:
-        return ()
-    others = [name for name in intent_info if name not in LEVELS and 1 < intent_info[name].nunique() < len(intents)]
-    return (f"Not used: {', '.join(map(str, others))}.",) if others else ()
+        return []
+    return [str(name) for name, of in intent_info.items() if unit_of(name) is None and 1 < of.nunique() < len(intents)]
 
 
 def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: Clusters) -> pd.Series | pd.DataFrame:
@@ -237,7 +287,9 @@ def one_clustering(
     DataError
         As `independent_units`.
     """
-    labels = independent_units(table.intents, table.intent_info, clusters, usable=usable).labels
+    bits = getattr(table, "bits", None) if isinstance(clusters, str) else None
+    cells = None if bits is None else bits.to_numpy(dtype=float)
+    labels = independent_units(table.intents, table.intent_info, clusters, bits=cells, usable=usable).labels
     if isinstance(labels, pd.DataFrame):
         raise ConfigError(
             f"clusters: {labels.columns[0]!r} and {labels.columns[1]!r} are crossed, so that there are no whole "

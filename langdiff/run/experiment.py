@@ -22,8 +22,8 @@ from langdiff.run.section import SECTIONS, Section, Settings
 class FileCorpus(Settings):
     """``[corpus]`` read from files; relative paths start at the experiment file's folder.
 
-    ``format``, ``edition_info``, ``edition_columns``, ``decode_errors``, ``on_error`` and the options of formats
-    (``ranges``, ``markers``, ``vref``, ``original_language``, ``columns``, ``split``) are those of
+    ``format``, ``edition_info``, ``edition_columns``, ``decode_errors``, ``on_error``, ``trust`` and the options
+    of formats (``ranges``, ``markers``, ``vref``, ``original_language``, ``columns``, ``split``) are those of
     `langdiff.read_multitext`. Only the intents from ``first_intent`` to ``last_intent`` are kept: ``"40001001"`` to
     ``"66022021"`` is the New Testament of a Bible.
     Texts that `langdiff.corpora.check_alignment` finds out of step with other editions are reported, with ``alignment =
@@ -39,6 +39,7 @@ class FileCorpus(Settings):
     editions: list[str] | None = None
     decode_errors: Literal["strict", "replace"] = "strict"
     on_error: OnError = "raise"
+    trust: tuple[str, ...] = ()
     ranges: Ranges | None = None
     markers: dict[str, OwnKind] | None = None
     vref: str | None = None

@@ -4,7 +4,6 @@ import difflib
 import json
 import os
 import re
-import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from langdiff.base.addresses import address_of
 from langdiff.base.io import as_path, parse_json
 from langdiff.base.remote import local_copies
+from langdiff.base.toml import read_toml
 from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError, in_experiment, listing, words
 from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
@@ -51,12 +51,7 @@ def read_experiment(path: str | Path, *, remote: bool = False) -> Core:
     8
     """
     path = as_path(path)
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: not a TOML file: {error}.") from error
+    table = read_toml(path)
     try:
         with in_experiment():
             experiment = experiment_type().model_validate(table)

@@ -10,8 +10,9 @@ import pandas as pd
 
 from langdiff.base.cells import unguarded
 from langdiff.base.checksums import DamageError, read_checksums
-from langdiff.base.io import as_path, parse_json, read_table
+from langdiff.base.io import as_path, parse_json, read_bytes, read_table
 from langdiff.base.numbers import read_exact_csv
+from langdiff.base.suspicion import LEFT_OUT_COLUMNS
 from langdiff.errors import DataError
 from langdiff.lm.baselines import compare_with_baselines
 from langdiff.regression import DifficultyCurve, DifficultyFit, read_fit
@@ -23,7 +24,6 @@ from langdiff.run.section import SECTIONS
 from langdiff.tables.multitext import FAULT_COLUMNS
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals
-from langdiff.tables.text_sources import LEFT_OUT_COLUMNS
 
 REPAIR = "`langdiff run` with the same experiment makes all that is missing or damaged again."
 DRAWN = ("figures", "report.html")  # from the other files, and read by nobody but people
@@ -215,7 +215,7 @@ def read_run(directory: str | Path) -> RunResult:
     """
     directory = as_path(directory)
     try:
-        manifest = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
+        manifest = parse_json(read_bytes(directory / MANIFEST))
         version = manifest.get("format_version")
     except OSError as error:
         raise DataError(f"{directory}: not a finished run ({error}). {REPAIR}") from error

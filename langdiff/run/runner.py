@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.cells import guarded
-from langdiff.base.io import as_path, atomic_path, parse_json, write_json
+from langdiff.base.io import as_path, atomic_path, parse_json, read_bytes, write_json
 from langdiff.corpora import read_multitext, synthesize
 from langdiff.corpora.alignment.check import checked
 from langdiff.corpora.alignment.result import Alignment
@@ -126,7 +126,7 @@ def run_experiment(
             with staged(directory) as new:
                 result = _Run(experiment, directory, new, executor, progress, log).all_stages()
                 if is_published(result.manifest, new, directory, trained=result.experiment.lm.models):
-                    made = parse_json((directory / MANIFEST).read_text(encoding="utf-8"))
+                    made = parse_json(read_bytes(directory / MANIFEST))
                     result = replace(result, manifest=made)  # with the date and the times of when it was made
                 else:
                     with kept("All language models"):
@@ -383,6 +383,7 @@ class _Run:
             editions=corpus.editions,
             decode_errors=corpus.decode_errors,
             on_error=corpus.on_error,
+            trust=corpus.trust,
             ranges=corpus.ranges,
             markers=corpus.markers,
             vref=corpus.vref,

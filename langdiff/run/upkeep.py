@@ -13,10 +13,10 @@ import pandas as pd
 
 from langdiff.base.cells import unguarded
 from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums
-from langdiff.base.io import as_path, is_locked
+from langdiff.base.io import as_path, is_locked, read_bytes
 from langdiff.errors import DataError, OutputError
+from langdiff.lm.checkpoint import is_state
 from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json, read_log
-from langdiff.lm.lstm.resume import is_state
 from langdiff.lm.scoring import split_name
 from langdiff.lm.texts import NOTE
 from langdiff.run.analysis import KEPT
@@ -112,7 +112,7 @@ def read_settings(folder: Path) -> Core:
         If they are damaged.
     """
     try:
-        return parse_settings((folder / EXPERIMENT).read_text(encoding="utf-8"))
+        return parse_settings(read_bytes(folder / EXPERIMENT))
     except (OSError, ValueError) as error:
         raise DataError(f"{folder / EXPERIMENT}: damaged ({error}).") from error
 

@@ -244,7 +244,7 @@ def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: o
     ['40', '41']
     """
     found = _labels(intents, intent_info, labels, what)
-    unusable = [label for label in found if not isinstance(label, Hashable)]
+    unusable = [label for label in found.tolist() if not isinstance(label, str | Hashable)]
     if unusable:
         raise ConfigError(f"{what} are named by text or numbers, not by {listing(unusable)}.")
     missing = found.index[found.isna()]
@@ -283,9 +283,10 @@ def _column(intents: pd.Index, intent_info: pd.DataFrame | None, name: str, what
     """Return an attribute of intents, or the book or chapter given by verse ids."""
     if intent_info is not None and name in intent_info:
         return intent_info[name].astype(object)
-    are_verses = all(isinstance(intent, str) and _VERSE_ID.fullmatch(intent) for intent in intents)
+    names = intents.tolist()
+    are_verses = all(isinstance(intent, str) and _VERSE_ID.fullmatch(intent) for intent in names)
     if are_verses and name in _DIGITS:
-        return pd.Series([intent[: _DIGITS[name]] for intent in intents], index=intents, name=name, dtype=object)
+        return pd.Series([intent[: _DIGITS[name]] for intent in names], index=intents, name=name, dtype=object)
     known = [*([] if intent_info is None else intent_info.columns), *(_DIGITS if are_verses else ())]
     raise UnknownColumnError(f"{option(what, name)}: {_without_column(known, what)}")
 

@@ -76,8 +76,8 @@ class Multitext:
     left_out : DataFrame
         The same, one row per edition and level, whole files first: ``edition`` (NaN where a file has several),
         ``level`` (``"file"``: all that the file has of the edition; ``"book"``, ``"rest"`` of the file, ``"chapter"``,
-        ``"text"``), ``what`` (the file; or how many texts, and the first of them) and ``why`` (the first fault, and
-        the number of faults).
+        ``"text"``; ``"repaired"`` and ``"doubted"`` texts are still there), ``what`` (the file; or how many texts, and
+        the first of them) and ``why`` (the first fault, and the number of faults; or the kind of doubt).
     features : TextFeatures, optional
         Lengths and hashes of the texts, and of others, kept while their files were read; see `measured`.
 

@@ -7,9 +7,8 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from langdiff.base.suspicion import KEPT, LEFT_OUT_COLUMNS
 from langdiff.errors import MAX_FILES, words
-
-LEFT_OUT_COLUMNS = ("edition", "level", "what", "why")
 
 
 def nothing_left_out() -> pd.DataFrame:
@@ -18,7 +17,7 @@ def nothing_left_out() -> pd.DataFrame:
 
 
 def names_left_out(left_out: pd.DataFrame) -> str:
-    """Return the names of the texts left out, in one line.
+    """Return the names of the texts left out, then of those repaired or doubted, in one line.
 
     Parameters
     ----------
@@ -35,7 +34,15 @@ def names_left_out(left_out: pd.DataFrame) -> str:
     ... ]
     >>> names_left_out(pd.DataFrame(rows, columns=LEFT_OUT_COLUMNS))
     'fra, nld (files); swe (2 texts, 1 chapter)'
+    >>> names_left_out(pd.DataFrame([("deu", "doubted", "2 texts (3, 7)", "lost: …")], columns=LEFT_OUT_COLUMNS))
+    'doubted: deu (2 texts)'
     """
+    kept = left_out["level"].isin(KEPT.values())
+    parts = [f"{level}: {_names(rows)}" for level, rows in left_out[kept].groupby("level", sort=False)]
+    return "; ".join([*filter(None, [_names(left_out[~kept])]), *parts])
+
+
+def _names(left_out: pd.DataFrame) -> str:
     rows = left_out.to_dict("records")
     files = [_name(row) for row in rows if row["level"] == "file"]
     counts: dict[str, list[str]] = {}  # by edition, "" where a file has several
@@ -60,7 +67,7 @@ def explain_left_out(left_out: pd.DataFrame) -> str:
     --------
     >>> rows = [("fra", "file", "fra.txt", "holds no text.")]
     >>> print(explain_left_out(pd.DataFrame(rows, columns=LEFT_OUT_COLUMNS)))
-    Left out as faulty: fra (file)
+    Left out, repaired or doubted: fra (file)
       fra.txt: holds no text.
     """
     if not len(left_out):
@@ -72,7 +79,7 @@ def explain_left_out(left_out: pd.DataFrame) -> str:
             python="the table left_out has all", command="--json lists all", experiment="manifest.json has all"
         )
         whys[MAX_FILES:] = [f"and {more:,} more: {rest}"]
-    return "\n  ".join([f"Left out as faulty: {names_left_out(left_out)}", *whys])
+    return "\n  ".join([f"Left out, repaired or doubted: {names_left_out(left_out)}", *whys])
 
 
 def _name(row: Mapping[Hashable, Any]) -> str:

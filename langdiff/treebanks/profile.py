@@ -157,7 +157,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
         "relations": len(np.unique(treebank.deprels)),
         "depth_keys": distinct_keys(treebank, settings),
         "mean_size_bin": float(depth_bins.mean()),
-        "left_out": treebank.left_out,
+        "left_out": int((treebank.left_out["level"] == "sentence").sum()),
     }
     all_pairs = cooccurrences(treebank.parents, treebank.deprels, len(treebank.deprel_names))
     return TreebankProfile(

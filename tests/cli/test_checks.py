@@ -1,4 +1,4 @@
-"""`langdiff compare`, `cross-validate`, `goodness`, `stability` and `deletion`."""
+"""`langdiff compare-models` and `goodness`."""
 
 import json
 
@@ -63,13 +63,13 @@ def test_model_3_alone_takes_the_scale(langdiff, table):
 
 def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
     options = ["--model", "1", "--model", "2", "--n-folds", 4, "--seed", 7]
-    done = langdiff("cross-validate", table, *options, "--out", tmp_path / "models.csv")
+    done = langdiff("compare-models", table, *options, "--out", tmp_path / "models.csv")
     assert (done.code, done.err) == (0, "")
     found = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], n_folds=4, seed=7)
     assert done.out.strip() == found.summary()
     written = pd.read_csv(tmp_path / "models.csv", dtype={"model": str}).set_index("model")
     pd.testing.assert_frame_equal(written, found.to_frame(), rtol=ROUNDING, check_index_type=False)
-    unrestricted = json.loads(langdiff("cross-validate", table, *options, "--no-restricted", "--json").out)
+    unrestricted = json.loads(langdiff("compare-models", table, *options, "--no-restricted", "--json").out)
     full = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], n_folds=4, restricted=False, seed=7).to_frame()
     assert [row["model"] for row in unrestricted] == list(full.index)
     assert unrestricted[0]["log_density"] == pytest.approx(full["log_density"].iloc[0], abs=ROUNDING)
@@ -77,23 +77,22 @@ def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
 
 def test_cross_validate_by_document(langdiff, table, documents):
     options = ["--model", "1", "--n-folds", 3, "--seed", 1]
-    done = langdiff("cross-validate", table, *options, "--clusters", "document", "--intent-info", documents)
+    done = langdiff("compare-models", table, *options, "--clusters", "document", "--intent-info", documents)
     assert done.code == 0
     surprisals = ld.read_surprisals(table, intent_info=documents)
     assert done.out.strip() == ld.cross_validate(surprisals, "1", n_folds=3, clusters="document", seed=1).summary()
     assert "10 of 6 to 6 intents (document)" in done.out
     surprisals.save(table)  # with its documents, so that the option is not needed
-    assert langdiff("cross-validate", table, *options, "--clusters", "document").out == done.out
+    assert langdiff("compare-models", table, *options, "--clusters", "document").out == done.out
 
 
 @pytest.mark.parametrize(
     ("command", "options", "message"),
     [
         ("compare-models", ["--model", "1", "--model", "1"], "--model: '1' named twice"),
-        ("cross-validate", ["--out", "models.xlsx"], "models.xlsx: unknown kind of file '.xlsx'"),
         (
-            "cross-validate",
-            ["--clusters", "document"],
+            "compare-models",
+            ["--clusters", "document", "--n-folds", "4"],
             "--clusters document: --intent-info has no such column. There is none",
         ),
     ],
@@ -106,7 +105,7 @@ def test_what_cannot_be_done_is_one_line(langdiff, table, command, options, mess
 
 
 def test_an_unknown_model_is_a_wrong_option(langdiff, table):
-    done = langdiff("cross-validate", table, "--model", "4")
+    done = langdiff("compare-models", table, "--model", "4")
     assert done.code == 2
     assert "'4' is not one of '1', '2', '2L', '2C', '3'" in done.err
 
@@ -138,29 +137,3 @@ def test_the_command_writes_table_and_picture_and_goes_on(langdiff, tmp_path):
     assert {row["n"] for row in json.loads(machine.out)} == {"map", "posterior"}
     assert stored == {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("goodness-*.json")}
     assert langdiff("goodness", tmp_path / "bits.csv", "--model", "9", "--out", tmp_path).code == 2
-
-
-@pytest.fixture
-def bits(tmp_path):
-    ld.simulate(80, 3, seed=0).surprisals.save(tmp_path / "bits.csv")
-    return tmp_path / "bits.csv"
-
-
-def test_stability_prints_and_draws(langdiff, bits, tmp_path):
-    arguments = ["stability", bits, "--n-intents", "40", "--n-intents", "20", "--n-repeats", "2"]
-    done = langdiff(*arguments, "--plot", tmp_path / "stability.svg")
-    assert done.code == 0, done.err
-    assert "IntentStability: 3 editions, 20, 40 of 80 intents, 2 repeats" in done.out
-    assert b"<svg" in (tmp_path / "stability.svg").read_bytes()
-    assert {row["size"] for row in json.loads(langdiff(*arguments, "--json").out)} == {20, 40, 80}
-    assert "sizes must rise" in langdiff("stability", bits, "--n-intents", "99").err
-
-
-def test_deletion_prints_and_draws(langdiff, bits, tmp_path):
-    arguments = ["deletion", bits, "--rate", "0.2", "--n-repeats", "2", "--mechanism", "MNAR"]
-    done = langdiff(*arguments, "--plot", tmp_path / "deletion.svg")
-    assert done.code == 0, done.err
-    assert "DeletionBias: 1 mechanism(s) × 1 rate(s) × 2 repeat(s)" in done.out
-    assert b"<svg" in (tmp_path / "deletion.svg").read_bytes()
-    assert {row["mechanism"] for row in json.loads(langdiff(*arguments, "--json").out)} == {"MNAR"}
-    assert langdiff("deletion", bits, "--rate", "2").code == 1

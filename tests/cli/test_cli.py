@@ -348,9 +348,8 @@ def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_tab
     assert langdiff("fit", truth_and_table[1], *arguments).code == 0
 
 
-@pytest.mark.parametrize("command", ["fit", "cross-validate"])
-def test_a_table_of_intents_without_a_use_is_refused(langdiff, truth_and_table, command):
-    done = langdiff(command, truth_and_table[1], "--intent-info", truth_and_table[1], "--clusters", "none")
+def test_a_table_of_intents_without_a_use_is_refused(langdiff, truth_and_table):
+    done = langdiff("fit", truth_and_table[1], "--intent-info", truth_and_table[1], "--clusters", "none")
     assert done.code == 1
     assert "--intent-info is the table for --clusters" in done.err
 

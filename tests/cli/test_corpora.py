@@ -16,13 +16,13 @@ def corpus(tmp_path):
 
 
 def test_list_names_terms_and_ways(langdiff):
-    done = langdiff("corpora", "list", "--json")
+    done = langdiff("corpora", "fetch", "--json")
     assert done.code == 0, done.err
     rows = {row["name"]: row for row in json.loads(done.out)}
     assert set(rows) == set(SOURCES)
     assert rows["flores-200"]["get it"] == "langdiff corpora fetch flores-200"
     assert rows["pbc"]["get it"].startswith("ask its authors")
-    assert "CC BY-SA 4.0" in langdiff("corpora", "list").out
+    assert "CC BY-SA 4.0" in langdiff("corpora", "fetch").out
 
 
 def test_fetch_prints_terms_then_the_folder(langdiff, tmp_path, monkeypatch):

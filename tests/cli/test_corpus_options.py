@@ -95,7 +95,8 @@ def test_faults_are_listed_or_skipped_and_listed(langdiff, tmp_path):
     assert done.code == 0
     assert "2 fault(s) in 2 file(s): what is faulty is left out" in done.err
     assert (
-        "Left out as faulty: deu-a (1 text), eng-b (1 text)\n  deu-a, 1 text (x): line 3: expected BBCCCVVV" in done.out
+        "Left out, repaired or doubted: deu-a (1 text), eng-b (1 text)\n  deu-a, 1 text (x): line 3: expected BBCCCVVV"
+        in done.out
     )
     done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip", "--json")
     told = json.loads(done.out)

@@ -62,25 +62,3 @@ def test_reliability_of_one_table_and_of_two(langdiff, tables):
     assert "Reliability 0.9 takes " in done.out
     both = langdiff("reliability", tables / "one.csv", tables / "other.csv", "--json")
     assert {row["component"] for row in json.loads(both.out)} >= {"edition", "edition:intent", "residual"}
-
-
-def test_short_form_is_judged_on_another_table(langdiff, tables, tmp_path):
-    out = tmp_path / "short.csv"
-    done = langdiff("short-form", tables / "one.csv", "-k", 12, "--judge", tables / "other.csv", "--out", out)
-    assert done.code == 0, done.err
-    assert done.out.startswith("ShortForm of 12 intents: r = ")
-    assert len(pd.read_csv(out)) == 12
-
-
-def test_flagged_cells_are_printed(langdiff, tables, tmp_path):
-    table = ld.read_surprisals(tables / "one.csv")
-    for name in ("one", "other"):
-        table = ld.read_surprisals(tables / f"{name}.csv")
-        table.bits.iloc[5, 2] *= 20
-        table.save(tmp_path / f"{name}.csv")
-    done = langdiff("flag-outliers", tmp_path / "one.csv", tmp_path / "other.csv", "--json")
-    assert done.code == 0, done.err
-    flagged = [(str(row["intent"]), row["edition"]) for row in json.loads(done.out)]
-    assert (str(table.intents[5]), table.editions[2]) in flagged
-    alone = langdiff("flag-outliers", tmp_path / "one.csv")
-    assert (alone.code, alone.out) == (1, "")

@@ -84,18 +84,6 @@ def test_every_option_arrives(langdiff, trees):
     assert set(outcomes.items["document"]) == {"one", "two"}
 
 
-def test_added_items_are_in_the_table_or_refused(langdiff, trees):
-    arguments = ["discourse", "evaluate", trees / "gold", trees / "parser", "--trivial-spans", "--json"]
-    done = langdiff(*arguments)
-    assert "trivial_spans:yes" in done.err
-    frame = pd.DataFrame(json.loads(done.out))
-    assert set(frame.loc[frame["procedure"] == "rst-parseval", "gold"]) == {10 + 6}
-    for table in ("relations", "similarity"):
-        done = langdiff(*arguments, "--table", table)
-        assert (done.code, done.out) == (1, "")
-        assert f"the items of --trivial-spans are not in the table '{table}'" in " ".join(done.err.split())
-
-
 def test_evaluate_refuses(langdiff, trees):
     (trees / "parser" / "two.spans").unlink()
     (trees / "parser" / "three.spans").write_text(SHORT)
@@ -208,10 +196,3 @@ def test_show(langdiff, trees):
     ):
         done = langdiff("discourse", "show", *arguments)
         assert (done.code, message in done.err) == (1, True), done.err
-
-
-def test_published_figures_are_labelled(langdiff):
-    done = langdiff("discourse", "published")
-    assert "Published F1 in percent (Morey, Muller and Asher 2017), not computed here" in done.out
-    assert "JE14 DPLP ** 82.0 68.2 57.8 57.6    c" in done.out
-    assert len(json.loads(langdiff("discourse", "published", "--json").out)) == 20

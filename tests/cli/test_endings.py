@@ -63,14 +63,6 @@ def test_a_fit_of_outcomes_or_its_table(langdiff, folder, ending):
     assert found["estimate"].tolist() == expected.to_frame()["estimate"].tolist()
 
 
-def test_other_tables_have_tabs_or_commas(langdiff, folder):
-    for ending in ("csv", "tsv"):
-        out = folder / f"cells.{ending}"
-        done = langdiff("flag-outliers", "bits.csv", "other.csv", "--out", out)
-        assert done.code == 0, done.err
-        assert written(out).shape[1] > 1
-
-
 TABLE = "use .csv, .tsv or .parquet."
 FIT = "use .json (the result), .csv, .tsv, .parquet (its table), .md, .tex, .html or .txt."
 
@@ -83,20 +75,11 @@ FIT = "use .json (the result), .csv, .tsv, .parquet (its table), .md, .tex, .htm
         (["fit", "bits.csv", "--out", "x.feather"], f"x.feather: unknown kind of file '.feather'; {FIT}"),
         (["outcomes", "fit", "answers.csv", "--out", "x.nc"], f"x.nc: unknown kind of file '.nc'; {FIT}"),
         (["compare-models", "bits.csv", "--out", "x.json"], f"x.json: unknown kind of table '.json'; {TABLE}"),
-        (
-            ["short-form", "bits.csv", "-k", "9", "--out", "x.doc"],
-            "unknown kind of file '.doc'; use .json (the result)",
-        ),
-        (["flag-outliers", "bits.csv", "other.csv", "--out", "x.json"], f"unknown kind of table '.json'; {TABLE}"),
         (["parity", "bits.csv", "--reference", "e1", "--out", "x.doc"], "unknown kind of file '.doc'; use .json"),
         (["parity", "bits.csv", "--reference", "e1", "--report", "x.md"], "unknown kind of page '.md'; use .html."),
         (["sample", "bits.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF; use a name that ends in .nc."),
         (["outcomes", "sample", "answers.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF"),
         (["constructions", "mine", "bits.csv", "--out", "x.csv"], "unknown kind of file '.csv'; use .tsv."),
-        (
-            ["simulate", "--n-intents", "9", "--n-editions", "3", "--out", "y.csv", "--truth", "x.csv"],
-            "x.csv: unknown kind of file '.csv'; use .json.",
-        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

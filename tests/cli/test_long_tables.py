@@ -40,7 +40,7 @@ def test_options_of_a_corpus_are_not_ignored(langdiff, tmp_path):
     assert "--format, --edition: for pictures of a corpus" in refused.err
 
 
-@pytest.mark.parametrize("command", ["fit", "compare-models", "reliability", "plot table", "stability"])
+@pytest.mark.parametrize("command", ["fit", "compare-models", "reliability", "plot table"])
 def test_commands_refuse_altered_bits(langdiff, tmp_path, command):
     table = ld.simulate(40, 5, model="1", sigma=0.2, seed=0).surprisals
     path = tmp_path / "s.csv"

@@ -31,12 +31,6 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
     frame = pd.DataFrame(json.loads(as_json.out))
     ours = ld.fit_outcomes(ld.read_outcomes(table), by="group").to_frame()
     pd.testing.assert_frame_equal(frame, ours, check_dtype=False)
-    predicted = langdiff("outcomes", "predict", table, "--fit", fit, "--json")
-    rows = pd.DataFrame(json.loads(predicted.out)).set_index("item")
-    expected = ld.read_outcome_fit(fit).predict(ld.read_outcomes(table))
-    pd.testing.assert_frame_equal(rows, expected, check_names=False, check_index_type=False, check_column_type=False)
-    rates = langdiff("outcomes", "predict", "--fit", fit, "--rates")
-    assert "nested" in rates.out
 
 
 def test_check_takes_what_fit_takes(langdiff, table, tmp_path):
@@ -71,10 +65,7 @@ def test_what_cannot_be_done_is_one_line(langdiff, table, tmp_path):
     for arguments, message in [
         (("fit", wide), "system 'x' has all 2 right"),
         (("fit", table, "--by", "length"), "is not an attribute of the items"),
-        (("predict", table, "--fit", table), "not a saved OutcomeFit"),
         (("fit", table, "--plot", "map.txt"), "unknown kind of picture"),
-        (("predict", table, "--fit", table, "--rates"), "leave TABLE and --items out"),
-        (("predict", "--fit", table), "no TABLE was given"),
     ]:
         done = langdiff("outcomes", *arguments)
         assert done.code == 1
@@ -97,5 +88,3 @@ def test_several_languages_with_chance(langdiff, tmp_path):
     frame = pd.DataFrame(json.loads(summed.out)).set_index(["parameter", "name"])["estimate"]
     ours = ld.fit_outcomes(drawn, additive=True, chance=0.2).parameters["estimate"]
     assert abs(frame[("ability", "l1@s1")] - ours[("ability", "l1@s1")]) < 1e-9
-    rates = langdiff("outcomes", "predict", "--fit", tmp_path / "fit.json", "--rates")
-    assert "l3@s3" in rates.out

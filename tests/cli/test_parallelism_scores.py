@@ -90,30 +90,6 @@ def test_outcomes_are_written(langdiff, folders):
     assert table.successes.loc["one/2"].to_dict() == {"a": 0, "b": 1}
 
 
-def test_agreement(langdiff, folders):
-    sides = [folders / "gold", folders / "guess"]
-    done = langdiff("parallelism", "agreement", *sides, "--n-resamples", "50")
-    assert done.code == 0, done.err
-    assert "95 % interval of F from 50 samples of 3 pairs (percentiles)" in done.out
-    done = langdiff("parallelism", "agreement", *sides, "--as-published", "--no-interlocks", "--json")
-    assert [row["metric"] for row in json.loads(done.out)] == ["EPM", "MPBM", "MBAWO", "MWO"]
-    assert "as-published:yes" in done.err
-    assert "interlocks" not in done.err
-
-
-def test_transitions(langdiff, folders):
-    done = langdiff("parallelism", "transitions", folders / "gold", "--json")
-    assert done.code == 0, done.err
-    frame = pd.DataFrame(json.loads(done.out))
-    assert set(frame["scheme"]) == {"BIO-TD", "BIOMJ-TD"}
-    assert (frame.groupby("scheme")["count"].sum() == 2 * (len(WORDS) + 1)).all()
-    picture = folders / "tags.svg"
-    done = langdiff("parallelism", "transitions", folders / "gold", "--scheme", "BIOM-BD", "--out", picture)
-    assert done.code == 0, done.err
-    assert picture.read_text().startswith("<?xml")
-    assert "BIOM-BD" in langdiff("parallelism", "transitions", folders / "gold", "--scheme", "BIOM-BD").out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -121,9 +97,6 @@ def test_transitions(langdiff, folders):
         (["score", "gold", "nowhere"], "no such file"),
         (["score", "gold", "guess", "--beta", "0"], "beta is a positive number"),
         (["score", "gold", "guess", "--outcomes", "table.pickle"], "table.pickle"),
-        (["agreement", "gold", "gold/one.xml"], "only one annotator: two"),
-        (["transitions", "gold", "--scheme", "BIO"], "tagging scheme is one of"),
-        (["transitions", "gold", "--out", "tags.docx"], "unknown kind of picture"),
     ],
 )
 def test_bad_input_is_one_line(langdiff, folders, arguments, message):

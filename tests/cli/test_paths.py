@@ -56,7 +56,6 @@ def test_a_missing_file_is_told_before_another_is_read(langdiff, tmp_path):
         ["discourse", "evaluate", "{damaged}", "mine={missing}"],
         ["discourse", "evaluate", "{damaged}", "{missing}"],
         ["parallelism", "score", "{damaged}", "{damaged}", "mine={missing}"],
-        ["parallelism", "plot", "overlap", "mine={missing}", "--out", "overlap.svg"],
     ],
 )
 def test_so_is_a_missing_file_that_has_a_name(langdiff, tmp_path, monkeypatch, arguments):

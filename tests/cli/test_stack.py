@@ -75,7 +75,7 @@ def test_families_come_from_a_table_of_the_editions(langdiff, two, tmp_path):
     stacked = ld.stack({"a": read, "b": ld.read_surprisals(two[1])})
     assert unstack(stacked)["a"].edition_info["family"].to_dict() == read.edition_info["family"].to_dict()
     (tmp_path / "editions.csv").write_text("edition,family\ne1,Uralic\n")
-    refused = langdiff("cross-validate", two[0], "--edition-info", tmp_path / "editions.csv")
+    refused = langdiff("compare-models", two[0], "--edition-info", tmp_path / "editions.csv")
     assert (refused.code, "no row for 2 of 3 editions: 'e2', 'e3'" in refused.err) == (1, True)
 
 

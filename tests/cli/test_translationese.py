@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.experiments import read_origins, translationese_by_model
+from langdiff.experiments import translationese_by_model
 from langdiff.lm import Compute
 
 
@@ -105,15 +105,6 @@ def corpus(tmp_path):
     lines = tmp_path / "lines" / "original_language.txt"
     lines.write_text("".join(f"{code}\n" for code in info["original_language"]))
     return tmp_path / "lines", info
-
-
-def test_origins_of_a_corpus_are_written_and_read(langdiff, corpus, tmp_path):
-    folder, info = corpus
-    done = langdiff("corpora", "origins", folder, "--format", "moses", "--out", tmp_path / "origins.tsv", "--json")
-    assert done.code == 0, done.err
-    assert [row["native"] for row in json.loads(done.out)] == [100, 100, 100]
-    assert read_origins(tmp_path / "origins.tsv").to_dict() == info["original_language"].to_dict()
-    assert langdiff("corpora", "origins", folder, "--format", "moses", "--out", tmp_path / "origins.txt").code == 1
 
 
 @pytest.mark.filterwarnings("ignore:noise differs between editions")

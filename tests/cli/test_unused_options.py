@@ -33,12 +33,8 @@ PARITY = "parity texts --format moses --reference eng --n-resamples 0"
             "compare-models bits.csv --model 1 --model 3 --laplace-scale 1 --restricted",
             "--restricted: no restricted likelihood of model(s) '1', '3'",
         ),
-        ("cross-validate bits.csv --model 1 --model 2 --laplace-scale 2", "--laplace-scale is for model 3"),
+        ("compare-models bits.csv --n-folds 2 --laplace-scale 2", "--laplace-scale is for model 3"),
         ("goodness bits.csv --model 1 --model 2 --laplace-scale 2 --out good", "--laplace-scale is for model 3"),
-        (
-            "simulate --n-intents 9 --n-editions 3 --out x.csv --mechanism MNAR",
-            "--mechanism is what makes cells missing",
-        ),
         (f"{PARITY} --model 1", "--model is for bits, and CORPUS is texts: give --surprisals"),
         (f"{PARITY} --unit nats", "--unit is for bits, and CORPUS is texts: give --surprisals"),
         (f"{PARITY} --seed 1", "--seed is of the bootstrap, which --n-resamples 0 leaves out"),
@@ -55,7 +51,6 @@ PARITY = "parity texts --format moses --reference eng --n-resamples 0"
             "parallelism score scores.csv scores.csv --beta 2 --table errors",
             "--beta weights F, which is not in the table",
         ),
-        ("parallelism plot overlap scores.csv --out x.svg --metric EPM", "--metric chooses among published scores"),
         ("outcomes fit cells.csv --n-resamples 50", "--n-resamples is for --errors bootstrap: give it, too"),
     ],
 )

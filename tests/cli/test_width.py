@@ -102,28 +102,19 @@ fit bits.csv other.csv
 table bits.csv other.csv
 table bits.csv other.csv --pairs --by family --edition-info editions.csv
 table fit.json --contrast "deu-x-bible-1984 - mean(e7, e8)"
-pairs fit.json
-compare-lms bits.csv other.csv
 compare-models bits.csv
-cross-validate bits.csv --n-folds 2 --model 1 --model 2
+compare-models bits.csv --n-folds 2 --model 1 --model 2
 goodness bits.csv --n-subsets 2 --model 1 --model 2 --out good
-stability bits.csv --n-intents 20 --n-intents 40 --n-repeats 3
-deletion bits.csv --rate .1 --n-repeats 2
-short-form bits.csv -k 9
 reliability bits.csv other.csv
-compare-folds bits.csv
-flag-outliers bits.csv other.csv
 shares bits.csv other.csv --edition-info editions.csv
 plan 5 --noise .17
 plan 5 --pilot fit.json
-simulate --n-intents 30 --n-editions 9 --out drawn.csv
 correlate difficulties.csv predictors.tsv --edition-info languages.csv
-spread fit.json editions.csv
 translationese bits.csv intents.csv --min-native 1
 parity bits.csv --reference eng-x-bible-standard --n-resamples 20
 parity texts --format moses --reference eng-x-bible-standard --n-resamples 20
 reproduce --paper belebele2024
-corpora list
+corpora fetch
 corpora describe texts --format moses
 corpora describe texts --format moses --by-edition
 corpora check texts --format moses
@@ -133,11 +124,8 @@ import bits.csv --out logs.csv
 outcomes check cells.csv --by group
 outcomes fit cells.csv --by group --clusters document
 outcomes fit cells.csv --model conditional
-outcomes predict --fit abilities.json --rates
-outcomes predict cells.csv --fit abilities.json
 treebanks measures {TREEBANKS}
 treebanks compare {TREEBANKS}
-treebanks score {TREEBANKS}
 constructions evaluate gold.tsv --sentences sentences.tsv --parser a-parser=cc.gr --rules cc.rules
 constructions evaluate gold.tsv --sentences sentences.tsv --parser a-parser=cc.gr --rules cc.rules --by target
 constructions check gold.tsv --sentences sentences.tsv
@@ -148,7 +136,6 @@ discourse evaluate gold a-parser=parser
 discourse evaluate gold a-parser=parser --table details
 discourse evaluate gold a-parser=parser b=parser --table differences --n-resamples 20
 discourse show gold/one.spans
-discourse published
 parallelism stats one
 parallelism stats one --table pairs
 parallelism split one --share training=.5 --share test=.5 --table documents
@@ -157,8 +144,6 @@ parallelism ranks --table pairs
 parallelism score one two
 parallelism score one two --table parallelisms
 parallelism score one two --table cases
-parallelism agreement one two --n-resamples 20
-parallelism transitions one
 doctor
 """.strip().splitlines()
 

@@ -19,7 +19,6 @@ def test_errors_of_files_and_numbers_say_what_to_do(langdiff, tmp_path):
     ld.simulate(60, 4, seed=1).surprisals.save(table)
     for arguments, told in (
         (["fit", tmp_path / "latin.csv"], "it is not UTF-8 (the byte 0xfc at 8). Save it as UTF-8"),
-        (["short-form", table, "--n-items", "60"], "--n-items 60: must be from 2 to 59."),
         (["fit", table, "--out", table / "x" / "fit.json"], f"({table} is a file, not a folder)."),
     ):
         done = langdiff(*arguments)
@@ -48,7 +47,7 @@ def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
     assert "--size-formula needs a table with --intent-info" in done.err
     done = langdiff("fit", tmp_path / "s.csv", "--model", "3", "--laplace-scale", "-1")
     assert "--laplace-scale must be a positive number, got -1.0." in done.err
-    done = langdiff("cross-validate", tmp_path / "s.csv", "--model", "2", "--model", "2")
+    done = langdiff("compare-models", tmp_path / "s.csv", "--n-folds", "2", "--model", "2", "--model", "2")
     assert "--model must be named once each, and at least one; twice: '2'." in done.err
 
 
@@ -73,13 +72,14 @@ def test_brackets_in_help_are_shown():
     assert [text for text in texts if re.search(r"(?<!\\)\[[a-z]", text)] == []
 
 
-@pytest.mark.parametrize("command", ["fit", "cross-validate", "translationese"])
+@pytest.mark.parametrize("command", ["fit", "compare-models", "translationese"])
 def test_clusters_that_no_table_has_are_told_without_python(langdiff, tmp_path, command):
     ld.simulate(60, 4, seed=1).surprisals.save(tmp_path / "s.csv")
     (tmp_path / "origins.csv").write_text(
         "intent,original_language\n" + "".join(f"{i},e{i % 2}\n" for i in range(1, 61))
     )
-    second = [tmp_path / "origins.csv", "--min-native", "1"] if command == "translationese" else []
+    second = ["--n-folds", "4"] if command == "compare-models" else []
+    second = [tmp_path / "origins.csv", "--min-native", "1"] if command == "translationese" else second
     done = langdiff(command, tmp_path / "s.csv", *second, "--clusters", "nonsense")
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
     assert "--clusters nonsense: " in done.err

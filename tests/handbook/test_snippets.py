@@ -123,7 +123,6 @@ PREPARED = {
         smaller={
             "seed=0, resume": "seed=0, max_epochs=2, resume",
             "--out trained": "--epochs 2 --out trained",
-            "--out search": "--n-trials 1 --epochs 2 --out search",
         },
         slow=True,
     ),

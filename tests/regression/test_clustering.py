@@ -1,12 +1,16 @@
 """The cluster of every intent."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.clustering import clusters_of, independent_units, name_of_clusters
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.units import first_copies
 
 VERSES = ["40001001", "40001002", "40002001", "41001001"]
 
@@ -209,8 +213,9 @@ def test_other_attributes_are_named_and_not_used():
         ([f"b{b}.{c}.{v}" for b in range(5) for c in range(6) for v in range(3)], ("document", 5)),
         ([f"s{k}" for k in range(15)], ("intent", 15)),
         ([f"sent_{k}" for k in range(15)], ("intent", 15)),  # one prefix
-        ([f"doc{d}_s{s}" for s in range(3) for d in range(5)], ("intent", 15)),  # not contiguous
-        ([f"doc{d}_s{s}" for d in range(5) for s in (1, 3, 2)], ("intent", 15)),  # not increasing
+        ([f"doc{d}_s{s}" for s in (1, 3, 2) for d in range(5)], ("document", 5)),  # in any order
+        ([f"doc{d}_s{s}" for d in range(4) for s in range(3)], ("intent", 12)),  # too few to be told by names
+        ([f"doc{d}_{x}1" for d in range(5) for x in "abc"], ("intent", 15)),  # numbers that are not distinct
         ([f"doc{d}_s1" for d in range(15)], ("intent", 15)),  # a document each
         ([*(f"doc{d}_s{s}" for d in range(5) for s in range(3)), "title"], ("intent", 16)),  # not all
         (list(range(15)), ("intent", 15)),
@@ -219,6 +224,89 @@ def test_other_attributes_are_named_and_not_used():
 def test_documents_are_found_in_names(names, expected):
     found = units(names)
     assert (found.name, found.count) == expected
+
+
+def divided(size, units):
+    return [f"x{k * units // size}" for k in range(size)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"Doc_ID": 12}, ("document", 12, "from the column Doc_ID")),
+        ({"docName": 12}, ("document", 12, "from the column docName")),
+        ({"Book-No": 12}, ("book", 12, "from the column Book-No")),
+        ({"story number": 12}, ("story", 12, "from the column story number")),
+        ({"URL": 12, "Passage.key": 6}, ("passage", 6, "from the column Passage.key")),  # the coarser one
+        ({"talk": 6, "speech_nr": 12}, ("talk", 6, "from the column talk")),
+        ({"link": 7, "article": 12}, ("article", 12, "from the column article")),  # which do not nest: the order
+        ({"text": 59}, ("text", 59, "from the column text")),
+        ({"document": 3, "source": 12}, ("source", 12, "from the column source")),  # three are taken as they are
+    ],
+)
+def test_columns_are_known_in_any_spelling(columns, expected):
+    found = units(range(60), **{name: divided(60, count) for name, count in columns.items()})
+    assert (found.name, found.count, found.source) == expected
+    shuffled = np.random.default_rng(1).permutation(60)
+    again = units(shuffled, **{name: np.array(divided(60, count))[shuffled] for name, count in columns.items()})
+    assert (again.name, again.count, again.source) == expected
+
+
+def test_texts_that_are_mostly_different_are_no_clusters_where_verse_ids_tell_books():
+    assert units(BIBLE, text=["the same", "the same", *map(str, range(70))]).source == "from verse ids"
+
+
+def bits(rows, editions=5, seed=1):
+    rng = np.random.default_rng(seed)
+    return 100 * np.exp(rng.normal(0, 0.6, (rows, 1)) + rng.normal(0, 0.17, (rows, editions)))
+
+
+def n_by_brute_force(values):
+    """Return the number of rows that are no copies: each pair in a slow loop."""
+    z, joined = np.log(values), np.eye(len(values), dtype=bool)
+    for one in range(len(z)):
+        apart = np.abs(z - z[one])
+        common, largest = (~np.isnan(apart)).sum(axis=1), np.nan_to_num(apart).max(axis=1)
+        joined[one] |= ((common >= 3) & (largest <= 1e-9)) | ((common >= 4) & (largest <= 0.005))
+    return connected_components(joined)[0]
+
+
+@pytest.mark.parametrize("near", [0.0, 0.002])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_copies_are_one_unit_in_any_order_and_with_holes(near, missing):
+    rng = np.random.default_rng(2)
+    values = np.tile(bits(100, 7), (3, 1)) * np.exp(rng.uniform(-near, near, (300, 7)))
+    values[rng.random(values.shape) < missing] = np.nan
+    place = rng.permutation(300)
+    first = first_copies(values[place])
+    truth, found = place % 100, place[first] % 100
+    assert (truth == found).all()  # only copies are joined
+    assert len(np.unique(first)) == n_by_brute_force(values[place])
+    names = pd.Index([f"s{k}" for k in place])
+    units = independent_units(names, None, bits=values[place])
+    assert (units.kind, units.noun) == ("copies", "texts")
+    assert re.search(r"intents stand (2 to )?3 times \(s\d+, s\d+, …\): one unit each\.", units.notes[0])
+
+
+def test_copies_need_three_equal_cells_and_differ_from_rows_that_are_near_by_chance():
+    two = np.tile(bits(50, 2), (2, 1))
+    assert (first_copies(two) == np.arange(100)).all()
+    precise = 100 * np.exp(np.random.default_rng(3).normal(0, 0.01, (400, 4)))  # pairs are near here and there
+    assert (first_copies(precise) == np.arange(400)).all()
+
+
+def test_units_that_share_copies_are_joined_unless_that_joins_half():
+    labels = pd.Series(np.repeat(list("abcdefgh"), 6), [f"s{k}" for k in range(48)], name="document")
+    values = bits(48)
+    values[6] = values[0]  # of a and b
+    info = labels.to_frame()
+    found = independent_units(info.index, info, bits=values)
+    assert found.count == found.labels.nunique() == 7
+    assert found.notes[0] == "1 intent stands 2 times (s0): documents that share them are one unit."
+    values[6::6] = values[0]  # of all
+    found = independent_units(info.index, info, bits=values)
+    assert found.count == 8
+    assert "that stay apart" in found.notes[0]
 
 
 def test_clusters_that_cannot_be_spared_are_left_for_finer_ones():

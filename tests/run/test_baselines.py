@@ -1,7 +1,5 @@
 """The baselines of a run: what is measured, kept, shown and warned about."""
 
-import json
-
 import pandas as pd
 import pytest
 
@@ -81,13 +79,6 @@ def test_an_interrupted_run_keeps_those_that_were_measured(tmp_path, monkeypatch
     run_experiment(experiment(models=["kneser-ney-3"], baselines=True), tmp_path / "run", progress=False)
     assert measured == [first, second, second]
     assert set(verify_run(tmp_path / "run")["state"]) == {"whole"}
-
-
-@pytest.mark.filterwarnings("always")
-def test_the_command_shows_them(run, langdiff):
-    result = langdiff("baselines", run.directory, "--json")
-    assert [row["edition"] for row in json.loads(result.out)] == list(run.baselines.index)
-    assert "char-tiny: 2 of 2 edition(s)" in result.err
 
 
 def test_a_run_may_do_without(tmp_path):

@@ -24,7 +24,7 @@ def test_commands_name_it(langdiff, corpus, command):
     say = [*command, corpus, "--format", "moses", "--on-error", "skip"]
     done = langdiff(*say)
     assert done.code == 0, done.err
-    assert f"Left out as faulty: {NAMED}\n" in done.out
+    assert f"Left out, repaired or doubted: {NAMED}\n" in done.out
     for name, why in {"fra": "more than 1,000 faults", "swe": "UTF-16", "nld": "has 1,099 lines"}.items():
         assert f"\n  {corpus}/{name}.txt: {why}" in done.out
     assert "ita, 1 text (7): line 7: a NUL byte" in done.out
@@ -69,7 +69,7 @@ baselines = false
     assert run.left_out["why"].tolist() == [row["why"] for row in manifest["left_out"]]
     page = run.report.read_text(encoding="utf-8")
     lead = re.search(r'<p class="lead">(.*?)</p>', page, re.DOTALL)[1]
-    assert f"left out because files are faulty: {NAMED}" in lead
+    assert f"left out, repaired or doubted: {NAMED}" in lead
     section = html.unescape(page[page.index('id="left-out"') : page.index('id="made"')])
     for row in manifest["left_out"]:
         assert row["edition"] in section

@@ -344,7 +344,7 @@ def test_what_is_skipped_is_in_the_manifest_and_in_the_report(tmp_path):
     assert again.left_out[["edition", "level"]].to_numpy().tolist() == [["xyz-whole", "file"], ["free-order", "text"]]
     assert "What was left out" in report
     lead = report[report.index('<p class="lead">') :]
-    assert "left out because files are faulty: xyz-whole (file); free-order (1 text)" in lead[: lead.index("</p>")]
+    assert "left out, repaired or doubted: xyz-whole (file); free-order (1 text)" in lead[: lead.index("</p>")]
     assert "expected BBCCCVVV&lt;TAB&gt;text" in report
 
 

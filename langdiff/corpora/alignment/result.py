@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
+from langdiff.base.suspicion import LEFT_OUT_COLUMNS
 from langdiff.corpora.alignment.lengths import NOTED, WARNED
 from langdiff.corpora.versifications import BOOKS
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.text_sources import LEFT_OUT_COLUMNS
 
 _VERSE = re.compile(r"[0-9]{8}")
 _NAMES = (

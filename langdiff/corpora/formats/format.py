@@ -33,7 +33,7 @@ class Reading:
     ----------
     path, edition_info, edition_columns, editions, nfc, decode_errors, on_error
         See `langdiff.read_multitext`.
-    ranges, markers, vref, original_language, columns, split, progress
+    ranges, markers, vref, original_language, columns, split, progress, trust
         See `langdiff.read_multitext`.
     faults : Faults
         What is wrong with the files; readers add to it, and leave out what is faulty.
@@ -58,11 +58,12 @@ class Reading:
     columns: Mapping[str, str] | None = None
     split: str | None = None
     progress: bool | None = None
+    trust: Iterable[str] = ()
     faults: Faults = field(init=False)
 
     def __post_init__(self) -> None:
         """Check the choices among fixed values."""
-        object.__setattr__(self, "faults", Faults(self.on_error))
+        object.__setattr__(self, "faults", Faults(self.on_error, self.trust))
         for name, known in (("decode_errors", ("strict", "replace")), ("ranges", ("missing", "merge"))):
             if (given := getattr(self, name)) not in known:
                 raise ConfigError(f"{name} must be {known[0]!r} or {known[1]!r}, got {given!r}.")
@@ -116,7 +117,8 @@ class Reading:
     @property
     def how(self) -> dict[str, Any]:
         """Options common to every `FormatText`."""
-        return {"nfc": self.nfc, "decode_errors": self.decode_errors, "on_error": self.on_error}
+        same = {"nfc": self.nfc, "decode_errors": self.decode_errors, "on_error": self.on_error}
+        return same | {"trust": self.faults.doubts.trust}
 
     def describe(
         self, files: Mapping[str, File], known: pd.DataFrame, headers: Mapping[str, Mapping[str, str]]
@@ -133,6 +135,8 @@ class Reading:
             For each edition, column to value, from the header of its file.
         """
         info = edition_info_of(files, known, headers)
+        if self.faults.doubts.trust:
+            info = info.assign(trust=" ".join(self.faults.doubts.trust))
         sources = [source_of(file) for file in files.values()]
         if any(sources):  # files elsewhere, of which there is a copy in the cache
             info = info.assign(sha256=[np.nan if source is None else source[1] for source in sources])
@@ -154,11 +158,14 @@ class FormatText(ABC):
         Whether bytes that are not UTF-8 are a fault or become U+FFFD.
     on_error : {"raise", "skip"}
         Whether faults are an error, or what is faulty is left out; the catalogue lists it.
+    trust : tuple of str
+        Kinds of doubts that are not raised.
     """
 
     nfc: bool = field(default=True, kw_only=True)
     decode_errors: str = field(default="strict", kw_only=True)
     on_error: OnError = field(default="raise", kw_only=True)
+    trust: tuple[str, ...] = field(default=(), kw_only=True)
 
     @abstractmethod
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
@@ -182,7 +189,7 @@ class FormatText(ABC):
 
     def read(self) -> pd.Series:
         """Return the texts present, indexed by intent."""
-        faults = Faults(self.on_error)
+        faults = Faults(self.on_error, self.trust)
         texts = dict(self.texts(faults))
         faults.refuse()
         if self.nfc:

@@ -141,6 +141,7 @@ def read_multitext(
     columns: Mapping[str, str] | None = None,
     split: str | None = None,
     progress: bool | None = None,
+    trust: Sequence[str] = (),
 ) -> Multitext:
     r"""Catalogue a multitext in any supported format; texts are read from their files on demand.
 
@@ -208,6 +209,10 @@ def read_multitext(
         For ``"jsonl"`` and ``"parquet"``: which files to read (``"dev"``) where a folder has those of several splits.
     progress : bool, optional
         Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
+    trust : sequence of str
+        Kinds of doubts (``"markup"``, …) that are not raised, because the texts are so on purpose. Other texts that
+        look faulty are refused, repaired or named in ``left_out``: its levels ``repaired`` and ``doubted`` say that the
+        texts are there.
 
     Returns
     -------
@@ -294,6 +299,7 @@ def read_multitext(
         columns=columns,
         split=split,
         progress=progress,
+        trust=trust,
     )
     return reading.faults.applied(found.catalogue(reading))
 

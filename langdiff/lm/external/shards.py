@@ -16,7 +16,7 @@ import pandas as pd
 
 from langdiff.base.checksums import is_whole, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
-from langdiff.base.io import parse_json, write_json
+from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.provenance import Provenance
@@ -111,7 +111,7 @@ def file_of(key: str) -> str:
 def read_scores(path: Path, key: str) -> dict[str, Any] | None:
     """Return the content of a file of scores; None if it is missing, damaged, or of another job."""
     try:
-        document = parse_json(path.read_text(encoding="utf-8"))
+        document = parse_json(read_bytes(path))
     except (OSError, ValueError):
         return None
     whole = isinstance(document, dict) and "sha256" in document and is_whole(document)

@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pandas as pd
 
 from langdiff.base.checksums import CHECKSUMS, Checksums, read_checksums, write_checksums
-from langdiff.base.io import LOCK, as_path, atomic_path, parse_json, remove, write_json
+from langdiff.base.io import LOCK, as_path, atomic_path, parse_json, read_bytes, remove, write_json
 from langdiff.errors import DataError
-from langdiff.lm.lstm.resume import is_state
+from langdiff.lm.checkpoint import is_state
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import sizes_of
 
@@ -80,7 +80,7 @@ def folder_name(name: str) -> str:
 
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file."""
-    return parse_json(path.read_text(encoding="utf-8"))
+    return parse_json(read_bytes(path))
 
 
 def record_files(folder: Path) -> Checksums:
@@ -177,7 +177,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     DataError
         If another line is damaged; the message names it.
     """
-    return _epochs(path.read_bytes(), path) if path.is_file() else []
+    return _epochs(read_bytes(path), path) if path.is_file() else []
 
 
 def _epochs(content: bytes, path: Path) -> list[dict[str, Any]]:
@@ -204,7 +204,7 @@ def read_job_log(folder: Path) -> pd.DataFrame:
         logged = kept.read(LOG) if LOG in kept.files else b""  # not every kind of model has epochs to tell of
         key, epochs = kept.read(KEY), _epochs(logged, folder / LOG)
     else:
-        key, epochs = (folder / KEY).read_bytes(), read_log(folder / LOG)
+        key, epochs = read_bytes(folder / KEY), read_log(folder / LOG)
     try:
         known = parse_json(key)
         model = {"edition": known["edition"], "lm": known["recipe"]["name"], "seed": known["seed"]}

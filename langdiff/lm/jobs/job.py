@@ -18,7 +18,7 @@ from langdiff.base.io import locked, write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError, option
 from langdiff.lm.automatic import Automatic
-from langdiff.lm.checkpoint import read_recipe
+from langdiff.lm.checkpoint import read_recipe, remove_states
 from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
     COMPUTE,
@@ -44,7 +44,6 @@ from langdiff.lm.language_model import (
     TrainingPlan,
     report_nothing,
 )
-from langdiff.lm.lstm.resume import remove_states
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet

@@ -7,8 +7,7 @@ into place when it is whole. The last two are kept, so that if one is damaged th
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,9 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from langdiff import __version__
-from langdiff.base.io import atomic_path, parse_json
+from langdiff.base.io import atomic_path, parse_json, read_bytes
 from langdiff.errors import CheckpointError
+from langdiff.lm.checkpoint import STATE, remove_all, states
 from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.units.characters import Ids
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _KEPT = 2
-_ENDING = ".safetensors"
 _HASH = 16  # hexadecimal digits in the name
 
 
@@ -99,7 +98,7 @@ class StateFolder:
         """Return the last intact state; None if training begins anew."""
         if self.directory is None:
             return None
-        found = _states(self.directory)
+        found = states(self.directory)
         damaged = []
         for path in reversed(found):
             try:
@@ -112,11 +111,11 @@ class StateFolder:
                 logger.info("%s: of other texts, or another recipe, seed, device or version; training anew", path)
                 break
             self._kept = [path]
-            _remove(damaged)
+            remove_all(damaged)
             return state
         if damaged:
             logger.warning("%s: no training state is whole; training from the beginning", self.directory)
-        _remove(found)
+        remove_all(found)
         return None
 
     def write(self, state: TrainingState) -> None:
@@ -132,32 +131,11 @@ class StateFolder:
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in state.tensors.items()}
         header = {"key": self.key, "epoch": str(state.epoch), "settings": json.dumps(state.settings)}
         blob = save(tensors, metadata=header)
-        path = self.directory / f"training-{state.epoch:06}-{_hash(blob)}{_ENDING}"
+        path = self.directory / f"training-{state.epoch:06}-{_hash(blob)}{STATE}"
         with atomic_path(path) as temporary:
             temporary.write_bytes(blob)
         self._kept = [*self._kept, path][-_KEPT:]
-        _remove(other for other in _states(self.directory) if other not in self._kept)
-
-
-def remove_states(directory: Path) -> None:
-    """Remove the states of a finished training, and incomplete files of interrupted writes."""
-    _remove([*_states(directory), *directory.glob(f".training-*{_ENDING}.*.part")])
-
-
-def is_state(path: Path) -> bool:
-    """Return whether a file is a state of a training."""
-    return path.match(f"training-*{_ENDING}")
-
-
-def _states(directory: Path) -> list[Path]:
-    """Return the states in a folder, the last epoch last."""
-    return sorted(directory.glob(f"training-*{_ENDING}"))
-
-
-def _remove(paths: Iterable[Path]) -> None:
-    for path in paths:
-        with suppress(OSError):  # a stale file takes room, no more
-            path.unlink()
+        remove_all(other for other in states(self.directory) if other not in self._kept)
 
 
 def _hash(blob: bytes) -> str:
@@ -173,8 +151,8 @@ def _read(path: Path) -> tuple[TrainingState, str]:
         If the file cannot be read or is not what was written.
     """
     try:
-        blob = path.read_bytes()
-        if path.name != f"{path.name.rpartition('-')[0]}-{_hash(blob)}{_ENDING}":
+        blob = read_bytes(path)
+        if path.name != f"{path.name.rpartition('-')[0]}-{_hash(blob)}{STATE}":
             raise ValueError(f"damaged or truncated, {len(blob):,} bytes")
         size = int.from_bytes(blob[:8], "little")  # of the header, which is JSON
         header = parse_json(blob[8 : 8 + size])["__metadata__"]

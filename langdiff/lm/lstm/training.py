@@ -15,13 +15,14 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError, warn
 from langdiff.lm.automatic import Automatic, chosen_for
+from langdiff.lm.checkpoint import remove_states
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
 from langdiff.lm.lstm.gradients import BF16, training_precision
 from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, WeightAverage
 from langdiff.lm.lstm.model import KIND, LanguageModel, build_network, learn_units
-from langdiff.lm.lstm.resume import StateFolder, remove_states, training_key
+from langdiff.lm.lstm.resume import StateFolder, training_key
 from langdiff.lm.texts import check_texts, naming, prepare_texts
 
 if TYPE_CHECKING:

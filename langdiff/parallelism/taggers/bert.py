@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from langdiff.base.io import parse_json, read_lines
+from langdiff.base.io import parse_json, read_bytes, read_lines
 from langdiff.base.pretrained import load_local
 from langdiff.errors import CheckpointError, MissingExtraError
 from langdiff.parallelism.taggers.inputs import Inputs, blend
@@ -127,7 +127,7 @@ def _lower_case(folder: Path) -> bool:
         path = folder / name
         if path.is_file():
             try:
-                found = parse_json(path.read_bytes())
+                found = parse_json(read_bytes(path))
             except (OSError, ValueError) as error:
                 raise CheckpointError(f"{path}: cannot be read: {error}.") from error
             if isinstance(found, dict) and "do_lower_case" in found:

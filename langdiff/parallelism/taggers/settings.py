@@ -1,6 +1,5 @@
 """Settings of taggers, and the published ones."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from langdiff.base.io import as_path
+from langdiff.base.toml import read_toml
 from langdiff.datasets import bothwell2023
 from langdiff.datasets.bothwell_et_al_2023 import MODELS as PUBLISHED_MODELS
 from langdiff.datasets.bothwell_et_al_2023 import Bothwell2023
@@ -227,12 +226,7 @@ def read_settings(path: str | Path) -> TaggerSettings:
     Traceback (most recent call last):
     langdiff.errors.ConfigError: settings of a tagger: learning_rate: Field required.
     """
-    path = as_path(path)
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as TOML: {getattr(error, 'strerror', None) or error}.") from error
-    return make_settings(**values)
+    return make_settings(**read_toml(path))
 
 
 def published_settings(key: str) -> TaggerSettings:

@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, option, warn
-from langdiff.regression.audit import nested
 from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import AnyClusters, OneClustering, one_clustering
 from langdiff.regression.fitting.fit import fit
@@ -23,6 +22,7 @@ from langdiff.regression.table import as_surprisals
 from langdiff.tables.effects import Effects
 from langdiff.tables.intent_info import label_intents
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.units import nested
 
 AT_A_TIME = 100  # permutations
 
@@ -73,10 +73,14 @@ class FoldComparison(Result):
         """
         fitted, editions = self.overall.effects, len(self.by_fold)
         of_models = self.model_sd**2 / self.by_fold.shape[1] * (np.eye(editions) - 1 / editions)
-        return replace(
-            fitted,
-            covariance=fitted.covariance + of_models,
-            reference=None if fitted.reference is None else fitted.reference + of_models,
+        freedom, reference = fitted.degrees_of_freedom, fitted.reference
+        return Effects.from_covariance(
+            fitted.estimate,
+            fitted.covariance + of_models,
+            freedom,
+            shape=None if reference is None or isinstance(freedom, float) else reference + of_models,
+            scale=fitted.scale,
+            converged=fitted.converged,
             title=f"{fitted.title}, errors of models too",
             signature=f"{fitted.signature}|fold-models:{self.by_fold.shape[1]}",
         )

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option, warn
-from langdiff.regression.audit import Audit, IndependentUnits, MissingCells, NoiseTest, OrderTest
+from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
 from langdiff.regression.clustering import AnyClusters, independent_units
 from langdiff.regression.design import Design
 from langdiff.regression.fitting.errors import BLOCK, FEWEST_INTENTS
@@ -29,6 +29,7 @@ from langdiff.regression.kernel.residual_tests import (
 )
 from langdiff.regression.records import IntentsCompared
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.units import IndependentUnits
 
 BLOCKS = 10  # of neighbouring rows, where these are alike
 FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language
@@ -48,7 +49,7 @@ class Residuals(NamedTuple):
 def find_units(table: Surprisals, design: Design, z: Floats, clusters: AnyClusters | None) -> IndependentUnits:
     """Return what is independent in a table, by default such that editions stay connected without any unit."""
     usable = partial(_can_be_spared, design, z)
-    return independent_units(table.intents, table.intent_info, clusters, usable=usable)
+    return independent_units(table.intents, table.intent_info, clusters, bits=table.bits.to_numpy(), usable=usable)
 
 
 def _can_be_spared(design: Design, z: Floats, labels: pd.Series) -> bool:
@@ -76,18 +77,23 @@ def find_order(
 
     The test is made where each intent is a unit by default, and sizes are fixed.
     """
-    rows = residuals.within
-    if units.kind != "intents" or units.source or fitting.settings.random is not None or len(rows) < FEWEST_INTENTS:
+    rows, intents = residuals.within, fitting.table.intents
+    of_intents = units.kind == "copies" or (units.kind == "intents" and not units.source)
+    if not of_intents or fitting.settings.random is not None or len(rows) < FEWEST_INTENTS:
         return units, None
+    first = np.arange(len(intents))
+    if units.columns:
+        codes = pd.factorize(units.columns[0])[0]
+        first = np.unique(codes, return_index=True)[1][codes]
     if fitting.table.columns is not None:  # translations are those of all systems
         if fitting.table.columns["language"].nunique() < 2:
             return units, None
         rows = _means_by(rows, residuals.observed, _codes(fitting.table.columns["language"]))
-    test = likeness_of_neighbours(rows / np.sqrt(residuals.variance)[:, None])
+    new = (first == np.arange(len(first)))[fitting.used]  # of copies, the first
+    test = likeness_of_neighbours((rows / np.sqrt(residuals.variance)[:, None])[new])
     order = OrderTest(statistic=test.statistic, p_value=test.p_value)
     if not order.alike:
         return units, order
-    intents = fitting.table.intents
     labels = pd.Series(BLOCKS * np.arange(len(intents)) // len(intents) + 1, intents, name=BLOCK)
     if not _can_be_spared(fitting.design, fitting.z, labels):
         lacking = "Blocks of rows are not the units, as without one some editions could not be compared."

@@ -13,7 +13,7 @@ from langdiff import __version__
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
-from langdiff.regression.audit import Audit, IndependentUnits, NoiseTest
+from langdiff.regression.audit import Audit, NoiseTest
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, strata_of
 from langdiff.regression.design import Design, Groups, identify_design, make_design
 from langdiff.regression.fitting.audit import (
@@ -41,6 +41,7 @@ from langdiff.regression.variants import Model, find_variant, names_with, own_va
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.units import IndependentUnits
 
 Intents = Literal["fixed", "random"]
 
@@ -243,7 +244,8 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
         warn_of_missing(missing)
     audit = conclude(fitting, uncertainty, replace(units, strata=stratum), order, noise, missing)
     found = _label(fitting, uncertainty, audit, compared)
-    return replace(found, influence=kept_influences(sample, uncertainty), edition_info=fitting.table.edition_info)
+    influence = kept_influences(sample, uncertainty, units.source)
+    return replace(found, influence=influence, edition_info=fitting.table.edition_info)
 
 
 def _stratum(fitting: Fitting, units: IndependentUnits) -> pd.Series | None:
@@ -420,8 +422,6 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         signature=_signature(fitting, uncertainty, audit.clusters, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
         reference=None if uncertainty.reference is None else _of_units(uncertainty.reference, units),
-        factor=uncertainty.factor,
-        column_freedom=None if uncertainty.own_freedom is None else pd.Series(uncertainty.own_freedom, units),
         columns=table.columns if len(units) == len(table.editions) else None,
         compared=compared,
         audit=audit,

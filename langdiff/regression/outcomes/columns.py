@@ -23,7 +23,6 @@ from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.outcomes import Outcomes
 
 Kept = Literal["all", "above chance"]
-CLUSTERS = ("passage", "document", "link", "testlet", "story", "cluster")  # attributes that items of a text share
 LARGE_ERROR = 1.0  # log odds of a level, whose interval is then that of the likelihood ratio
 MOST_LISTED = 10  # columns at chance that a summary lists
 WORTH = 0.5  # difference of the two intervals, log odds, from which on the latter is shown; and error it is tried from
@@ -59,13 +58,6 @@ class Columns(NamedTuple):
     def additive(self) -> bool:
         """Whether levels are sums of effects of languages and systems."""
         return bool(self.structure.additive)
-
-
-def clusters_named(items: pd.DataFrame) -> str | None:
-    """Return the first of the attributes by which items may share a text; None if items have none of them."""
-    return next(
-        (name for name in CLUSTERS if name in items and items[name].nunique() > 1 and items[name].notna().all()), None
-    )
 
 
 def prepare_columns(

@@ -134,8 +134,8 @@ def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
     return column
 
 
-def clusters_of(items: pd.DataFrame, clusters: str | None) -> tuple[Integers, str]:
-    """Return the cluster of each item, shape (I,), and the name of the attribute; each item its own by default.
+def clusters_of(items: pd.DataFrame, clusters: str | pd.Series | None) -> tuple[Integers, str]:
+    """Return the cluster of each item, shape (I,), and its name: an attribute, or labels; by default each is its own.
 
     Raises
     ------
@@ -146,10 +146,13 @@ def clusters_of(items: pd.DataFrame, clusters: str | None) -> tuple[Integers, st
     """
     if clusters is None:
         return np.arange(len(items)), "item"
-    codes, names = pd.factorize(attribute_of(items, clusters, "clusters"))
+    labels = attribute_of(items, clusters, "clusters") if isinstance(clusters, str) else clusters
+    codes, names = pd.factorize(labels)
     if len(names) < 2:
-        raise DataError(f"all items are in one cluster ({clusters} {names[0]!r}), which says nothing of their spread.")
-    return codes.astype(int), clusters
+        raise DataError(
+            f"all items are in one cluster ({labels.name} {names[0]!r}), which says nothing of their spread."
+        )
+    return codes.astype(int), str(labels.name)
 
 
 def _group(items: pd.DataFrame, name: str, known: pd.DataFrame | None) -> tuple[Integers, pd.Index]:

@@ -10,10 +10,11 @@ from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
+from langdiff.regression.clustering import independent_units
 from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.regression.outcomes.chance import Chance, attribute_used
-from langdiff.regression.outcomes.columns import Kept, bounds_of_levels, clusters_named, prepare_columns
+from langdiff.regression.outcomes.columns import Kept, bounds_of_levels, prepare_columns
 from langdiff.regression.outcomes.design import check_estimates, clusters_of, design_items, rows_of
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.inference import (
@@ -43,7 +44,7 @@ class _Options(NamedTuple):
     model: str
     structure: Structure
     errors: OutcomeErrors
-    clusters: str | None
+    clusters: str | pd.Series | None
     n_resamples: int
     seed: int | np.random.Generator
 
@@ -112,8 +113,8 @@ def fit_outcomes(
         at 5 %): all, or only the others, which selects by what is measured. Of a table without languages always the
         others.
     clusters : str, optional
-        Attribute of items that depend on one another, such as ``"document"``; None for none. ``"auto"`` takes the first
-        attribute of ``passage``, ``document``, ``link``, ``testlet``, ``story`` and ``cluster`` that items have.
+        Attribute of items that depend on one another, such as ``"document"``; None for none. ``"auto"`` finds them
+        by attributes such as ``passage``, ``Doc_ID`` or ``book``, or by names of items, as `langdiff.fit` does.
     errors : {"auto", "information", "sandwich", "bootstrap"}
         Source of standard errors: the information; scores of clusters or items (sandwich), chosen by ``"auto"`` if
         there are clusters, languages, or cells of several trials; or samples of whole clusters or items.
@@ -162,9 +163,11 @@ def fit_outcomes(
     >>> fit.difficulties.to_frame()["rank"].to_dict()
     {'nested': 1, 'plain': 2}
     """
+    labels: str | pd.Series | None = clusters
     if isinstance(outcomes, Outcomes) and clusters == "auto":
-        clusters = None if errors == "information" else clusters_named(outcomes.items)
-    options = _check_options(outcomes, model, by, formula, clusters, errors, n_resamples, seed)
+        found_units = independent_units(outcomes.items.index, outcomes.items).labels
+        labels = found_units if isinstance(found_units, pd.Series) and errors != "information" else None
+    options = _check_options(outcomes, model, by, formula, labels, errors, n_resamples, seed)
     found_columns = prepare_columns(
         outcomes, options.structure, chance, additive=additive, columns=columns, interacting=interaction is not None
     )
@@ -202,7 +205,7 @@ def fit_outcomes(
         if design.interacting
         else None,
         compared=compare_likelihoods(
-            rows, found, design, clusters_of(outcomes.items, clusters)[0], outcomes.systems.index
+            rows, found, design, clusters_of(outcomes.items, labels)[0], outcomes.systems.index
         )
         if comparable(rows, structure)
         else None,
@@ -234,7 +237,7 @@ def _check_options(
     model: str | Likelihood,
     by: str | None,
     formula: str | None,
-    clusters: str | None,
+    clusters: str | pd.Series | None,
     errors: OutcomeErrors,
     n_resamples: int,
     seed: int | np.random.Generator,
@@ -362,7 +365,9 @@ def _signature(
 ) -> str:
     grouping = used["interaction"] or used["by"]
     constant = options.structure.likelihood.constant
-    attributes = [name for name in (grouping, options.clusters, constant) if name is not None]
+    named = options.clusters if isinstance(options.clusters, str) else None
+    attributes = [name for name in (grouping, named, constant) if name is not None]
+    found = [] if named or options.clusters is None else [clusters_of(outcomes.items, options.clusters)[0]]
     kind = "robust" if record.kind == "sandwich" else record.kind  # the word of signatures since 0.1.0
     errors = kind if record.clusters == "item" else f"{kind}({record.clusters})"
     parts: dict[str, object] = {
@@ -376,7 +381,7 @@ def _signature(
         "resamples": record.n_resamples or None,
         "seed": record.seed or None,
         "unlinked": allow_unlinked,
-        "outcomes": short_hash(outcomes.successes, outcomes.trials, outcomes.items[attributes]),
+        "outcomes": short_hash(outcomes.successes, outcomes.trials, outcomes.items[attributes], *found),
         "version": __version__,
     }
     return join_signature(parts)

@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.cells import unguarded
 from langdiff.base.checksums import is_whole, seal
-from langdiff.base.io import parse_json, write_json
+from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.progress import progress_bar
 from langdiff.base.signature import full_hash
@@ -144,7 +144,7 @@ def baselines_of(parts: Parts | Folds, editions: Sequence[str], directory: Path,
 def _kept(path: Path) -> dict[str, Any]:
     """Return the stored baselines if the file is undamaged."""
     try:
-        document = parse_json(path.read_bytes())
+        document = parse_json(read_bytes(path))
         if isinstance(document, dict) and is_whole(document):
             return dict(document["editions"])
     except (OSError, ValueError, KeyError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 
 from langdiff.base.cells import unguarded
-from langdiff.base.io import parse_json
+from langdiff.base.io import parse_json, read_bytes
 from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import compare_folds
@@ -71,7 +71,7 @@ class FoldsCompared(Section):
     def read(cls, directory: Path) -> Analysis | None:
         """Read the comparison, whose editions may be numbers."""
         path = directory / TABLE
-        reasons = parse_json((directory / MANIFEST).read_text(encoding="utf-8")).get(NOT_COMPARED, {})
+        reasons = parse_json(read_bytes(directory / MANIFEST)).get(NOT_COMPARED, {})
         if not path.exists():
             return _analysis(None, reasons) if reasons else None
         table = unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False, na_values=[""]))

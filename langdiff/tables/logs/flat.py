@@ -14,12 +14,12 @@ from langdiff.errors import DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.kind import ROLES, About, Asked, Kind, Row, Source, Tokens, column_in_bits, needed
 from langdiff.tables.long_tables import BITS_PER_UNIT, as_bits, numbers_of
+from langdiff.tables.units import unit_of
 
 SCORES = ("bits", "surprisal", "logprob", "log_prob", "log_likelihood", "loglikelihood", "score")
 TEXTS = ("text", "sentence", "stimulus")  # columns that hold the text, by preference
 SIZES = ("eos_bits", "characters", "bytes", "units")
 BOUNDARIES = ("boundary", "boundary_bits")  # of what may be read, the second of what is written
-CLUSTERS = ("passage", "document", "link", "testlet", "story", "cluster", "book", "chapter")
 END = ""  # token that stands for the end of a text
 ROW = "row"  # key of items that are told by the number of their row
 UNSCORED = 0.99  # share of texts whose first token is exactly 0 if a program writes 0 for no score
@@ -164,9 +164,14 @@ def _names(frame: pd.DataFrame, source: Source, asked: Asked) -> dict[str, pd.Se
     return found
 
 
+def shared(name: str) -> bool:
+    """Return whether a column is named after what several items belong to, not after the text or the item itself."""
+    return unit_of(name) is not None and name not in TEXTS and name not in ROLES["item"]
+
+
 def _documents(frame: pd.DataFrame, asked: Asked) -> list[dict[str, Any]]:
     """Return what columns say of items: what they belong to, and the keys asked for."""
-    keys = [name for name in map(str, frame) if name in CLUSTERS or name.startswith(PREFIX) or name in asked.item]
+    keys = [name for name in map(str, frame) if shared(name) or name.startswith(PREFIX) or name in asked.item]
     if not keys:
         return [{}] * len(frame)
     return [

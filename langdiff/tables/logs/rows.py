@@ -1,6 +1,7 @@
 """Rows of all files as one table, with the system and the language of each."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.errors import ConfigError, DataError, listing, option, warn
-from langdiff.tables.logs.files import languages_of, sources_of
+from langdiff.tables.logs.files import languages_of, sources_of, to_fill
 from langdiff.tables.logs.flat import END
 from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source
 from langdiff.tables.long_tables import Unit
@@ -193,8 +194,17 @@ def with_languages(
     of_names = languages_of(
         list(pd.unique(names[missing])), language, facts, tasks=bool(rows.loc[missing, "task"].notna().all())
     )
-    if not of_names and alone and names[missing].nunique() == 1:
-        of_names = {name: str(name) for name in pd.unique(names[missing])}
+    unnamed = pd.unique(names[missing])
+    if not of_names and alone and len(unnamed) == 1:
+        of_names = {unnamed[0]: str(unnamed[0])}
+    if not of_names and len(unnamed) > 1:
+        said = "; ".join(f"{name}: {facts[name]}" for name in unnamed[:5] if name in facts)
+        pattern = f"{commonprefix(list(unnamed))}*"  # noqa: RUF071 what the names begin with, letter by letter
+        raise DataError(
+            f"{len(unnamed)} tasks or files, and neither a field nor their names tell of which languages they are "
+            f"({said}). Say so: {to_fill(unnamed)}; a name may be a pattern: "
+            f"{option('language', {pattern: '…'})}."
+        )
     rows["language"] = rows["language"].where(~missing, names.map(of_names))
     return rows
 

@@ -9,7 +9,7 @@ import pandas as pd
 from langdiff.errors import DataError, listing
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.first_token import Dropped, End, Start, without_ends, without_unscored
-from langdiff.tables.logs.flat import CLUSTERS, END, ROW
+from langdiff.tables.logs.flat import END, ROW, shared
 from langdiff.tables.logs.kind import Tokens
 from langdiff.tables.logs.pairing import LAST, Pairing, Strictness, check_documents, check_pairing, find_key, names_by
 from langdiff.tables.logs.rows import ended, with_languages
@@ -44,12 +44,6 @@ def read_texts(
     """
     facts = {str(name): f"{n:,} texts each" for name, n in rows["task"].fillna(rows["stem"]).value_counts().items()}
     rows = with_languages(rows, language, alone=True, facts=facts)
-    if rows["language"].isna().any():
-        unnamed = pd.unique(rows.loc[rows["language"].isna(), "where"])
-        raise DataError(
-            f"{unnamed[0]}: of which language? Neither the record nor the names of tasks and files tell. Name a key of "
-            "the records (language=…), or give languages by task or file."
-        )
     _check_lengths(rows, counted)
     rows["rate"], rows["target"] = np.nan, None
     rows["item"], found = paired(rows, item, pairing)
@@ -215,7 +209,7 @@ def attributes(rows: pd.DataFrame) -> pd.DataFrame:
     """Return what items belong to, as columns ``intent_NAME``, where all rows of an item say the same."""
     names = list(dict.fromkeys(key for document in rows["document"] for key in document))
     of_programs = bool(rows["kind"].isin(["lm-eval", "inspect", "openai", "vllm"]).any())  # documents tell more
-    wanted = [name for name in names if name in CLUSTERS or not (name in LAST or of_programs)]
+    wanted = [name for name in names if shared(name) or not (name in LAST or of_programs)]
     found = {}
     for name in wanted:
         values = pd.Series([document.get(name) for document in rows["document"]], index=rows.index, dtype=object)

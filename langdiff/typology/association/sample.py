@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from langdiff.base.signature import short_hash
+from langdiff.base.suspicion import Doubts, known_values, report
 from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.tables.effect_sources import Sources, effects_by_source
 from langdiff.typology.association.correlation import MIN_LANGUAGES
@@ -185,7 +186,9 @@ def _predictor_table(
     table = table.drop(columns=beside)
     if table.empty:
         raise DataError("there are no predictors; give a table with at least one column.")
-    clean = {name: _clean(str(name), table[name]) for name in table}
+    doubts = Doubts()
+    clean = {name: _clean(str(name), table[name], doubts) for name in table}
+    report(doubts.judged())
     return pd.DataFrame(clean).rename(columns=str), edition_info
 
 
@@ -203,7 +206,11 @@ def _of_languages(table: pd.DataFrame, editions: pd.Index) -> pd.DataFrame:
     return info.assign(family=table["family"].replace("", None).reindex(names)) if "family" in table else info
 
 
-def _clean(name: str, column: pd.Series) -> pd.Series:
+def _clean(name: str, column: pd.Series, doubts: Doubts) -> pd.Series:
+    if np.iscomplexobj(column):
+        raise DataError(f"predictor {name!r}: its values are complex numbers; give real ones, such as their moduli.")
+    if not is_numeric_dtype(column):
+        column = known_values(doubts, name, column)
     column = column.infer_objects()  # numbers among which None stands for a missing one
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         column = column.astype(float)

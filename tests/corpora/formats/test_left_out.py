@@ -51,10 +51,10 @@ def test_what_is_left_out_is_named_in_python(corpus):
     assert left_out["why"].tolist()[3].startswith("line 7: a NUL byte")
     assert multitext.describe()["left_out"] == 4
     assert multitext.sel(editions=["dan", "deu"]).left_out.equals(left_out)
-    assert "Left out as faulty: fra, swe, nld (files); ita (1 text)" in multitext._repr_html_()
+    assert "Left out, repaired or doubted: fra, swe, nld (files); ita (1 text)" in multitext._repr_html_()
     selection = ld.select(multitext, min_intents=N_LINES)
     not_selected = "Not selected: 1 edition, 1 of them for fewer than 1,100 intents: ita (1,099 intents)"
-    named = f"{not_selected}\nLeft out as faulty: fra, swe, nld (files); ita (1 text)\n"
+    named = f"{not_selected}\nLeft out, repaired or doubted: fra, swe, nld (files); ita (1 text)\n"
     assert named in selection.headline()
     assert named in selection.summary()
 

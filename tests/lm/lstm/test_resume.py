@@ -18,9 +18,10 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.base.io import LOCK
 from langdiff.lm import RECIPES, compute_surprisals, read_language_model, train_language_model
+from langdiff.lm.checkpoint import remove_states
 from langdiff.lm.jobs import job
 from langdiff.lm.lstm import loop
-from langdiff.lm.lstm.resume import StateFolder, TrainingState, remove_states, training_key
+from langdiff.lm.lstm.resume import StateFolder, TrainingState, training_key
 from tests.lm.conftest import make_parts, read_job_states, verses
 
 KILLS = 20  # and more

@@ -1,0 +1,108 @@
+"""Faults that users reported and public files have, each in a folder: read right, refused, or named.
+
+A folder ``NN-name`` has small inputs of own wording and ``case.toml``:
+
+* ``kind``: what is wrong, in a few words; ``source``: a public report;
+* ``reader``: dotted name below ``langdiff``; ``path``: what is read, below the folder; ``options``: of the reader;
+* ``right``: ``refused = "words of the message"``, ``named = "words of a warning or of left_out"``, or ``value = …`` as
+  ``show`` (one of `SHOWN`) shows it; several of them must all hold;
+* ``records``: kinds of `langdiff.base.suspicion` without which the case fails.
+"""
+
+import tomllib
+import warnings
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import langdiff as ld
+from langdiff.base.suspicion import SUSPICIONS, Suspicion
+from langdiff.errors import ConfigError, LangdiffError, LangdiffWarning
+
+HERE = Path(__file__).parent
+CASES = {path.parent.name: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob("*/case.toml"))}
+MOST_BYTES = 40_000
+
+SHOWN = {  # what is read, in the form in which a case has its right value
+    "texts": lambda read: {name: column.dropna().tolist() for name, column in read.to_frame().items()},
+    "trees": lambda read: {name: [f"{a}-{b} {c} {d}" for a, b, c, d in tree.nodes] for name, tree in read.items()},
+    "values": lambda read: {name: own["label"].tolist() for name, own in read.values.groupby("feature")},
+    "names": lambda read: {"names": sorted(read.places)},
+    "parallelisms": lambda read: {
+        name: [" | ".join(" ".join(one.tokens[slice(*span)]) for span in found.branches) for found in one.parallelisms]
+        for name, one in read.items()
+    },
+    "languages": lambda read: read.edition_info["language"].to_dict(),
+}
+
+
+def read(name: str) -> tuple[object, str, str]:
+    """Return what the reader of a case returns, the error, and what warnings and `left_out` say."""
+    case = CASES[name]
+    reader = reduce(getattr, case["reader"].split("."), ld)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = reader(HERE / name / case.get("path", ""), **case.get("options", {}))
+        except LangdiffError as error:
+            return None, str(error), ""
+    said = [str(one.message) for one in caught if issubclass(one.category, LangdiffWarning)]
+    if isinstance(table := getattr(found, "left_out", None), pd.DataFrame):
+        said += [" ".join(map(str, row)) for row in table.to_numpy()]
+    return found, "", "\n".join(said)
+
+
+def is_right(name: str) -> bool:
+    """Return whether a case is read as it says."""
+    case = CASES[name]
+    found, error, said = read(name)
+    right: dict[str, Any] = case["right"]
+    if not right or (error and "refused" not in right):
+        return False
+    holds = {
+        "refused": lambda words: words in error,
+        "named": lambda words: words in said,
+        "value": lambda value: error == "" and SHOWN[case["show"]](found) == value,
+    }
+    return all(holds[way](value) for way, value in right.items())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_read_right_or_refused_or_named(name: str) -> None:
+    found, error, said = read(name)
+    assert is_right(name), error or said or SHOWN[CASES[name].get("show", "texts")](found)
+
+
+@pytest.mark.parametrize(("name", "record"), [(name, one) for name, c in CASES.items() for one in c.get("records", [])])
+def test_a_case_fails_without_its_record(name: str, record: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(SUSPICIONS, record)
+    assert not is_right(name)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_small_and_has_a_source(name: str) -> None:
+    assert sum(path.stat().st_size for path in (HERE / name).rglob("*") if path.is_file()) <= MOST_BYTES
+    assert {"kind", "source", "reader", "right"} <= CASES[name].keys()
+
+
+@pytest.mark.parametrize("kind", SUSPICIONS.values(), ids=SUSPICIONS)
+def test_a_record_has_a_case_that_fails_without_it(kind: Suspicion) -> None:
+    assert kind.name in CASES[kind.case]["records"]
+    assert kind.source
+    assert kind.sentence.format(n=1, seen=1, where="", example="")
+    kind.remedy.format(where="", trust="", skip="", item="")
+
+
+@pytest.mark.parametrize("wrong", [{"action": "ignore"}, {"share": 1.0}, {"share": -0.1}, {"case": ""}, {"least": 0}])
+def test_a_wrong_record_is_refused(wrong: dict[str, Any]) -> None:
+    right = dict.fromkeys(("name", "of", "sentence", "remedy", "source", "case"), "x")
+    with pytest.raises(ConfigError):
+        Suspicion(**right | {"least": 1, "share": 0.1, "action": "name"} | wrong)  # type: ignore[arg-type]
+
+
+def test_trust_names_known_kinds_only() -> None:
+    with pytest.raises(ConfigError, match="the kinds of doubts are"):
+        ld.read_frame(pd.DataFrame({"eng": ["a"]}), trust=["nothing"])
