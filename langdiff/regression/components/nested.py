@@ -22,7 +22,9 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError
 
 STILL = 1e-8  # movement of the components, as a share of their sum, at which the search ends
+ROUGHLY = 1e-5  # the same of replicates
 STEPS = 200
+MOST_SEARCHED = 100  # languages without each of which the components are searched
 SINGULAR = 1e-13  # eigenvalue of F, as a share of the largest, below which it is rounding
 RATIOS = -0.95, 0.0  # of a step to the one before, between which steps that go to and fro are made shorter
 DOWN = 1e-10  # fall of the likelihood, as a share of it, that is rounding
@@ -150,6 +152,53 @@ class Nested:
             if not len(moving):
                 break
         return Restricted(np.where((moved <= still)[:, None], tried, variances), unconstrained, information, moved)
+
+    def without_each(self, variances: Floats) -> Floats:
+        """Return the components without each language, (L, K), to convergence or, of many languages, by one step."""
+        if self.count <= MOST_SEARCHED:
+            return self.fit(~np.eye(self.count, dtype=bool), variances, ROUGHLY).variances
+        totals = [sum(part.sum(axis=0) for part in parts) for parts in zip(*self._statistics(variances), strict=True)]
+        found = np.empty((self.count, self.n_parts))
+        for stack, own in zip(self._stacks, self._statistics(variances), strict=True):
+            normal, right, along, moved, crossed, products, squares = (
+                total - part for total, part in zip(totals, own, strict=True)
+            )
+            spread = np.linalg.pinv(normal, hermitian=True)
+            beta = (spread @ right[..., None])[..., 0]
+            bent = spread[:, None] @ along
+            products = products - 2 * np.einsum("lijgh,lhg->lij", crossed, spread)
+            products += np.einsum("ligh,ljhg->lij", bent, bent)
+            squares = squares - 2 * np.einsum("lkg,lg->lk", moved, beta)
+            squares += np.einsum("lg,lkgh,lh->lk", beta, along, beta, optimize=True)
+            q = squares[:, :-1] - products[:, :-1, -1]
+            for place, f, right_side in zip(stack.places, products[:, :-1, :-1], q, strict=True):
+                found[place] = _not_negative(f, right_side)
+        return found
+
+    def _statistics(self, variances: Floats) -> Iterator[tuple[Floats, ...]]:
+        """Yield, for each stack, what each language adds to F and q at some components, at any fixed means.
+
+        Shapes: X'V⁻¹X (l, G, G), X'V⁻¹y (l, G), X'V⁻¹KV⁻¹X (l, K + 1, G, G), X'V⁻¹KV⁻¹y (l, K + 1, G),
+        X'V⁻¹KV⁻¹KV⁻¹X (l, K + 1, K + 1, G, G), tr V⁻¹KV⁻¹K (l, K + 1, K + 1), y'V⁻¹KV⁻¹y (l, K + 1).
+        """
+        weights = np.append(variances, 1.0)
+        for stack in self._stacks:
+            v = np.einsum("k,lknm->lnm", weights, stack.parts)
+            v += LEAST * max(float(variances.sum()), self.scale) * np.eye(stack.y.shape[1])
+            inverse = np.linalg.inv(v)
+            carried, of_y = inverse @ stack.design, (inverse @ stack.y[..., None])[..., 0]
+            moved = inverse[:, None] @ stack.parts
+            of_design = stack.parts @ carried[:, None]
+            turned = carried.swapaxes(-1, -2)
+            yield (
+                stack.design.swapaxes(-1, -2) @ carried,
+                np.einsum("lng,ln->lg", carried, stack.y),
+                turned[:, None] @ of_design,
+                np.einsum("lkng,ln->lkg", of_design, of_y),
+                of_design.swapaxes(-1, -2)[:, :, None] @ (inverse[:, None] @ of_design)[:, None],
+                np.einsum("linm,ljmn->lij", moved, moved, optimize=True),
+                np.einsum("ln,lknm,lm->lk", of_y, stack.parts, of_y, optimize=True),
+            )
 
     def _equations(self, variances: Floats, used: Booleans) -> tuple[Floats, Floats, Floats]:
         """Return F, q and the restricted log-likelihood.

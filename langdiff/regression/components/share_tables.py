@@ -341,7 +341,7 @@ def _check_intents(corpus: object, one: str, other: str, tables: Mapping[str, Su
 def _languages(given: Any) -> tuple[dict[str, str], dict[str, str]]:
     """Return the language of each edition, and the family of each language where it is told."""
     if given is None:
-        raise ConfigError(f"give {option('languages')}: the language of each edition, by which corpora are joined.")
+        raise ConfigError(f"give {option('edition_info')}: the language of each edition, by which corpora are joined.")
     if isinstance(given, pd.DataFrame):
         column = next((name for name in ("glottocode", "language") if name in given), None)
         if column is None:

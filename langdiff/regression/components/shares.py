@@ -12,14 +12,13 @@ from scipy.stats import t as student
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
-from langdiff.regression.components.nested import Nested, Restricted
+from langdiff.regression.components.nested import ROUGHLY, Nested, Restricted
 from langdiff.regression.components.share_tables import CORPUS, EDITION, LANGUAGE, REST, Observed, terms_of
 
 CLIPPED = 0.001  # share, and one less a share, of whose logit the jackknife is taken
 LEVEL = 0.95
 FEWEST_CORRELATED = 5
 FEWEST_CORPORA = 4  # that can stand for others
-ROUGHLY = 1e-5  # movement at which replicates end, as a share of the sum of their components
 PERFECT = 1 - 1e-9  # correlation of which arctanh is finite
 Corpora = Literal["fixed", "random"]
 
@@ -108,7 +107,7 @@ def _intervals(model: Nested, whole: Restricted, sets: Booleans, without: Floats
     Shapes: sets (S, K) → (S, K, 3); without (C, K), shares without each corpus, if intervals are about other corpora.
     """
     variances, count = whole.variances[0], model.count
-    each = model.fit(~np.eye(count, dtype=bool), variances, ROUGHLY).variances
+    each = model.without_each(variances)
     covariance = 2 * np.linalg.pinv(whole.information[0], hermitian=True)
     found = np.empty((*sets.shape, 3))
     for place, inside in enumerate(sets):

@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.regression.components import nested, share_tables
+from langdiff.regression.components.shares import told_apart
 
 # 8 languages × 2 corpora × 2 editions; a language's values are of corpus a, then of corpus b
 EXAMPLE = """l0 -5 -18 -3 -7
@@ -56,8 +58,6 @@ def test_the_small_example(without, variances, unconstrained):
 
 
 def test_known_errors_are_taken_from_the_variance_of_editions():
-    from langdiff.regression.components.nested import Block, Nested
-
     tables, languages, _ = example(LEFT_OUT)
     rows = [(languages[e], c, 100 * np.log(v / 1000)) for c, t in tables.items() for e, v in t.items()]
     blocks = []
@@ -66,9 +66,20 @@ def test_known_errors_are_taken_from_the_variance_of_editions():
         corpus = np.array([row[1] for row in own])
         parts = np.stack([np.ones((len(own), len(own))), corpus[:, None] == corpus, np.eye(len(own))]).astype(float)
         y = np.array([row[2] for row in own])
-        blocks.append(Block(y, (corpus == "b").astype(int), parts, 2 * np.eye(len(own))))
-    found = Nested(blocks, 2).fit()
+        blocks.append(nested.Block(y, (corpus == "b").astype(int), parts, 2 * np.eye(len(own))))
+    found = nested.Nested(blocks, 2).fit()
     assert_allclose(found.variances[0], [36.363296, 4.283327, 13.131252], atol=1e-6)
+
+
+@pytest.mark.parametrize("without", [(), LEFT_OUT])
+def test_one_step_without_each_language_is_the_first_of_the_search(without, monkeypatch):
+    tables, languages, facets = example(without)
+    found = share_tables.observe_editions(tables, languages, facets, None, None)
+    model = nested.Nested(found.blocks(share_tables.terms_of(found.facets, nested=True))[0], 2)
+    variances = model.fit().variances[0]
+    first = model.fit(~np.eye(8, dtype=bool), variances, np.inf).variances
+    monkeypatch.setattr(nested, "MOST_SEARCHED", 0)
+    assert_allclose(model.without_each(variances), first, atol=1e-9 * variances.sum())
 
 
 def made(rng, editions, corpora=3, shares=(0.30, 0.20, 0.50), missing=0.0):
@@ -104,8 +115,6 @@ def test_intervals_hold(count, most, shares, missing):
 
 
 def test_pairs_told_apart_are_those_of_the_formula():
-    from langdiff.regression.components.shares import told_apart
-
     found = [told_apart(27, k, 0.54 / (0.46 / k)) for k in (3, 5, 10, 20)]
     assert_allclose(found, [0.07, 0.15, 0.29, 0.45], atol=0.006)
     assert_allclose([told_apart(27, k, 0.9 / (0.1 / k)) for k in (3, 5, 10, 20)], [0.46, 0.58, 0.69, 0.78], atol=0.006)
