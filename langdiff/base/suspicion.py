@@ -50,6 +50,8 @@ class Suspicion:
         Its folder in ``tests/real_faults``.
     refuse_from : float, optional
         Share from which on a unit is refused although others are only named.
+    missing : {"text", "file"}, optional
+        What is missing where it is refused and faults are skipped; by default a text where one is named.
 
     Raises
     ------
@@ -67,6 +69,7 @@ class Suspicion:
     source: str
     case: str
     refuse_from: float | None = None
+    missing: Literal["text", "file"] | None = None
 
     def __post_init__(self) -> None:
         """Check the record."""
@@ -111,8 +114,8 @@ class Judged(NamedTuple):
 
     @property
     def level(self) -> str:
-        """Level of its row; of refused units, the level of the fault."""
-        return KEPT.get(self.action, "text" if self.intents else "file")
+        """Level of its row: of what is refused, what is missing."""
+        return KEPT.get(self.action, self.suspicion.missing or ("text" if self.intents else "file"))
 
     def fault(self) -> Fault:
         """Return the fault of what cannot be used."""
@@ -152,6 +155,13 @@ class Doubts:
     ------
     ConfigError
         If a kind is unknown.
+
+    Examples
+    --------
+    >>> doubts = Doubts()
+    >>> doubts.see("markup", "eng", 2, 100, example="one <i>two", intent="7")
+    >>> [(one.where, one.level, one.n) for one in doubts.judged()], doubts.judged()
+    ([('eng', 'doubted', 2)], [])
     """
 
     def __init__(self, trust: Iterable[str] = ()) -> None:

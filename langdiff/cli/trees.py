@@ -47,7 +47,9 @@ Tsv = Annotated[bool, typer.Option("--tsv", help="Print tab-separated values ins
 FRACTIONS = dict.fromkeys(["precision", "recall", "f1", "micro", "macro", "span_recall"], "{:.4f}")
 RATIOS = FRACTIONS | dict.fromkeys(["rst-parseval", "parseval"], "{:.4f}") | {"difference": "{:+.4f}"}
 COUNTS = dict.fromkeys(["true_positives", "gold", "predicted"], "{:,}")
-DIFFERENCES = dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}", "p_value": "{:.4f}"}
+DIFFERENCES = dict.fromkeys(["estimate", "low", "high"], "{:+.4f}") | dict.fromkeys(
+    ["std_error", "p", "p_adjusted"], "{:.4f}"
+)
 FILES = list[Path]
 
 
@@ -204,8 +206,6 @@ def evaluate(
         Literal["rst-parseval", "parseval", "both"],
         typer.Option(help="RST-Parseval (all nodes), Parseval on attachment decisions, or both."),
     ] = "both",
-    n_draws: Annotated[int, typer.Option("--n-resamples")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
     outcomes: Annotated[Path | None, typer.Option()] = None,
     as_json: Json = False,
 ) -> None:
@@ -239,8 +239,9 @@ def evaluate(
         typer.echo(f"Outcomes: {outcomes}", err=True)
     match table:
         case "differences":
-            found = result.compare(seed=seed, n_draws=n_draws, **comparing)
-            print_frame(found.to_frame(), f"Differences in F1 ({', '.join(comparing.values())})", DIFFERENCES, as_json)
+            found = result.compare(**comparing)
+            title = f"Differences in F1 ({', '.join(comparing.values())})"
+            print_frame(found.to_frame().reset_index(), title, DIFFERENCES, as_json)
             typer.echo(f"[{found.signature}]", err=True)
             return
         case "similarity":

@@ -7,7 +7,7 @@ import pandas as pd
 
 import langdiff
 from langdiff.base.signature import join_signature, short_hash
-from langdiff.base.types import OnError, check_on_error
+from langdiff.base.types import OnError, check_kind, check_on_error
 from langdiff.discourse.detached import Spans
 from langdiff.discourse.documents import pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents
@@ -267,7 +267,11 @@ class _Preparation:
 
 
 def _given(source: Trees | TreeSource, detached: Detached) -> Trees:
-    return source if isinstance(source, Mapping) else read_documents(source, detached=detached)
+    if not isinstance(source, Mapping):
+        return read_documents(source, detached=detached)
+    for tree in source.values():
+        check_kind(tree, DiscourseTree, "documents are trees by name, as read_discourse reads them")
+    return source
 
 
 def _check(predictions: Mapping[str, Any], binarization: str, spans: str, procedures: Sequence[str]) -> None:

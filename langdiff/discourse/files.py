@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
 from langdiff.base.suspicion import Doubts, report
-from langdiff.base.types import OnError, check_on_error
+from langdiff.base.types import OnError, check_kind, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
 from langdiff.discourse.plain_text import (
     DisReader,
@@ -230,6 +230,7 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     """
     if format not in get_args(DiscourseFormat):
         raise ConfigError(f"{option('format')} is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+    check_kind(trees, Mapping, "trees are given by name of the document, {'rain': …}")
     if odd := [name for name in trees if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     if format != "rs3":

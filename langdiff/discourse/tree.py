@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import pandas as pd
 
 from langdiff.base.result import Result, drawing
+from langdiff.base.types import check_kind
 from langdiff.discourse.nodes import (
     NO_RELATION,
     NUCLEUS,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+WANTED = "a discourse tree is wanted, one of those that read_discourse reads"
 View = Literal["marcu", "binary", "attachments"]
 Binarization = Literal["right", "right_mixed", "left", "none"]
 _LETTERS = {"NS": (NUCLEUS, SATELLITE), "SN": (SATELLITE, NUCLEUS), "NN": (NUCLEUS, NUCLEUS)}
@@ -203,6 +205,7 @@ def binarize(tree: DiscourseTree, mode: Binarization = "right") -> DiscourseTree
     >>> [tuple(node) for node in binarize(tree, "right_mixed").nodes if node not in tree.nodes]
     [(1, 2, 'Nucleus', 'span')]
     """
+    check_kind(tree, DiscourseTree, WANTED)
     if mode not in get_args(Binarization):
         raise ConfigError(f"mode is one of {', '.join(get_args(Binarization))}; got {mode!r}.")
     added: list[Node] = []
@@ -295,6 +298,7 @@ def attachments_of(tree: DiscourseTree) -> tuple[Attachment, ...]:
     1 1 3 SN background
     2 2 3 NN list
     """
+    check_kind(tree, DiscourseTree, WANTED)
     decisions, lost = [], []
     for node, own in zip(tree.nodes, tree.children, strict=True):
         if not own:

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
 from langdiff.base.suspicion import Doubts, report
+from langdiff.base.types import check_kind
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.parallelism.documents import Document, enclosing_first, nesting
 from langdiff.parallelism.running_text import brat_texts, read_brat, read_text_xml, write_text_xml
@@ -160,6 +161,7 @@ def write_parallelisms(
     """
     if format not in get_args(ParallelismFormat):
         raise ConfigError(f"{option('format')} is one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
+    check_kind(documents, Mapping, "documents are given by name, {'1': …}")
     if odd := [name for name in documents if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     texts: dict[str, str] = {}

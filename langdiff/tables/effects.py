@@ -13,9 +13,9 @@ from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale, count_ranks
-from langdiff.tables.influences import Covariance, Draws, Influence, Sampling, joint_test
+from langdiff.tables.influences import Covariance, Draws, Influence, Sampling, Units, joint_test
 from langdiff.tables.pairs import Adjustment, Joint, Pairs, compare_pairs
-from langdiff.tables.rule import ENOUGH, JointTest, falling, t_interval, wilson
+from langdiff.tables.rule import ENOUGH, JointTest, draw_interval, falling, t_interval, wilson
 from langdiff.tables.simultaneous import ROUNDING
 
 Names = str | int | Sequence[str | int]
@@ -163,6 +163,50 @@ class Effects(Result):
         sample = Draws(draws.to_numpy(dtype=float))
         return cls(estimate=draws.mean(), influence=sample, scale=scale or Scale(), title=title, signature=signature)
 
+    @classmethod
+    def of_ratios(
+        cls,
+        top: pd.DataFrame,
+        bottom: pd.DataFrame,
+        units: Units,
+        scale: Scale,
+        *,
+        macro: bool = False,
+        title: str = "",
+        signature: str = "",
+    ) -> Self:
+        """Return ratios of sums over units, ΣX/ΣY, or the means of the ratios of units (`macro`).
+
+        Parameters
+        ----------
+        top, bottom : DataFrame, shape (G, J)
+            X and Y by unit and effect; Y is not negative. Means leave out units in which a Y is 0.
+        units : Units
+            The units.
+        scale, title, signature
+            See `Effects`.
+
+        Examples
+        --------
+        >>> from langdiff.tables.contrasts import shares
+        >>> right, words = pd.DataFrame({"mine": [8, 3, 9]}), pd.DataFrame({"mine": [10, 6, 10]})
+        >>> units, _ = Units.of("document", list("abc"))
+        >>> Effects.of_ratios(right, words, units, shares("recall")).to_frame()[["recall", "low", "high"]].round(2)
+                 recall   low  high
+        edition
+        mine       0.77  0.34  0.96
+        """
+        x, y = top.to_numpy(dtype=float), bottom.to_numpy(dtype=float)
+        if macro:
+            kept = (y > 0).all(axis=1)
+            values, own = x[kept] / y[kept], replace(units, names=units.names[np.flatnonzero(kept)])
+            estimate, influence = values.mean(axis=0), Influence.of_mean(values, own)
+        else:
+            estimate = x.sum(axis=0) / np.maximum(y.sum(axis=0), np.finfo(float).tiny)
+            influence = Influence.of_ratio(x, y, units)
+        known = pd.Series(estimate, top.columns, name=scale.quantity)
+        return cls(estimate=known, influence=influence, scale=scale, title=title, signature=signature)
+
     @cached_property
     def covariance(self) -> pd.DataFrame:
         """Joint sampling covariance of the estimates, shape (J, J). It may be singular; NaN where it is not known."""
@@ -276,7 +320,7 @@ class Effects(Result):
         """Return the ends of 95 % intervals that hold one by one."""
         value, index = self.estimate.to_numpy(dtype=float), self.estimate.index
         if isinstance(self.influence, Draws):
-            low, high = np.quantile(self.influence.values, (0.025, 0.975), axis=0)
+            low, high = draw_interval(self.influence.values)
         else:
             error = self.std_error.to_numpy()
             low, high = t_interval(value, error, np.diag(self._freedom()), ends=self.scale.ends)
@@ -286,6 +330,11 @@ class Effects(Result):
                 ends = wilson(np.clip(value, 0, 1), 1 / (share**2).sum(axis=0))
                 low, high = np.where(same, ends[0], low), np.where(same, ends[1], high)
         return pd.Series(low, index), pd.Series(high, index)
+
+    def warn_of_few(self) -> None:
+        """Warn where there are fewer than ten degrees of freedom."""
+        if isinstance(self.influence, Influence):
+            self.influence.warn_of_few()
 
     def ratio(self, one: str | int, other: str | int) -> Contrast:
         """Compare two positive effects by their ratio, on the logarithmic scale.
@@ -531,6 +580,8 @@ class Effects(Result):
     def _joint(self) -> Joint:
         """Estimates with their joint distribution, as simultaneous inference takes them."""
         covariance = self.covariance.to_numpy(dtype=float)
+        if self.converged and isinstance(self.influence, Influence) and not self.known:
+            raise DataError(f"effects cannot be compared. {self.words}")
         if not self.known:
             raise DataError(
                 "effects cannot be compared together without their joint covariance: a fit that did not converge has "

@@ -36,7 +36,7 @@ from langdiff.tables.rule import (
 
 MOST_BYTES = 20_000_000  # of influences in a file, deflated
 MOST_EXACT = 250_000  # influences that are kept in double precision
-MOST_PAIRED = 200  # estimates up to which each pair has degrees of freedom of its own shares
+MOST_PAIRED = 5e7  # units × pairs up to which each pair has degrees of freedom of its own shares
 MOST_HALVES = 0.5  # share of editions with the same cells from which the hashes of their characters are compared
 PLURALS = (
     "book", "document", "chapter", "intent", "section", "verse", "sentence", "fold", "speaker", "item", "passage",
@@ -182,11 +182,6 @@ class Influence:
     shape : ndarray, shape (P, P), or None
         Covariance of full rank that simultaneous inference draws from.
 
-    Raises
-    ------
-    DataError
-        If an influence or a share is not a finite number.
-
     Examples
     --------
     >>> units = Units("document", pd.Index(list("abc")))
@@ -204,6 +199,8 @@ class Influence:
     shape: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        """Check numbers, and lay them out as they come out of a file, so that sums are the same to the last digit."""
+        object.__setattr__(self, "values", np.ascontiguousarray(self.values, dtype=float))
         for what, part in (("influences", self.values), ("shares of units", self.share)):
             if not np.isfinite(part).all():
                 bad = self.units.names[np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(axis=1))]
@@ -213,20 +210,8 @@ class Influence:
 
     @classmethod
     def of_ratio(cls, top: Floats, bottom: Floats, units: Units, scale: Ends = "identity") -> Self:
-        """Return influences on ratios of sums, R = ΣX/ΣY, or on their logarithms or logits.
-
-        Parameters
-        ----------
-        top : ndarray, shape (G, P)
-            X by unit.
-        bottom : ndarray, shape (G,) or (G, P)
-            Y by unit, not negative.
-        units : Units
-            The units.
-        scale : {"identity", "log", "logit"}
-            Scale of the estimates.
-        """
-        whole = bottom.sum(axis=0)
+        """Return influences on ratios of sums, R = ΣX/ΣY, X of shape (G, P), Y (G,) or (G, P), or on logs or logits."""
+        whole = np.maximum(bottom.sum(axis=0), np.finfo(float).tiny)
         share = bottom / whole
         ratio = top.sum(axis=0) / whole
         wide = share if share.ndim == 2 else share[:, None]
@@ -300,7 +285,7 @@ class Influence:
         count = self.values.shape[1]
         own = self.freedom_along(np.eye(count))
         found = np.minimum(own[:, None], own)
-        if count <= MOST_PAIRED and (self.share.ndim == 2 or self.units.strata is not None):
+        if len(self.share) * count**2 <= MOST_PAIRED and (self.share.ndim == 2 or self.units.strata is not None):
             one, other = np.triu_indices(count, 1)
             weights = np.zeros((len(one), count))
             weights[np.arange(len(one)), one], weights[np.arange(len(one)), other] = 1.0, -1.0
@@ -472,15 +457,7 @@ class Influence:
 
 
 def combine(parts: Sequence[Influence], weights: Sequence[float], name: str = "") -> Influence:
-    """Return influences on a weighted sum of results over units of one kind; one that a result lacks has none there.
-
-    Raises
-    ------
-    ConfigError
-        If units are of different kinds.
-    DataError
-        If a result no longer has its influences.
-    """
+    """Return influences on a weighted sum of results over units of one kind; one that a result lacks has none there."""
     kinds = list(dict.fromkeys(part.units.kind for part in parts))
     if len(kinds) > 1:
         raise ConfigError(
@@ -551,18 +528,9 @@ Sampling = Influence | Covariance | Draws
 
 
 def joint_test(estimate: Floats, sampling: Influence | Covariance, df: int, weights: Floats | None = None) -> JointTest:
-    """Test that estimates of rank `df` are all 0; the rule is that of `langdiff.tables.rule`.
+    """Test that estimates of rank `df` are all 0, by the rule of `langdiff.tables.rule`.
 
-    Parameters
-    ----------
-    estimate : ndarray, shape (P,)
-        Estimates.
-    sampling : Influence or Covariance
-        Where their errors come from.
-    df : int
-        Number of equalities.
-    weights : ndarray, shape (P,), optional
-        Weights in the statistic of sign flips, fixed beforehand, such as numbers of cells; by default all are 1.
+    Weights in the statistic of sign flips are fixed beforehand, such as numbers of cells, never from residuals.
     """
     if isinstance(sampling, Covariance):
         shared = isinstance(sampling.freedom, float)

@@ -32,7 +32,9 @@ TOO_MANY = "are more successes than trials. Give both, or leave the cell empty i
 Roles = tuple[str | Sequence[str] | None, str | Mapping[str, str] | None, str | Mapping[str, str] | None]
 
 
-def read_long_or_wide(path: Path, *, wide: bool, roles: Roles = (None, None, None)) -> pd.DataFrame:
+def read_long_or_wide(
+    path: Path, *, wide: bool, roles: Roles = (None, None, None), verify: bool = True
+) -> pd.DataFrame:
     """Read a long or wide table of outcomes and return it in long form, with successes and trials as numbers.
 
     Parameters
@@ -49,7 +51,7 @@ def read_long_or_wide(path: Path, *, wide: bool, roles: Roles = (None, None, Non
     DataError
         If the file cannot be read as such a table, or a cell is not a count; the message names line and column.
     """
-    frame = read_table_file(path)
+    frame = read_table_file(path, verify=verify)
     if frame.empty:
         raise DataError(f"{path}: no rows below the header. Give one per {'item' if wide else 'item and system'}.")
     return _melted(frame, path) if wide else _checked_long(_with_roles(frame, roles, path), path)
@@ -157,6 +159,7 @@ def read_outcomes(
     repeats: Literal["error", "sum"] = "error",
     pairing: Strictness = "checked",
     name: str | None = None,
+    verify: bool = True,
 ) -> Outcomes:
     r"""Read outcomes of systems on items.
 
@@ -194,6 +197,8 @@ def read_outcomes(
         Whether items of languages that certainly do not go together are an error or a warning.
     name : str, optional
         Name of the table; by default that of the file or folder.
+    verify : bool
+        Refuse a table that is not the one that was saved, as its manifest says, or whose manifest is damaged.
 
     Returns
     -------
@@ -236,7 +241,7 @@ def read_outcomes(
         return logs.outcomes(chance=chance, repeats=repeats, name=name or usual.stem)
     if metric is not None or filter is not None:
         raise ConfigError("metric and filter are for logs of evaluations; a table has one outcome.")
-    frame = read_long_or_wide(table, wide=not _is_long(table), roles=(item, language, system))
+    frame = read_long_or_wide(table, wide=not _is_long(table), roles=(item, language, system), verify=verify)
     return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
 
 

@@ -15,10 +15,11 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import chi2, studentized_range
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
+from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 
 FEW = 10.0  # degrees of freedom below which units are few: the only such threshold
@@ -29,7 +30,7 @@ MANY = 20  # degrees of freedom for each equality, from which F is used
 FEWEST_FLIPPED, ALL_SIGNS = 8, 14  # units; below it Bonferroni, up to it all sign vectors
 MOST_FLIPS, FEWEST_FLIPS, FLIPPED_VALUES = 9_999, 999, 2e8
 BLOCK_VALUES = 4_000_000  # products held in memory at once
-ROUNDING = 1e-9  # by which a statistic may be below the observed one and count as as large
+SLACK = 1e-9  # by which a statistic may be below the observed one and count as as large
 RANK = 1e-10  # of the largest eigenvalue, below which a covariance lacks rank
 
 Ends = Literal["identity", "log", "logit"]  # scales on which intervals are made
@@ -39,6 +40,11 @@ By = Literal["F", "chi-squared", "sign flips", "Bonferroni", ""]
 def half_width(std_error: Floats | float, freedom: Floats | float, level: float = LEVEL) -> Floats:
     """Return half the width of intervals by Student's t."""
     return np.asarray(student.ppf((1 + level) / 2, freedom) * np.asarray(std_error, dtype=float))
+
+
+def range_quantile(members: int, freedom: float, level: float = LEVEL) -> float:
+    """Return the quantile of the studentized range of some means."""
+    return float(studentized_range.ppf(level, members, freedom))
 
 
 def t_interval(
@@ -65,6 +71,12 @@ def t_interval(
             low, high = odds / factor, odds * factor
             return low / (1 + low), np.where(np.isinf(high), 1.0, high / (1 + high))
     return value - half, value + half
+
+
+def draw_interval(draws: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return the ends of intervals between quantiles of draws from a posterior, (n, …) → (…)."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
 
 
 def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | float) -> Floats:
@@ -158,18 +170,9 @@ def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, sh
 
 
 def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -> tuple[float, float]:
-    """Return the statistic and p of the hypothesis that sums over units are 0, by changing signs of units.
+    """Return the statistic and p of the hypothesis that sums over units, (G, P) → (P,), are 0, by changing their signs.
 
-    Up to 14 units all sign vectors are taken, above that up to 9,999 drawn ones.
-
-    Parameters
-    ----------
-    parts : ndarray, shape (G, P)
-        Parts of units, u, whose sums are the estimates.
-    names : list of str, length G
-        Names of units, by which those that are alike are ordered.
-    weights : ndarray, shape (P,), optional
-        Weights of the estimates; by default all are 1.
+    Up to 14 units all sign vectors are taken, above that up to 9,999 drawn ones; names order units that are alike.
 
     Examples
     --------
@@ -180,7 +183,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     u = u[(u != 0).any(axis=1)] if (u != 0).any() else u[:1]
     total = u.sum(axis=0)
     observed, count = float(total @ total), len(u)
-    least = observed * (1 - ROUNDING)
+    least = observed * (1 - SLACK)
     if count <= ALL_SIGNS:  # a vector and its opposite count alike
         signs = np.array([(1, *rest) for rest in product((1, -1), repeat=count - 1)], dtype=float)
         return observed, float(np.mean(np.square(signs @ u).sum(axis=1) >= least))
@@ -189,7 +192,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     kept = [name for name, row in zip(names, (parts != 0).any(axis=1), strict=True) if row]
     u = u[np.lexsort([kept, *keys])]
     draws = int(min(MOST_FLIPS, max(FEWEST_FLIPS, FLIPPED_VALUES // u.size)))
-    rng, beyond = np.random.default_rng(0), 0
+    rng, beyond = generator(0), 0
     block = max(1, min(draws, BLOCK_VALUES // max(u.shape)))
     for start in range(0, draws, block):
         signs = 2.0 * rng.integers(0, 2, (min(block, draws - start), count)) - 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, filled, line_width, signed
+from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, filled, line_width, markdown, signed
 from langdiff.base.result import Drawn, Result
 from langdiff.tables.pairs import MOST_RANKED, rank_set
 
@@ -341,8 +341,8 @@ class Table(Result):
     def to_markdown(self) -> str:
         """Return the sentences, the table, and its notes as a list."""
         further = self.contrast_grid()
-        notes = [*self.remarks, *([f"`{self.signature}`"] if self.signature else [])]
-        parts = [*self.warnings, " ".join(self.sentences()), self.grid().markdown()]
+        notes = [*map(markdown, self.remarks), *([f"`{self.signature.replace('`', ' ')}`"] if self.signature else [])]
+        parts = [*map(markdown, self.warnings), markdown(" ".join(self.sentences())), self.grid().markdown()]
         parts += [] if further is None else [further.markdown()]
         return "\n\n".join(filter(None, [*parts, "\n".join(f"* {note}" for note in notes)]))
 

@@ -6,14 +6,14 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
-from scipy.stats import spearmanr, studentized_range
-from scipy.stats import t as student
+from scipy.special import expit, logit, ndtr
+from scipy.stats import spearmanr
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.components.nested import ROUGHLY, Nested, Restricted
 from langdiff.regression.components.share_tables import CORPUS, EDITION, LANGUAGE, REST, Observed, terms_of
+from langdiff.tables.rule import half_width, range_quantile, t_interval
 
 CLIPPED = 0.001  # share, and one less a share, of whose logit the jackknife is taken
 LEVEL = 0.95
@@ -117,11 +117,11 @@ def _intervals(model: Nested, whole: Restricted, sets: Booleans, without: Floats
         if without is not None:
             error = np.hypot(error, jackknife(logits(share), logits(without))[1])
             freedom = min(freedom, len(without) - 1.0)
-        reach = student.ppf((1 + LEVEL) / 2, freedom)
-        low, high = expit(middle - reach * error), expit(middle + reach * error)
+        low, high = (expit(end) for end in t_interval(middle, error, freedom, level=LEVEL))
         total = max(float(variances[inside].sum()), np.finfo(float).tiny)
         slopes = (np.diag(inside) - share[:, None] * inside) / total
-        by_slopes = reach * np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0))
+        by_slopes = np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0))
+        by_slopes = half_width(by_slopes, freedom, LEVEL)
         wider = 2 * by_slopes > high - low
         low, high = np.where(wider, share - by_slopes, low), np.where(wider, share + by_slopes, high)
         # Shares below the clip are not told apart: an interval that reaches it begins at 0. Pseudo-values may leave out
@@ -150,9 +150,7 @@ def told_apart(n_languages: int, n_corpora: int, ratio: float) -> float:
     with q the studentised range of (L, (L − 1)(C − 1)) at .95 and `ratio` the variance of the language's own over that
     of its mean over the corpora, v.
     """
-    from scipy.special import ndtr
-
-    q = float(studentized_range.ppf(LEVEL, n_languages, (n_languages - 1) * (n_corpora - 1)))
+    q = range_quantile(n_languages, (n_languages - 1) * (n_corpora - 1), LEVEL)
     return float(2 * ndtr(-q / np.sqrt(2 * (1 + ratio))))
 
 
@@ -197,14 +195,14 @@ def _correlated(values: Floats, errors: list[float]) -> dict[str, float]:
     r = float(np.corrcoef(x, y)[0, 1])
     each = np.array([np.corrcoef(x[places != k], y[places != k])[0, 1] for k in places])
     middle, error = jackknife(_arctanh(np.array([r])), _arctanh(each)[:, None])
-    reach = student.ppf((1 + LEVEL) / 2, len(x) - 1) * error[0]
+    low, high = (float(np.tanh(end[0])) for end in t_interval(middle, error, len(x) - 1, level=LEVEL))
     kept = [1 - error / v.var(ddof=1) for v, error in zip(values, errors, strict=True)]
     reliability = float(np.prod(np.clip(kept, 0, None)))
     return {
         "n": len(x),
         "pearson": r,
-        "low": float(np.tanh(middle[0] - reach)),
-        "high": float(np.tanh(middle[0] + reach)),
+        "low": low,
+        "high": high,
         "spearman": float(spearmanr(x, y).statistic),
         "disattenuated": r / float(np.sqrt(reliability)) if reliability > 0 else float("nan"),
     }

@@ -364,11 +364,11 @@ def _number(line: str) -> float:
     return number
 
 
-OUTCOMES = Kind(name="outcomes", told="a column successes", tells=_tells_outcomes, read=_read_outcomes)
-MINICONS = Kind(
+OUTCOMES: Kind = Kind(name="outcomes", told="a column successes", tells=_tells_outcomes, read=_read_outcomes)
+MINICONS: Kind = Kind(
     name="minicons", told="columns text and surprisal, and no names", tells=_tells_minicons, read=_read_flat
 )
-FLAT = Kind(
+FLAT: Kind = Kind(
     name="flat", told="columns by name: item, language, system, bits or token", tells=_tells_flat, read=_read_flat
 )
-NUMBERS = Kind(name="numbers", told="one number per line", tells=_tells_numbers, read=_read_numbers)
+NUMBERS: Kind = Kind(name="numbers", told="one number per line", tells=_tells_numbers, read=_read_numbers)

@@ -97,5 +97,9 @@ def _refused(source: Source, _: Asked) -> tuple[list[Row], About]:
     )
 
 
-KIND = Kind(name="vllm", told="prompt_logprobs", tells=lambda source: _holder(source.first) is not None, read=_read)
-LLAMA = Kind(name="llama.cpp", told="only llama-cpp-python's echo=True, logprobs=1", tells=_of_llama, read=_refused)
+KIND: Kind = Kind(
+    name="vllm", told="prompt_logprobs", tells=lambda source: _holder(source.first) is not None, read=_read
+)
+LLAMA: Kind = Kind(
+    name="llama.cpp", told="only llama-cpp-python's echo=True, logprobs=1", tells=_of_llama, read=_refused
+)
