@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.tables.logs.doubts import without_marks
 from langdiff.tables.logs.files import languages_of, sources_of, to_fill
 from langdiff.tables.logs.flat import END
 from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source
@@ -61,6 +62,8 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
     parts, about, notes = [], [], []
     for number, (source, kind, language) in enumerate(found):
         read, told = kind.read(source, asked)
+        of_lines = kind.name in ("flat", "minicons")
+        read = without_marks(read, source, told.unit or "bits", asked.doubts, of_lines=of_lines)
         if not read and len(found) > 1:
             if kind.name != "inspect":
                 raise DataError(f"{source}: no sample and no text. Leave the file out.")
