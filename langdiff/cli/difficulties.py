@@ -178,7 +178,7 @@ def compare_models(
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
     renamed={**LONG, "n": "held-out-sizes"},
-    without=("cache",),
+    without=("cache", "held_out"),
     brief="Compare models by held-out intents, over subsets.",
 )
 def goodness(

@@ -53,10 +53,9 @@ def _editions(path: Path, _: Call) -> "pd.DataFrame":
     reads={
         "difficulties": lambda path, _: read_difficulties(path),
         "edition_info": _editions,
-        "coordinates": _editions,
     },
-    renamed={"tests": "test -t", "only": "predictor -p", "averaging": "mean-of"},
-    without=("average",),
+    renamed={"tests": "test -t", "only": "predictor -p"},
+    without=("average", "coordinates", "averaging", "min_level"),
     brief="Test predictors against difficulties of languages.",
 )
 def correlate(
@@ -70,7 +69,6 @@ def correlate(
         Literal["language", "edition"],
         typer.Option(help="Average over the editions of a language, or take every edition by itself."),
     ] = "language",
-    alpha: Annotated[float, typer.Option(help="False discovery rate within each kind of test.")] = 0.05,
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
@@ -83,8 +81,6 @@ def correlate(
         refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
     frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
     result = call(predictors=frame, average="language" if average == "language" else None)
-    if alpha != result.alpha:
-        result = load("langdiff.typology.adjust")([result], alpha=alpha)
     only = call.given["only"] or []
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
 
@@ -108,7 +104,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
             f"{path}: column {words[0]!r} is not of numbers, such as {cell!r} for {row!r}; difficulties are in nats, "
             "one column per model."
         )
-    return frame[columns]
+    return frame[[*columns, *(["std_error"] if "difficulty" in frame and "std_error" in frame else [])]]
 
 
 @Command(
@@ -116,8 +112,8 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     "langdiff.measure_parity",
     reads={"source": Corpus},
     settings={READER: OF_TABLES},
-    renamed={**LONG, "alpha": "renyi-order"},
-    without=("surprisals", "tokenizers"),
+    renamed=LONG,
+    without=("surprisals", "tokenizers", "alpha"),
     brief="Compare bytes, tokens and bits of the same content.",
 )
 def parity(
@@ -277,7 +273,7 @@ def _reproduce_papers(paper: str, as_json: bool) -> None:
 
 
 PANEL = "With --balanced"
-TRAINING = ("lm", "by", "budget_words", "reference", "groups", "folds", "seed")
+TRAINING = ("lm", "budget_words", "reference", "groups", "folds", "seed")
 ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
 
 
@@ -290,9 +286,9 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
         READER: tuple(name for name in OF_TABLES if name != "lm"),  # that is the one to train here
         "langdiff.read_multitext": ("format",),
     },
-    renamed={"languages": "language -l", **LONG, "lm": "lm", "by": "balanced-unit"},
+    renamed={"languages": "language -l", **LONG, "lm": "lm"},
     kinds={"lm": str},
-    without=("multitext", "languages", "original_language", "cache"),
+    without=("multitext", "languages", "original_language", "cache", "by"),
     panels={PANEL: ONLY_BALANCED},
     brief="Estimate how much harder native texts are.",
 )
@@ -311,8 +307,8 @@ def translationese(
     origins: Annotated[
         Path | None,
         typer.Argument(
-            help="Table (.csv, .tsv) with intents in its first column and a column original_language, as `langdiff "
-            "corpora origins` writes it; not needed where surprisals or corpus know it.",
+            help="Table (.csv, .tsv) with intents in its first column and a column original_language, not needed "
+            "where surprisals or corpus know it.",
             metavar="[ORIGINS]",
             callback=existing,
         ),

@@ -118,6 +118,7 @@ def check(
     outcomes,
     "langdiff.fit_outcomes",
     reads={"outcomes": Tables},
+    without=("allow_unlinked",),
 )
 def fit(
     context: typer.Context,

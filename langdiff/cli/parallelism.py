@@ -136,12 +136,6 @@ def show_passage(
         Path | None, typer.Argument(help="File of another annotation of it, such as a prediction.", callback=existing)
     ] = None,
     section: Annotated[str | None, typer.Option(help="Name of the section; by default the whole document.")] = None,
-    names: Annotated[
-        tuple[str, str], typer.Option("--annotators", help="Names of the two annotations.", metavar="NAME NAME")
-    ] = (
-        "gold",
-        "predicted",
-    ),
     cases: Annotated[
         Path | None,
         typer.Option(
@@ -165,9 +159,7 @@ def show_passage(
     if cases is not None and other is None:
         raise ConfigError("--cases is for two annotations; give the file of the other one, too.")
     read = [next(iter(call(source=path, predicted=place > 0).values())) for place, path in enumerate(paths)]
-    if len(set(names)) < 2:
-        raise ConfigError(f"the two annotations have different names; got {names[0]!r} twice.")
-    sides = dict(zip(names, read, strict=False))
+    sides = dict(zip(("gold", "predicted"), read, strict=False))
     labels = None if cases is None else parallelism.read_error_labels(cases, sides)
     if out is None:
         typer.echo(parallelism.passage_text(sides, section=section, labels=labels))
@@ -222,9 +214,6 @@ def score(
         typer.Option(),
     ] = "totals",
     metric: Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option()] = "MBAWO",
-    side: Annotated[
-        Literal["reference", "hypothesis"], typer.Option(help="Sizes of outcomes: recall or precision.")
-    ] = "reference",
     outcomes: Annotated[Path | None, typer.Option()] = None,
     published: Annotated[
         Literal["ASP", "PSE-I"] | None,
@@ -245,9 +234,7 @@ def score(
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
     else:
-        refuse_given(
-            context, ["metric", "side"], "is for outcomes; tables have all metrics: give --outcomes, or leave it out."
-        )
+        refuse_given(context, ["metric"], "is for outcomes; tables have all metrics: give --outcomes, or leave it out.")
         if table in ("errors", "cases"):
             refuse_given(context, ["beta"], f"weights F, which is not in the table {table}: leave it out.")
     if published is not None and (table != "totals" or call.given["beta"] != 1):
@@ -261,7 +248,7 @@ def score(
     if table not in ("errors", "cases") or outcomes is not None:
         result = call(hypotheses=systems, references=gold)
         if outcomes is not None:
-            result.outcomes(metric, side=side).save(outcomes)
+            result.outcomes(metric).save(outcomes)
             typer.echo(f"Outcomes: {outcomes}", err=True)
         if table == "totals":
             totals = result.to_frame()

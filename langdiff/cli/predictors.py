@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from langdiff.typology.predictors.table import Predictors
 
 app = typer.Typer(rich_help_panel="Questions")
-WITH_TEXTS = ("entropy", "compressor", "treebanks", "lexicons", "syncretism", "lang2vec", "progress")
+WITH_TEXTS = ("entropy", "compressor", "treebanks", "lexicons", "progress")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class TextsOrNone(Texts):
     app,
     "langdiff.predictors",
     reads={"multitext": TextsOrNone},
-    without=("tokenized",),
+    without=("tokenized", "syncretism", "lang2vec"),
     brief="Print predictors of difficulty of editions.",
 )
 def predictors(

@@ -41,8 +41,8 @@ TRAINING |= {"bert": "Folder of a BERT with its tokenizer; nothing is downloaded
     "langdiff.parallelism.train_tagger",
     name="train",
     renamed={"lemmatizer": "language", "max_epochs": "epochs"},
-    help={**TRAINING, "patience": "Epochs without one that is kept."},
-    without=("training", "validation", "settings", "resume"),
+    help=TRAINING,
+    without=("training", "validation", "settings", "resume", "patience", "singletons"),
 )
 def train(
     documents: Documents,
@@ -71,7 +71,7 @@ def train(
     chosen = read_settings(settings) if settings is not None else published_settings(str(published))
     divided = read_parts(parts, read_parallelisms(documents), ["training", "validation"])
     record = {"settings": chosen.model_dump(exclude_none=True), "published": published, "seed": call.given["seed"]}
-    record |= {"epochs": call.given["max_epochs"], "patience": call.given["patience"], "device": call.given["device"]}
+    record |= {"epochs": call.given["max_epochs"], "device": call.given["device"]}
     with _folder(out, record, divided) as write:
         tagger = call(**divided, settings=chosen, resume=out)
         write(tagger, tagger.to_frame())

@@ -1,7 +1,9 @@
 """What a fit tells beside its difficulties: the source of their errors, and the distribution of intent sizes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property, partial
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -148,6 +150,40 @@ class IntentsCompared:
         )
 
 
+@dataclass(frozen=True)
+class LaterRecord:
+    """A number as files hold it."""
+
+    value: float
+
+
+class Later:
+    """A number that is computed when it is first read, or saved."""
+
+    def __init__(self, compute: Callable[[], float]) -> None:
+        self._compute = compute
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the numbers are equal."""
+        return isinstance(other, Later) and self.value == other.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def value(self) -> float:
+        """The number."""
+        return self._compute()
+
+    def to_record(self) -> LaterRecord:
+        """Return the number as files hold it."""
+        return LaterRecord(self.value)
+
+    @classmethod
+    def from_record(cls, record: LaterRecord) -> Self:
+        """Return the number that a file holds."""
+        return cls(partial(float, record.value))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dispersions:
     """Dispersions of editions, or of groups of them, where they are not taken to be equal.
@@ -167,8 +203,8 @@ class Dispersions:
     test : {"robust", "bootstrap"}
         Source of `p_value`: Hotelling's distribution, or samples of intents where errors come from the bootstrap,
         which holds with a hundred intents, too.
-    likelihood_ratio_p : float
-        p of the likelihood-ratio test, which noise with heavy tails makes far too small.
+    likelihood_ratio : Later
+        p of the likelihood-ratio test, which takes another fit, computed when it is read.
     boundary : tuple of str
         Groups whose dispersion is at the boundary, below 1e-4 of their mean; their errors are not known.
 
@@ -186,9 +222,14 @@ class Dispersions:
     covariance: pd.DataFrame
     wald: float
     p_value: float
-    likelihood_ratio_p: float
+    likelihood_ratio: Later
     test: Literal["robust", "bootstrap"] = "robust"
     boundary: tuple[str, ...] = ()
+
+    @property
+    def likelihood_ratio_p(self) -> float:
+        """P of the likelihood-ratio test, which noise with heavy tails makes far too small."""
+        return self.likelihood_ratio.value
 
     @property
     def words(self) -> str:

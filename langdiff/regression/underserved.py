@@ -132,8 +132,8 @@ def find_underserved(two_way: TwoWay, predictors: Predictors, formula: str, *, q
             f"would rest on itself. At least {LANGUAGES_PER_PREDICTOR} languages a predictor are needed."
         )
     levels = two_way.levels.to_numpy(dtype=float)[known]
-    factor = two_way.factor[:, known]
-    model = _Mixed(levels - levels.mean(), factor.T @ factor, columns, terms.to_numpy())
+    covariance = two_way.cells.covariance.to_numpy()[np.ix_(known, known)]
+    model = _Mixed(levels - levels.mean(), covariance, columns, terms.to_numpy())
     frame = _frame(model, columns, levels - levels.mean(), two_way.scale.unit == "nats", q)
     return Underserved(
         frame=frame,
@@ -151,7 +151,7 @@ def find_underserved(two_way: TwoWay, predictors: Predictors, formula: str, *, q
 def _check(two_way: TwoWay) -> None:
     if two_way.additive:
         raise DataError("some columns are at chance, so that their levels are bounds: nothing is expected of them.")
-    if not two_way.converged or not np.isfinite(two_way.factor).all():
+    if not two_way.cells.known:
         raise DataError("the fit behind the levels did not converge.")
     if len(two_way.levels) > MOST_COLUMNS:
         raise DataError(

@@ -35,7 +35,12 @@ Roles = tuple[str | Sequence[str] | None, str | Mapping[str, str] | None, str | 
 
 
 def read_long_or_wide(
-    path: Path, *, wide: bool, roles: Roles = (None, None, None), metric: str | None = None
+    path: Path,
+    *,
+    wide: bool,
+    roles: Roles = (None, None, None),
+    metric: str | None = None,
+    verify: bool = True,
 ) -> pd.DataFrame:
     """Read a long or wide table of outcomes and return it in long form, with successes and trials as numbers.
 
@@ -55,7 +60,7 @@ def read_long_or_wide(
     DataError
         If the file cannot be read as such a table, or a cell is not a count; the message names line and column.
     """
-    frame = read_table_file(path)
+    frame = read_table_file(path, verify=verify)
     if frame.empty:
         raise DataError(f"{path}: no rows below the header. Give one per {'item' if wide else 'item and system'}.")
     if wide and metric is not None:
@@ -187,6 +192,7 @@ def read_outcomes(
     on_error: OnError = "raise",
     trust: Sequence[str] = (),
     name: str | None = None,
+    verify: bool = True,
 ) -> Outcomes:
     r"""Read outcomes of systems on items.
 
@@ -213,8 +219,8 @@ def read_outcomes(
         that logs tell, or a column ``chance`` or ``choices`` of a table; a number; an attribute of items; or numbers by
         language or task. None for 0.
     metric : str, optional
-        Metric (lm-evaluation-harness) or scorer (Inspect) that tells right from wrong; needed if there are several. Of a
-        long table, the column of successes, by default ``successes``, ``correct`` or ``acc``.
+        Metric (lm-evaluation-harness) or scorer (Inspect) that tells right from wrong; needed if there are several. Of
+        a long table, the column of successes, by default ``successes``, ``correct`` or ``acc``.
         Tasks without it are left out, and named in a warning.
     filter : str, optional
         Filter of lm-evaluation-harness whose answers count; needed if there are several.
@@ -227,6 +233,8 @@ def read_outcomes(
         What becomes of faulty records of logs, and kinds of doubts that are not raised; see `langdiff.read_logs`.
     name : str, optional
         Name of the table; by default that of the file or folder.
+    verify : bool
+        Refuse a table that is not the one that was saved, as its manifest says, or whose manifest is damaged.
 
     Returns
     -------
@@ -279,7 +287,7 @@ def read_outcomes(
         raise ConfigError("filter is for logs of evaluations; a table has one outcome.")
     roles: Roles = (item, language, system)
     long = _is_long(table) or (item is not None and system is not None)
-    frame = read_long_or_wide(table, wide=not long, roles=roles, metric=metric)
+    frame = read_long_or_wide(table, wide=not long, roles=roles, metric=metric, verify=verify)
     return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
 
 

@@ -158,7 +158,7 @@ def test_a_parameter_becomes_an_option(toy):
         ([], "'errors': None"),
         (["--errors", "bootstrap"], "'errors': 'bootstrap'"),
         (["--correction", "CR3"], "'errors': Sandwich(correction='CR3')"),
-        (["--errors", "bootstrap", "--n-resamples", "20"], "'errors': Bootstrap(n_resamples=20)"),
+        (["--errors", "bootstrap", "--n-resamples", "99"], "'errors': Bootstrap(n_resamples=99)"),
         (["--no-restricted"], "'restricted': False"),
         (["--model", "b", "--model", "a"], "'models': ['b', 'a']"),
     ],

@@ -78,16 +78,13 @@ def test_compare(langdiff, files, tmp_path):
 
 def test_every_option_arrives(langdiff, files):
     options = (
-        "--size-bin 0.5 --label deprel --levels context --ancestors 1 --statistics reference --adjacent --width-by rows"
-        " --divergence js --smoothing 0.1 --base 2 --rescale --no-punctuation --strip-subtypes --equalize tokens"
-        " --n-repeats 2 --seed 3 --no-halves"
+        "--levels context --ancestors 1 --smoothing 0.1 --no-punctuation --equalize tokens --n-repeats 2 --seed 3"
+        " --no-halves"
     )
     done = langdiff("treebanks", "compare", *files, *options.split())
     assert done.code == 0, done.err
     assert (
-        "[size_bin:0.5|label:deprel|levels:context|ancestors:1|statistics:reference|adjacent:yes|width_by:rows|"
-        "divergence:js|alpha:0.1|base:2|rescale:yes|punctuation:no|strip_subtypes:yes|equalize:tokens|repeats:2|seed:3|"
-        "noise:no|treebanks:2#"
+        "levels:context|ancestors:1|statistics:own|adjacent:no|width_by:columns|divergence:kl|alpha:0.1|base:e|"
     ) in done.out.replace("\n", "")
 
 

@@ -28,6 +28,13 @@ MOST_BYTES = 40_000
 
 SHOWN = {  # what is read, in the form in which a case has its right value
     "texts": lambda read: {name: column.dropna().tolist() for name, column in read.to_frame().items()},
+    "trees": lambda read: {name: [f"{a}-{b} {c} {d}" for a, b, c, d in tree.nodes] for name, tree in read.items()},
+    "values": lambda read: {name: own["label"].tolist() for name, own in read.values.groupby("feature")},
+    "names": lambda read: {"names": sorted(read.places)},
+    "parallelisms": lambda read: {
+        name: [" | ".join(" ".join(one.tokens[slice(*span)]) for span in found.branches) for found in one.parallelisms]
+        for name, one in read.items()
+    },
     "languages": lambda read: read.edition_info["language"].to_dict(),
 }
 

@@ -10,6 +10,7 @@ from scipy.stats import kstest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, LangdiffWarning
+from langdiff.regression.kernel.integrated import unequal
 from langdiff.regression.kernel.residual_tests import (
     equality_of_noise,
     likeness_of_neighbours,
@@ -69,6 +70,18 @@ def test_documents_in_names_and_unequal_noise_are_found_together():
     common = quiet(bits, dispersion="common")
     change = found.difficulty - common.difficulty
     assert found.audit.noise.largest_change == pytest.approx(100 * np.expm1(np.ptp(change)))
+
+
+def test_own_dispersions_are_searched_for_once(monkeypatch):
+    """Also with clusters; a second search is for the likelihood ratio, when that is read."""
+    searches, usual = [], unequal.maximize_rows
+    monkeypatch.setattr(unequal, "maximize_rows", lambda *a, **k: searches.append(1) or usual(*a, **k))
+    document = pd.Series(np.arange(300) // 25, [f"x{k}" for k in range(300)], name="document")
+    found = quiet(bits_of(2, 300, sd=[0.5, 0.7, 1, 1.4, 2]), clusters=document)
+    assert found.audit.noise.fitted == "edition"
+    assert len(searches) == 1
+    assert found.dispersions.likelihood_ratio_p == found.dispersions.likelihood_ratio_p < 1e-6
+    assert len(searches) == 2
 
 
 PARAGRAPH = re.compile(

@@ -24,6 +24,7 @@ from langdiff.regression.clustering import Clusters, one_clustering
 from langdiff.regression.components.numbers import Setting, fewest_documents, fewest_seeds, mean_size, power_of
 from langdiff.regression.fitting.errors import Sandwich
 from langdiff.regression.fitting.fit import fit
+from langdiff.regression.kernel.connected import information_on_pairs
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.seeds import SeedEffects, mean_over_seeds
 from langdiff.regression.table import as_surprisals
@@ -108,7 +109,8 @@ class Plan(Result):
         DataFrame
             Indexed by ``percent``: the smallest ``n_documents``, their ``n_intents`` and the ``power`` there;
             ``n_documents_low`` and ``n_documents_high``, a confidence interval by the errors of the variance of a
-            pilot, and ``n_documents_worst`` for the pair of editions that varies most (NaN without a pilot). Where
+            pilot, and ``n_documents_worst`` for the pair of editions that varies most (NaN without a pilot);
+            ``n_documents_incomplete`` where cells are missing as in the pilot, and otherwise of complete tables. Where
             seeds alone leave too large an error, numbers are infinite, and ``seeds_needed`` says from how many seeds on
             they are not.
         """
@@ -307,6 +309,9 @@ class _Pilot:
     icc: float = 0
     seed_sd: float = 0
     n_seeds: int = 1
+    holes: float = (
+        np.nan
+    )  # variance of a pair per document, over that of one intent, with the missing cells of the pilot
 
 
 RANGES = {  # least value, whether it may be taken, upper end, and words
@@ -343,33 +348,61 @@ def _of_pilot(pilot: object, clusters: Clusters | None) -> _Pilot:
         seeds = pilot.combined
         found = _of_pilot(mean_over_seeds(list(pilot.surprisals.values())), clusters)
         return replace(found, seed_sd=seeds.variance**0.5, n_seeds=seeds.n_seeds)
-    if not isinstance(pilot, DifficultyFit):
-        table = as_surprisals(pilot)
-        return _of_fit(fit(table, errors=Sandwich(), clusters=one_clustering(table, clusters)))
-    if clusters != "auto":
-        raise ConfigError(f"{option('clusters')} are those of a table; a fit has its own. Give the table.")
-    return _of_fit(pilot)
+    if isinstance(pilot, DifficultyFit):
+        if clusters != "auto":
+            raise ConfigError(f"{option('clusters')} are those of a table; a fit has its own. Give the table.")
+        return _of_fit(pilot)
+    table = as_surprisals(pilot)
+    labels = one_clustering(table, clusters)
+    fitted = fit(table, errors=Sandwich(), clusters=labels)
+    if labels is None or fitted.audit is None:
+        return _of_fit(fitted)
+    same = "common" if fitted.audit.noise.fitted == "common" else fitted.audit.noise.of
+    return _of_fit(fitted, fit(table, errors=Sandwich(), clusters=None, dispersion=same))
 
 
-def _of_fit(fitted: DifficultyFit) -> _Pilot:
-    """Return what a fit shows of intents and their documents."""
-    effect, n_intents = fitted.errors.design_effect, len(fitted.intent_size)
-    per_document, icc, one_document = 1.0, 0.0, fitted.errors.n_clusters
-    if np.isfinite(effect) and 1 < one_document < n_intents:
-        per_document = n_intents / one_document
-        if fitted.audit is not None and isinstance(fitted.audit.clusters.labels, pd.Series):
-            per_document = mean_size(fitted.audit.clusters.labels)
-        icc = min(max(0.0, (effect - 1) / (per_document - 1)), 1 - 1e-9)
-    covariance = fitted.effects.covariance.to_numpy() / (effect if np.isfinite(effect) else 1.0)
-    own, (one, other) = np.diag(covariance), np.triu_indices(len(covariance), 1)
-    of_pairs = n_intents * (own[one] + own[other] - 2 * covariance[one, other])
-    of_pairs = of_pairs[of_pairs > 0]
-    if not len(of_pairs) or not np.isfinite(of_pairs).all():
+def _of_fit(fitted: DifficultyFit, plain: DifficultyFit | None = None) -> _Pilot:
+    """Return what a fit shows of intents and their documents, from pairs of editions and the cells that both have.
+
+    `plain` is the same fit without clusters; otherwise one design effect holds for all pairs.
+    """
+    clustered = fitted.effects.covariance.to_numpy(dtype=float)
+    effect = fitted.errors.design_effect if np.isfinite(fitted.errors.design_effect) else 1.0
+    one, other = np.triu_indices(len(clustered), 1)
+    variances, without = (
+        np.diag(v)[one] + np.diag(v)[other] - 2 * v[one, other]
+        for v in (clustered, clustered / effect if plain is None else plain.effects.covariance.to_numpy(dtype=float))
+    )
+    shape = len(fitted.intent_size), len(clustered)
+    texts = None if fitted.influence is None else fitted.influence.units.texts
+    observed = np.ones(shape, dtype=bool) if texts is None else texts.observed
+    columns = [] if fitted.audit is None else fitted.audit.clusters.columns
+    code = pd.factorize(min(columns, key=lambda labels: labels.nunique()))[0] if columns else None
+    variance = np.ones(shape[0])
+    if not fitted.variant.common_variance:
+        variance = np.log1p(np.mean(fitted.dispersion) / fitted.intent_size.to_numpy(dtype=float))
+    tells = observed.sum(axis=1) > 1
+    found = information_on_pairs(observed[tells], variance[tells], code if code is None else code[tells])
+    known = (variances > 0) & (without > 0) & np.isfinite(variances) & np.isfinite(found.intents)
+    if not known.any():
         raise ConfigError("the pilot has no standard errors, from which the variance of intents could be known.")
-    freedom = np.broadcast_to(np.asarray(fitted.effects.degrees_of_freedom, dtype=float), covariance.shape)[one, other]
-    source = f"median of {len(of_pairs):,} pairs over {n_intents:,} intents"
-    known = (float(np.median(of_pairs)), float(of_pairs.max()), float(np.median(freedom)))
-    return _Pilot(*known, source, per_document, icc)
+    of_pairs = (found.intents * without)[known]
+    together, icc = float(np.median(found.per_cluster[known])), 0.0
+    if together > 1 + ROUNDING:
+        likeness = (variances / without - 1)[known] / (found.per_cluster[known] - 1)
+        icc = min(max(0.0, float(np.median(likeness))), 1 - 1e-9)
+    units = shape[0] if code is None else int(code.max()) + 1
+    per_document = 1.0 if code is None else mean_size(pd.Series(code))
+    freedom = np.broadcast_to(np.asarray(fitted.effects.degrees_of_freedom, dtype=float), clustered.shape)[one, other]
+    return _Pilot(
+        variance=float(np.median(of_pairs)),
+        worst=float(of_pairs.max()),
+        freedom=float(np.median(freedom[known])),
+        source=f"median of {len(of_pairs):,} pairs over {shape[0]:,} intents",
+        per_document=per_document,
+        icc=icc,
+        holes=np.nan if observed.all() else (1 + (together - 1) * icc) * units / float(np.median(found.intents[known])),
+    )
 
 
 def _row(setting: Setting, found: _Pilot, percent: float, wanted: float) -> dict[str, float]:
@@ -381,6 +414,7 @@ def _row(setting: Setting, found: _Pilot, percent: float, wanted: float) -> dict
 
     tails = np.asarray(chi2.ppf([(1 + setting.level) / 2, (1 - setting.level) / 2], found.freedom)) / found.freedom
     needed = fewest_documents(setting, percent, wanted)
+    holes, whole = found.holes, (1 + (setting.per_document - 1) * setting.icc) / setting.per_document
     return {
         "n_documents": needed,
         "n_intents": needed * setting.per_document,
@@ -388,6 +422,7 @@ def _row(setting: Setting, found: _Pilot, percent: float, wanted: float) -> dict
         "n_documents_low": with_variance(found.variance / float(tails[0])),
         "n_documents_high": with_variance(found.variance / float(tails[1])),
         "n_documents_worst": with_variance(found.worst),
+        "n_documents_incomplete": holes if np.isnan(holes) else with_variance(found.variance * holes / whole),
         "seeds_needed": np.nan if np.isfinite(needed) else fewest_seeds(setting, percent, wanted),
     }
 

@@ -1,7 +1,9 @@
 """Fits with random sizes of intents, and fits with one dispersion per edition."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,12 +25,19 @@ from langdiff.regression.kernel.integrated.comparisons import (
     bootstrap_wald,
     compare_dispersions,
     estimand_levels,
+    likelihood_ratio_p,
     sandwich_covariance,
 )
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
-from langdiff.regression.kernel.integrated.unequal import UnequalEstimate, estimate_unequal, pseudo_inverse
+from langdiff.regression.kernel.integrated.unequal import (
+    UnequalEstimate,
+    clusters_of_unequal,
+    estimate_unequal,
+    pseudo_inverse,
+)
 from langdiff.regression.kernel.two_way import solve_two_way
-from langdiff.regression.records import Dispersions, IntentsCompared, SizeDistribution
+from langdiff.regression.records import Dispersions, IntentsCompared, Later, SizeDistribution
+from langdiff.regression.table import log_bits
 from langdiff.tables.crossing import LEVELS
 from langdiff.tables.surprisals import Surprisals
 
@@ -223,16 +232,15 @@ class OwnDispersions(Fitting):
         self.unequal = self._estimate(slice(None), self._code)
         self.estimate = _expected_estimate(self.unequal)
         self.residual_freedom = int((~np.isnan(self._shared)).sum()) - len(self._shared) - design.free + 1
-        self._information: dict[bytes, Floats] = {}  # by clusters, since it takes another fit
+        self._kept: tuple[bytes, SummedClusters] | None = None  # of the last clusters, which several sums ask for
 
-    def _estimate(self, rows: slice | Integers, group: Integers, cluster: Integers | None = None) -> UnequalEstimate:
+    def _estimate(self, rows: slice | Integers, group: Integers) -> UnequalEstimate:
         return estimate_unequal(
             self._shared[rows],
             model="1" if self.settings.variant.common_variance else "2",
             group=group,
             intents="normal" if self._normal else "flat",
             design=self.design.basis,
-            clusters=cluster,
             max_iterations=self.settings.optimizer.max_iterations,
         )
 
@@ -240,14 +248,9 @@ class OwnDispersions(Fitting):
         """Fit some of the intents; see `Fitting.again`."""
         return _expected_estimate(self._estimate(rows, self._code))
 
-    def joint(self, cluster: Integers) -> SummedClusters:
+    def joint(self, cluster: Integers) -> Clusters:
         """Return scores and information of levels and log-dispersions by cluster; see `Fitting.joint`."""
-        numbers = np.unique(cluster, return_inverse=True)[1]
-        key = numbers.tobytes()
-        if key not in self._information:
-            parts = self._estimate(slice(None), self._code, numbers).information_by_cluster
-            self._information[key] = np.zeros((1, 0, 0)) if parts is None else parts
-        return _summed(self.unequal.scores, self._information[key], numbers, self.unequal.jacobian)
+        return self._clusters(cluster, self.unequal.jacobian)
 
     def joint_plain(self) -> Floats:
         """Return the sandwich of levels and log-dispersions; see `Fitting.joint_plain`."""
@@ -255,15 +258,32 @@ class OwnDispersions(Fitting):
 
     def clusters(self, cluster: Integers) -> Clusters:
         """Return scores and information by cluster; see `Fitting.clusters`."""
-        of_levels = self.joint(cluster)
-        of_levels.root = _to_expected(self.unequal) @ of_levels.root
-        return of_levels
+        return self._clusters(cluster, _to_expected(self.unequal) @ self.unequal.jacobian)
+
+    def _clusters(self, cluster: Integers, to_parameters: Floats) -> Clusters:
+        """Return clusters with a root that maps to some parameters."""
+        code = np.unique(cluster, return_inverse=True)[1]
+        if self._kept is None or self._kept[0] != code.tobytes():
+            self._kept = code.tobytes(), clusters_of_unequal(self.unequal, code)
+        found = copy(self._kept[1])
+        found.root = to_parameters @ found.root
+        return found
 
     def row_influence(self) -> Floats:
         """Return the influence of each intent; see `Fitting.row_influence`."""
-        found = self.unequal
-        influence: Floats = found.scores @ pseudo_inverse(found.information) @ found.jacobian.T @ _to_expected(found).T
+        influence: Floats = self.unequal.scores() @ self._to_influence.T
         return influence
+
+    def plain(self) -> Floats:
+        """Return the sandwich with intents as clusters; see `Fitting.plain`."""
+        covariance: Floats = self._to_influence @ self.unequal.score_products() @ self._to_influence.T
+        return covariance
+
+    @property
+    def _to_influence(self) -> Floats:
+        found = self.unequal
+        matrix: Floats = _to_expected(found) @ found.jacobian @ pseudo_inverse(found.information)
+        return matrix
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:
         """Return the dispersions with tests of their equality, and the distribution of random sizes."""
@@ -280,9 +300,8 @@ class OwnDispersions(Fitting):
         covariance = sandwich_covariance(found, cluster)
         if uncertainty.joint is not None and (len(labels) > 1 or uncertainty.source.strata):
             covariance = uncertainty.joint
-        common = self._estimate(slice(None), np.zeros_like(self._code))
         n_clusters = int(self.used.sum()) if cluster is None else uncertainty.source.n_clusters
-        test = compare_dispersions(found, common, covariance, n_clusters=n_clusters)
+        test = compare_dispersions(found, covariance, n_clusters=n_clusters)
         errors = self.settings.errors
         n_resamples = errors.n_resamples if isinstance(errors, Bootstrap) else 0
         by_bootstrap = cluster is None and n_resamples >= FEWEST_SAMPLES
@@ -299,7 +318,9 @@ class OwnDispersions(Fitting):
             wald=test.wald,
             p_value=self._bootstrap_p(n_resamples) if by_bootstrap else test.wald_p,
             test="bootstrap" if by_bootstrap else "robust",
-            likelihood_ratio_p=test.likelihood_ratio_p,
+            likelihood_ratio=Later(
+                partial(_ratio_p, self.table, self.design, self.settings, found.log_likelihood, test.degrees)
+            ),
             boundary=tuple(str(name) for name in names[found.boundary]),
         )
 
@@ -316,6 +337,13 @@ class OwnDispersions(Fitting):
     def signature(self) -> dict[str, str | None]:
         """Return the distribution of random sizes and a hash of the dispersion groups; see `Fitting.signature`."""
         return {"sizes": "normal" if self._normal else None, "dispersion": f"#{short_hash(self.unequal.group)}"}
+
+
+def _ratio_p(table: Surprisals, design: Design, settings: Settings, log_likelihood: float, degrees: int) -> float:
+    """Return the p-value of the likelihood ratio against one dispersion, from a fit with that."""
+    group = pd.Series(0, index=table.editions)
+    common = OwnDispersions(log_bits(table, design), design, settings, table, group).unequal
+    return likelihood_ratio_p(log_likelihood, common.log_likelihood, degrees)
 
 
 def _check_levels(settings: Settings, design: Design, group: Integers) -> None:

@@ -1,10 +1,11 @@
 """Comparability of editions: connected components of the bipartite graph of intents and editions."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from langdiff.base.types import Booleans, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError, listing
 
 REACHING = 64  # editions whose neighbours are sought at once
@@ -73,6 +74,67 @@ def weakly_joined(observed: Booleans) -> Integers:
             edge = np.concatenate([edge[REACHING:], np.flatnonzero(joined)])
             labels[joined] = number
     return labels
+
+
+class PairInformation(NamedTuple):
+    """What an incomplete table tells of each pair of editions, j < k, in the order of ``numpy.triu_indices``.
+
+    Attributes
+    ----------
+    intents : ndarray, shape (M,)
+        Number of intents in both that would tell as much.
+    per_cluster : ndarray, shape (M,)
+        Their number in a cluster, weighted by clusters' shares.
+    """
+
+    intents: Floats
+    per_cluster: Floats
+
+
+def information_on_pairs(observed: Booleans, variance: Floats, cluster: Integers | None = None) -> PairInformation:
+    r"""Return how many intents tell of the difference of each pair of editions, and in what clusters they are.
+
+    The information on differences is :math:`L = \sum_i (\mathrm{diag} M_i - M_i M_i^\top / J_i) / v_i`. With
+    :math:`b = L^+(e_j - e_k)` as many intents as :math:`n = 2 / (e_j - e_k)^\top b` in both would tell as much, a
+    cluster has the share :math:`\pi_g = b^\top L_g b / b^\top L b`, and :math:`n \sum_g \pi_g^2` are in a cluster.
+
+    Parameters
+    ----------
+    observed : ndarray of bool, shape (I, J)
+        Whether the table has each cell.
+    variance : ndarray, shape (I,)
+        Variance of a cell of each row, up to a constant.
+    cluster : ndarray of int, shape (I,), optional
+        Cluster of each row, numbered from 0; by default each is its own.
+
+    Examples
+    --------
+    >>> whole = np.ones((6, 3), dtype=bool)
+    >>> information_on_pairs(whole, np.ones(6), np.array([0, 0, 1, 1, 2, 2]))
+    PairInformation(intents=array([6., 6., 6.]), per_cluster=array([2., 2., 2.]))
+    """
+    cells, weight = observed.astype(float), (1 / variance) / np.mean(1 / variance)
+    cells *= np.sqrt(weight / np.maximum(observed.sum(axis=1), 1))[:, None]
+    own = weight[:, None] * observed
+
+    def laplacian(rows: slice | Integers) -> Floats:
+        result: Floats = np.diag(own[rows].sum(axis=0)) - cells[rows].T @ cells[rows]
+        return result
+
+    def of_pairs(form: Floats) -> Floats:
+        one, other = np.triu_indices(len(form), 1)
+        result: Floats = form[one, one] + form[other, other] - 2 * form[one, other]
+        return result
+
+    inverse = np.asarray(np.linalg.pinv(laplacian(slice(None)), hermitian=True), dtype=float)
+    whole = of_pairs(inverse)
+    if cluster is None:
+        return PairInformation(2 / whole, np.ones(len(whole)))
+    squares = np.zeros(len(whole))
+    order = np.argsort(cluster, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(cluster))[:-1]):
+        squares += (of_pairs(inverse @ laplacian(rows) @ inverse) / whole) ** 2
+    return PairInformation(2 / whole, 2 / whole * squares)
 
 
 MOST_NAMED = 5

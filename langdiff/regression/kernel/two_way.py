@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.special import softmax
 
 from langdiff.base.types import Floats, Integers
@@ -251,6 +251,19 @@ def weighted_gram(mask: Floats, weights: Floats) -> Floats:
         part = mask[rows] * np.sqrt(weights[rows])[:, None]
         gram += part.T @ part
     return gram
+
+
+def add_products(gram: Floats, rows: Floats) -> Floats:
+    """Return a matrix plus the products of rows, RᵀR, of which the upper half is computed, in place where it can be."""
+    add = blas.ssyrk if gram.dtype == np.float32 else blas.dsyrk
+    return np.asarray(add(1.0, rows.T, beta=1.0, c=gram, overwrite_c=1))
+
+
+def whole(gram: Floats) -> Floats:
+    """Return a symmetric matrix from its upper half."""
+    upper = np.triu(gram)
+    found: Floats = upper + np.triu(upper, 1).T
+    return found
 
 
 def blocks(table: Floats, cells: int = CELLS_AT_A_TIME) -> list[slice]:

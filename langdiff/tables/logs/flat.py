@@ -385,17 +385,17 @@ def _number(line: str) -> float:
 
 def _refused(source: Source, _: Asked) -> tuple[list[Row], About]:
     raise DataError(
-        f"{source}: columns {listing(source.nested)} hold structures, not cells, as details of lighteval do. Write a flat "
-        "table with a row per question: item, system, language and successes (0 or 1)."
+        f"{source}: columns {listing(source.nested)} hold structures, not cells, as details of lighteval do. Write a "
+        "flat table with a row per question: item, system, language and successes (0 or 1)."
     )
 
 
-OUTCOMES = Kind(name="outcomes", told="a column successes", tells=_tells_outcomes, read=_read_outcomes)
-MINICONS = Kind(
+OUTCOMES: Kind = Kind(name="outcomes", told="a column successes", tells=_tells_outcomes, read=_read_outcomes)
+MINICONS: Kind = Kind(
     name="minicons", told="columns text and surprisal, and no names", tells=_tells_minicons, read=_read_flat
 )
-FLAT = Kind(
+FLAT: Kind = Kind(
     name="flat", told="columns by name: item, language, system, bits or token", tells=_tells_flat, read=_read_flat
 )
-NESTED = Kind(name="nested", told="only flat tables", tells=lambda source: bool(source.nested), read=_refused)
-NUMBERS = Kind(name="numbers", told="one number per line", tells=_tells_numbers, read=_read_numbers)
+NESTED: Kind = Kind(name="nested", told="only flat tables", tells=lambda source: bool(source.nested), read=_refused)
+NUMBERS: Kind = Kind(name="numbers", told="one number per line", tells=_tells_numbers, read=_read_numbers)

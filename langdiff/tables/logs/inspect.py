@@ -152,4 +152,4 @@ def _input(given: object) -> str | None:
     return "\n".join(parts) or None
 
 
-KIND = Kind(name="inspect", told="eval.task and eval.model, or an archive .eval", tells=_tells, read=_read)
+KIND: Kind = Kind(name="inspect", told="eval.task and eval.model, or an archive .eval", tells=_tells, read=_read)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 from langdiff.base.archives import COMPRESSED, File, Member, members_of
 from langdiff.base.io import parse_json, read_blocks, read_lines
 from langdiff.base.suspicion import Doubts
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, OnError
 from langdiff.errors import ConfigError, DataError, Fault, option
 from langdiff.tables.long_tables import BITS_PER_UNIT, Unit, as_bits, read_table_file
 
@@ -43,6 +43,7 @@ class Asked(NamedTuple):
     item: tuple[str, ...] = ()
     language: str | None = None
     system: str | None = None
+    on_error: OnError = "raise"
 
     def rows(self, source: "Source", records: Iterable[tuple[int, str, Any]], read: "ReadRecord") -> list["Row"]:
         """Return the rows of records, given with line and place; those that cannot be used become faults."""
@@ -51,8 +52,11 @@ class Asked(NamedTuple):
             try:
                 found.append(read(record, line, where))
             except DataError as error:
-                place = (str(source), line) if where == f"{source}, line {line}" else (where, None)
-                self.faults.append(Fault(*place, str(error).removeprefix(f"{where}: "), level="text"))
+                said = str(error).removeprefix(f"{where}: ")
+                of_line = where == f"{source}, line {line}"
+                self.faults.append(
+                    Fault(str(source) if of_line else where, line if of_line else None, said, level="text")
+                )
         return found
 
 
@@ -128,13 +132,15 @@ def check(model: type[Record], record: object, where: str) -> None:
         model.model_validate(record)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False)
-        names = [part for part in faults[0]["loc"] if not isinstance(part, str) or part in _named_in(record)]
+        known = _named_in(record) | ({faults[0]["loc"][-1]} if faults[0]["type"] == "missing" else set())
+        names = [part for part in faults[0]["loc"] if not isinstance(part, str) or part in known]
         raise DataError(f"{where}: {_path(names)} {_said(faults)}") from None
 
 
 def _named_in(record: Any) -> set[str]:
     """Return the keys of a record at all depths, apart from which a path has names of types."""
-    stack, found = [record], set()
+    stack: list[Any] = [record]
+    found: set[str] = set()
     while stack:
         one = stack.pop()
         if isinstance(one, dict):

@@ -201,4 +201,4 @@ def _about(results: Mapping[str, Any], task: str) -> About:
     )
 
 
-KIND = Kind(name="lm-eval", told="doc_id and filtered_resps in each line", tells=_tells, read=_read)
+KIND: Kind = Kind(name="lm-eval", told="doc_id and filtered_resps in each line", tells=_tells, read=_read)

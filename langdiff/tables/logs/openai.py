@@ -148,4 +148,4 @@ def _without_generated(
     return tokens, text
 
 
-KIND = Kind(name="openai", told="choices[0].logprobs.tokens", tells=_tells, read=_read)
+KIND: Kind = Kind(name="openai", told="choices[0].logprobs.tokens", tells=_tells, read=_read)

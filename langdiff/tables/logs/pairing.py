@@ -36,7 +36,8 @@ class Pairing:
         Keys of the documents that name the item.
     checks : DataFrame
         One row per language: ``items``; ``text``, the correlation of ln characters with the median of the other
-        languages; ``bits``, that of ln bits; ``digits``, the share of texts that have the digits of most other languages, where either has some;
+        languages; ``bits``, that of ln bits; ``digits``, the share of texts that have the digits of most other
+        languages, where either has some;
         ``easiness``, the correlation of the share of systems that are right with that in the other languages;
         ``targets``, Cohen's kappa of the right options with those of the other languages. NaN where logs do not tell.
     notes : tuple of str
@@ -206,7 +207,7 @@ def check_pairing(
     items = checks["items"]
     for text in (*faults, *cautions):
         doubts.see("pairing", f"items named by {named}", int(items.sum()), int(items.sum()), text)
-    if by_row and not (faults or cautions or _is_confirmed(checks, easy_items)):
+    if by_row and ROW not in key and not (faults or cautions or _is_confirmed(checks, easy_items)):
         doubts.see("row", f"{len(items)} languages", int(items.max()), int(items.max()), named)
     return Pairing(tuple(key), checks, (*faults, *cautions, *notes), by_row)
 
@@ -280,7 +281,8 @@ def _lengths(rows: pd.DataFrame, column: str, languages: Any) -> pd.Series:
     """Return correlations of the logarithm of a size with the median of the other languages."""
     if rows.empty:
         return pd.Series(np.nan, index=languages)
-    table = _wide(rows, np.log(rows[column].astype(float).clip(lower=1)), languages)
+    sizes = rows[column].astype(float).clip(lower=1)
+    table = _wide(rows, sizes.map(np.log), languages)
     r = {
         language: correlation(
             table[language].to_numpy(), table.drop(columns=language).median(axis=1).to_numpy(), FEWEST_TEXTS

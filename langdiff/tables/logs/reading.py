@@ -12,7 +12,7 @@ from langdiff.base.io import as_path, as_paths
 from langdiff.base.remote import local_copies
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS, Doubts, report
 from langdiff.base.types import OnError, check_on_error
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, list_faults, listing, option, warn
+from langdiff.errors import ConfigError, DataError, Fault, list_faults, listing, option, warn
 from langdiff.tables.logs import rows as of_files
 from langdiff.tables.logs.answers import read_answers
 from langdiff.tables.logs.first_token import KAPPA, Dropped, End, Start, charges_of, intercept, sensitivity
@@ -141,11 +141,12 @@ def read_logs(
         keys,
         language if isinstance(language, str) else None,
         system if isinstance(system, str) else None,
+        on_error,
     )
     files, tables = _given(paths)
     found = of_files.read_files(files, tables, asked)
     of_files.warn_notes(found.notes if any("status" in note for note in found.notes) else [])
-    left_out = [_records(bad, on_error), report(doubts.judged(), on_error)]
+    left_out = [_records(bad), report(doubts.judged(), on_error)]
     rows = of_files.with_systems(of_files.with_places(found.rows, found.sources), system)
     is_text = rows["bits"].notna() | rows["tokens"].notna()
     is_answer = rows["values"].notna()
@@ -192,10 +193,8 @@ def read_logs(
     return Logs(**told, faults=faults, treatment=treatment, notes=tuple(notes), trust=doubts.trust)
 
 
-def _records(faults: Sequence[Fault], on_error: OnError) -> pd.DataFrame:
-    """Return the rows of `left_out` of records that cannot be used, after a warning; or raise an error of all."""
-    if faults and on_error == "raise":
-        raise FaultsError(faults)
+def _records(faults: Sequence[Fault]) -> pd.DataFrame:
+    """Return the rows of `left_out` of records that cannot be used, after a warning."""
     if faults:
         warn("\n  ".join([f"{len(faults):,} record(s) are left out:", *list_faults(faults, "left_out has all")]))
     rows = [(fault.file, "text", "" if fault.line is None else f"line {fault.line}", fault.fault) for fault in faults]

@@ -1,6 +1,5 @@
 """What was read from logs: texts, tokens and answers as long tables, and where they come from."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,12 +7,11 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from langdiff.base.io import write_text
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.pairing import Pairing
-from langdiff.tables.logs.record import METADATA, scoring_of
+from langdiff.tables.logs.record import scoring_of
 from langdiff.tables.long_tables import write_table_file
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.provenance import Provenance
@@ -212,7 +210,7 @@ class Logs(Result):
         ----------
         path : str or Path
             File to write, ending in ``.parquet``, ``.csv`` or ``.tsv``; beside the last two, the record is a file of
-            its own.
+            its own, NAME.csv.json.
         per : {"bits", "outcomes", "tokens"}, optional
             What the rows are; by default texts, or answers where there are none.
 
@@ -236,10 +234,7 @@ class Logs(Result):
         kept = table.drop(columns=["where", "kind", "epoch"], errors="ignore").dropna(axis=1, how="all")
         if chosen == "outcomes":
             kept = kept.rename(columns=lambda name: str(name).removeprefix(PREFIX))
-        record = json.dumps(self.record(), ensure_ascii=False)
-        write_table_file(kept, Path(path), record, metadata=METADATA)
-        if Path(path).suffix != ".parquet":
-            write_text(Path(path).with_name(f"{Path(path).name}.logs.json"), record + "\n")
+        write_table_file(kept, Path(path), {"logs": self.record()})
 
     def record(self) -> dict[str, Any]:
         """Return what a file tells of where its numbers come from, as JSON can hold it.

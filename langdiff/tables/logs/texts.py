@@ -152,8 +152,8 @@ def _named_by(rows: pd.DataFrame, keys: tuple[str, ...], *, keep: bool) -> list[
             values = [own if value is None else value for value, own in zip(values, rows["item"], strict=True)]
         absent = [n for n, value in enumerate(values) if value is None]
         if absent:
-            keys = no_key(key, rows["document"].iloc[absent[0]])
-            raise DataError(f"{rows['where'].iloc[absent[0]]}: {keys}")
+            said = no_key(key, rows["document"].iloc[absent[0]])
+            raise DataError(f"{rows['where'].iloc[absent[0]]}: {said}")
         columns[key] = np.array([str(value) for value in values], dtype=object)
     return list(names_by(columns, keys))
 

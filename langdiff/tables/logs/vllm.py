@@ -35,7 +35,7 @@ class OfToken(Record):
 class Prompt(Record):
     """Log-probabilities of the tokens of a text, and their ids."""
 
-    prompt_logprobs: list[None | float | dict[str, None | float | OfToken]]
+    prompt_logprobs: list[float | dict[str, float | OfToken | None] | None]
     prompt_token_ids: list[int] | None = None
 
 
@@ -108,5 +108,9 @@ def _refused(source: Source, _: Asked) -> tuple[list[Row], About]:
     )
 
 
-KIND = Kind(name="vllm", told="prompt_logprobs", tells=lambda source: _holder(source.first) is not None, read=_read)
-LLAMA = Kind(name="llama.cpp", told="only llama-cpp-python's echo=True, logprobs=1", tells=_of_llama, read=_refused)
+KIND: Kind = Kind(
+    name="vllm", told="prompt_logprobs", tells=lambda source: _holder(source.first) is not None, read=_read
+)
+LLAMA: Kind = Kind(
+    name="llama.cpp", told="only llama-cpp-python's echo=True, logprobs=1", tells=_of_llama, read=_refused
+)

@@ -201,7 +201,7 @@ def test_side_by_side_with_workers(tmp_path):
     here = compute_surprisals(parts, lm=RECIPE, progress=False)
     there = compute_surprisals(parts, lm=RECIPE, workers=2, cache=tmp_path, progress=False)
     assert_frame_equal(here.bits, there.bits, check_exact=True)
-    key = json.loads((tmp_path / "eng" / "test-ngrams" / "key.json").read_text())
+    key = json.loads(next(tmp_path.glob("eng/test-ngrams/*/key.json")).read_text())
     assert key["recipe"] == {"name": "test-ngrams", "order": 4, "min_count": 2}
 
 

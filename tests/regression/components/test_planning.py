@@ -9,6 +9,7 @@ from scipy.stats import chi2, nct, t
 
 import langdiff as ld
 from langdiff.errors import ConfigError
+from langdiff.regression.kernel.connected import information_on_pairs
 from langdiff.regression.seeds import combine_seeds
 
 NO_NUMBER = np.inf
@@ -118,7 +119,7 @@ def documents(rng, sizes, icc=0.2, editions=4):
     noise = 0.15 * (noise + np.sqrt(1 - icc) * rng.standard_normal((len(of), editions)))
     z = 5 + rng.normal(0, 0.5, (len(of), 1)) + noise
     names = [f"doc{number}_s{place}" for place, number in enumerate(of)]
-    return ld.Surprisals(bits=pd.DataFrame(np.exp(z), names, list("abcd")[:editions]))
+    return ld.Surprisals(bits=pd.DataFrame(np.exp(z), names, list("abcdefgh")[:editions]))
 
 
 def by_hand(fit):
@@ -149,20 +150,40 @@ def test_a_pilot_of_independent_intents_by_hand():
 def test_a_pilot_of_documents_by_hand():
     sizes = np.array([4, 12, 8, 6, 10] * 6)
     table = documents(np.random.default_rng(4), sizes)
-    fit = ld.fit(table, errors=ld.Sandwich())
-    found = ld.plan(5, table)
-    mean_size, effect = (sizes @ sizes) / sizes.sum(), fit.errors.design_effect
+    fit = ld.fit(table, errors=ld.Sandwich(), model="1")
+    found, mean_size = ld.plan(5, fit), (sizes @ sizes) / sizes.sum()
     assert fit.errors.n_clusters == 30
-    assert effect > 1.5
+    assert fit.errors.design_effect > 1.5
     assert found.per_document == pytest.approx(mean_size)
-    assert found.icc == pytest.approx((effect - 1) / (mean_size - 1))
-    assert found.variance == pytest.approx(np.median(by_hand(fit)) / effect)
-    assert found.to_frame().equals(ld.plan(5, fit).to_frame())
+    assert found.icc == pytest.approx((fit.errors.design_effect - 1) / (mean_size - 1))
+    assert found.variance == pytest.approx(np.median(by_hand(fit)) / fit.errors.design_effect)
+    of_table = ld.plan(5, table)
+    plain, clustered = (by_hand(ld.fit(table, errors=ld.Sandwich(), clusters=c)) for c in (None, "auto"))
+    assert of_table.variance == pytest.approx(np.median(plain))
+    assert of_table.icc == pytest.approx(
+        np.median(clustered / plain - 1) / (mean_size - 1), rel=0.1
+    )  # rows weigh alike
+    assert np.isnan(of_table.to_frame().loc[5, "n_documents_incomplete"])
     assert ld.plan(5, table, clusters=None).per_document == 1
     longer = ld.plan(5, table, per_document=20)
-    assert (longer.per_document, longer.icc) == (20, found.icc)
+    assert (longer.per_document, longer.icc) == (20, of_table.icc)
     with pytest.raises(ConfigError, match="clusters are those of a table"):
         ld.plan(5, fit, clusters="document")
+
+
+@pytest.mark.parametrize(("share", "clustered"), [(0.4, False), (0.4, True), (0.3, True)])
+def test_holes_of_a_pilot_do_not_change_the_plan_of_a_complete_table(share, clustered):
+    """The same intents with and without holes; the other number is that of a table with such holes."""
+    rng = np.random.default_rng(8)
+    table = documents(rng, [8] * 60, icc=0.1, editions=5)
+    bits = table.bits.mask(rng.random(table.bits.shape) < share)
+    pilot = ld.Surprisals(bits=bits[bits.notna().sum(axis=1) > 1])
+    clusters = "auto" if clustered else None
+    whole, found = ld.plan(5, table, clusters=clusters), ld.plan(5, pilot, clusters=clusters)
+    assert found.variance == pytest.approx(whole.variance, rel=0.15)
+    assert found.n_documents == pytest.approx(whole.n_documents, rel=0.25)
+    row = found.to_frame().loc[5]
+    assert row["n_documents_incomplete"] > row["n_documents"] * (1.1 if clustered else 1.5)
 
 
 def test_replicates_as_a_pilot_give_the_variance_between_seeds():
@@ -186,3 +207,29 @@ def test_labels_of_the_curves_of_power_do_not_overlap():
         boxes = [label.get_window_extent() for label in axes.texts]
         assert len(boxes) >= 4
         assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+
+
+BYTES = [[100, 120, 90], [210, 230, 200], [50, 66, 47], [400, 430, 410], [80, 100, 70], [160, 204, 153]]
+
+
+def test_information_on_pairs_of_an_incomplete_table_gives_the_worked_plan():
+    """Variances by normal equations with a dummy for each intent and edition; CR1 over rows and over pairs of them."""
+    z = np.log(BYTES)
+    z[[1, 3, 4], [2, 0, 1]] = np.nan
+    observed, unit = ~np.isnan(z), np.array([0, 0, 1, 1, 2, 2])
+    i, j = np.nonzero(observed)
+    dummies = np.column_stack([np.eye(6)[i], np.eye(3)[j][:, 1:]])
+    inverse = np.linalg.inv(dummies.T @ dummies)
+    scores = dummies * (z[observed] - dummies @ (inverse @ dummies.T @ z[observed]))[:, None]
+
+    def of_pairs(cluster):
+        sums = np.array([scores[cluster == g].sum(axis=0) for g in np.unique(cluster)])
+        v = np.pad((inverse @ sums.T @ sums @ inverse * len(sums) / (len(sums) - 1))[6:, 6:], ((1, 0), (1, 0)))
+        return np.array([v[a, a] + v[b, b] - 2 * v[a, b] for a, b in ((0, 1), (0, 2), (1, 2))])
+
+    found = information_on_pairs(observed, np.ones(6), unit)
+    assert found.intents / 6 == pytest.approx([0.75] * 3, abs=1e-12)
+    assert found.per_cluster == pytest.approx([1.58333333] * 3, abs=1e-8)
+    assert found.intents * of_pairs(i) == pytest.approx([0.0091046259, 0.0043544666, 0.0143613139], abs=1e-10)
+    effects = of_pairs(unit[i]) / of_pairs(i)
+    assert effects == pytest.approx([0.21729098, 1.33504441, 0.34017823], abs=1e-8)

@@ -1,20 +1,22 @@
 """Estimates of heteroscedastic models: levels and dispersions with their joint covariance."""
 
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.linalg import block_diag
 from scipy.special import softmax
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
+from langdiff.regression.kernel.clusters import SummedClusters, inverse_root
 from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.integrated.size_tables import SizeTables
 from langdiff.regression.kernel.integrated.unequal_rows import (
     Found,
     LinearLikelihood,
     Problem,
     RowLikelihood,
-    SizeLikelihood,
+    from_diagonals,
     maximize_rows,
 )
 from langdiff.regression.kernel.two_way import solve_two_way
@@ -23,13 +25,17 @@ Intents = Literal["flat", "normal"]
 
 BOUNDARY = 1e-4  # of the mean dispersion; below it lies the boundary
 SINGULAR = 1e-12  # of the largest eigenvalue of an information; below it lies rounding
+MOST_OF_CLUSTERS = 10_000_000  # numbers of the parts of an information
+NUMBERS_AT_A_TIME = 2**18
+MOST_TERMS = 14  # roots of a row; fewer where the last adds nothing
 FLOOR = 1e-6  # of the mean dispersion at the start; no dispersion goes below
 
 
-class UnequalEstimate(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class UnequalEstimate:
     r"""Estimate of model 1 or 2 with one dispersion per group of editions.
 
-    Parameters are J levels, then the logarithms of G dispersions. `scores` and `information` are in free
+    Parameters are J levels, then the logarithms of G dispersions. Scores and information are in free
     parameters: levels (K combinations of a design, otherwise J), G log-dispersions and, with a normal prior
     of sizes, its mean and the logarithm of its standard deviation; P in all. They have no component in the
     direction in which the likelihood does not change (see the conventions below) nor in that of parameters held
@@ -50,12 +56,8 @@ class UnequalEstimate(NamedTuple):
     covariance : ndarray, shape (J + G, J + G)
         Joint covariance of `c` and `log_variance` by observed information. Rows of dispersions at the
         floor are 0: the others are as if these were known.
-    scores : ndarray, shape (I, P)
-        Derivatives of the log-likelihood of each row.
     information : ndarray, shape (P, P)
         Observed information.
-    information_by_cluster : ndarray, shape (clusters, P, P), or None
-        Its parts by cluster, which sum to it; None without clusters. A part need not be positive semidefinite.
     jacobian : ndarray, shape (J + G, P)
         Derivatives of `c` and `log_variance`, which obey the conventions, in the free parameters; 0 for a
         dispersion at the floor.
@@ -74,6 +76,10 @@ class UnequalEstimate(NamedTuple):
     boundary : ndarray of bool, shape (G,)
         Whether a dispersion is below 1e-4 of their mean: at the boundary, so that its logarithm has no
         normal distribution.
+    problem : Problem
+        The likelihood, from which rows are computed on request.
+    columns, onto : ndarray, shapes (2C,) and (2C, P)
+        Its parameters, and the mapping of scores in them to those in free parameters.
     """
 
     model: str
@@ -81,9 +87,7 @@ class UnequalEstimate(NamedTuple):
     c: Floats
     log_variance: Floats
     covariance: Floats
-    scores: Floats
     information: Floats
-    information_by_cluster: Floats | None
     jacobian: Floats
     sizes: Floats
     mean: float
@@ -93,6 +97,44 @@ class UnequalEstimate(NamedTuple):
     n_iterations: int
     message: str
     boundary: Booleans
+    problem: Problem
+    columns: Floats
+    onto: Floats
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, I."""
+        return len(self.sizes)
+
+    def scores(self, cluster: Integers | None = None) -> Floats:
+        """Return the derivatives of the log-likelihood of each row, (I, P), or their sums by cluster, (G, P)."""
+        code = np.arange(self.n_rows) if cluster is None else cluster
+        sums = np.zeros((int(code.max()) + 1, self.onto.shape[1]))
+        for block in self.problem.likelihood.blocks(self.columns):
+            np.add.at(sums, code[block.rows], block.scores @ self.onto)
+        return sums
+
+    def score_products(self) -> Floats:
+        """Return the sum over rows of the products of their scores, shape (P, P)."""
+        products = np.zeros((len(self.onto), len(self.onto)))
+        for block in self.problem.likelihood.blocks(self.columns):
+            products += block.scores.T @ block.scores
+        result: Floats = self.onto.T @ products @ self.onto
+        return result
+
+    def information_by(self, cluster: Integers) -> Floats:
+        """Return the parts of the information by cluster, (G, P, P); one need not be positive semidefinite."""
+        free = self.onto.shape[1]
+        parts = np.zeros((int(cluster.max()) + 1, free, free))
+        for block in self.problem.likelihood.blocks(self.columns):
+            code = cluster[block.rows]
+            roots = [root @ self.onto for root in block.roots]
+            for g in np.unique(code):
+                rows = code == g
+                parts[g] += self.onto.T @ from_diagonals(block.second[:, rows].sum(axis=1)) @ self.onto
+                for root in roots:
+                    parts[g] -= root[rows].T @ root[rows]
+        return parts
 
 
 def estimate_unequal(
@@ -102,7 +144,6 @@ def estimate_unequal(
     group: Integers,
     intents: Intents = "flat",
     design: Floats | None = None,
-    clusters: Integers | None = None,
     nodes: int = 15,
     max_iterations: int = 100,
 ) -> UnequalEstimate:
@@ -123,8 +164,6 @@ def estimate_unequal(
         Prior distribution of the sizes ln n. The normal one is estimated.
     design : ndarray, shape (J, K), optional
         Full rank, the constant in its span: levels are its combinations. None: each level is free.
-    clusters : ndarray of int, shape (I,), optional
-        Cluster of each row, numbered from 0 without gaps, for `UnequalEstimate.information_by_cluster`.
     nodes : int
         Number of nodes of the quadrature of model 2.
     max_iterations : int
@@ -137,7 +176,7 @@ def estimate_unequal(
     Raises
     ------
     ConfigError
-        If a setting is not one of those offered, or `group` or `clusters` is not numbered from 0 without gaps.
+        If a setting is not one of those offered, or `group` is not numbered from 0 without gaps.
     DataError
         If the table does not identify the dispersions, has a row with too few cells, or is not connected.
 
@@ -153,19 +192,13 @@ def estimate_unequal(
     >>> np.exp(found.log_variance / 2).round(1)
     array([0.1, 0.2, 0.4])
     """
-    check_table(z, model, group, intents, clusters, nodes, max_iterations)
+    check_table(z, model, group, intents, nodes, max_iterations)
     normal = intents == "normal"
-    start = start_of_model_1(z, group, normal, design)
-    likelihood: RowLikelihood = LinearLikelihood(z, normal=normal)
-    problem = _problem(likelihood, "1", group, normal, design, start)
+    start = starting_values(z, model, group, normal, design)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is out of range is refused by the search
-        found = maximize_rows(problem, start, max_iterations=max_iterations)
-        if model == "2":
-            start = start_of_model_2(problem, found, group)
-            likelihood = SizeLikelihood(z, normal=normal, nodes=nodes)
-            problem = _problem(likelihood, "2", group, normal, design, start)
-            found = maximize_rows(problem, start, max_iterations=max_iterations)
-    return _describe(problem, found, model, group, clusters)
+        likelihood = SizeTables(z, normal=normal, nodes=nodes) if model == "2" else LinearLikelihood(z, normal=normal)
+        problem = _problem(likelihood, model, group, normal, design, start)
+        return _describe(problem, maximize_rows(problem, start, max_iterations=max_iterations), model, group)
 
 
 def _problem(
@@ -173,32 +206,37 @@ def _problem(
 ) -> Problem:
     editions, n_groups = len(group), int(group.max()) + 1
     levels = np.eye(editions) if design is None else design
-    members = (group[:, None] == np.arange(n_groups)).astype(float)
-    spread = block_diag(levels, members, np.eye(2)) if normal else block_diag(levels, members)
-    constant = np.linalg.lstsq(levels, np.ones(editions))[0]
+    constant: Floats = np.ones(editions)
+    if design is not None:
+        constant = np.asarray(np.linalg.lstsq(design, constant)[0])
+    width, free = editions + normal, levels.shape[1]
+    spread = np.zeros((2 * width, len(start)))
+    spread[:editions, :free] = levels
+    spread[width + np.arange(editions), free + group] = 1
+    if normal:  # level and log-variance of the prior's column, from the mean and the log standard deviation
+        spread[editions, -2], spread[-1, -1] = -1, 2
     # sizes rise, levels fall, and in model 2, where n is in bits, dispersions rise with them
     invariant = np.concatenate([-constant, np.full(n_groups, float(model == "2")), [1.0, 0.0] if normal else []])
     floor = np.full(len(start), -np.inf)
-    dispersions = slice(levels.shape[1], levels.shape[1] + n_groups)
-    floor[dispersions] = np.log(FLOOR * np.mean(np.exp(start[dispersions])))
+    floor[free : free + n_groups] = np.log(FLOOR * np.mean(np.exp(start[free : free + n_groups])))
     if normal:
         floor[-1] = start[-1] + 0.5 * np.log(FLOOR)
     return Problem(likelihood, spread, invariant, floor)
 
 
-def _describe(
-    problem: Problem, found: Found, model: str, group: Integers, clusters: Integers | None
-) -> UnequalEstimate:
+def _describe(problem: Problem, found: Found, model: str, group: Integers) -> UnequalEstimate:
     """Return the estimate normalized by its conventions, with its covariance."""
     editions, n_groups = len(group), int(group.max()) + 1
-    normal = problem.spread.shape[0] > 2 * editions
-    by_edition = problem.spread @ found.free
-    c, log_variance = by_edition[:editions], found.free[len(found.free) - n_groups - 2 * normal :][:n_groups]
+    columns = problem.spread @ found.free
+    normal = len(columns) > 2 * editions
+    c, log_variance = columns[:editions], found.free[len(found.free) - n_groups - 2 * normal :][:n_groups]
     level = float(np.log(np.mean(np.exp(c - c.max())))) + c.max()
     moved = level * (model == "2")
     jacobian = _jacobian(problem, found, c, n_groups, model)
     projector = _projector(problem, found)
-    information, parts = _information(problem, found, projector, clusters)
+    onto = problem.spread @ projector
+    rows = problem.likelihood.rows(columns, terms=MOST_TERMS)
+    information = onto.T @ np.asarray(rows.information) @ onto
     covariance, exists = _covariance(information, projector, jacobian)
     dispersion = np.exp(log_variance - log_variance.max())
     return UnequalEstimate(
@@ -207,18 +245,19 @@ def _describe(
         c=c - level,
         log_variance=log_variance + moved,
         covariance=covariance,
-        scores=found.rows.scores @ problem.spread @ projector,
         information=information,
-        information_by_cluster=parts,
         jacobian=jacobian,
-        sizes=found.rows.sizes + level,
-        mean=float(by_edition[-2]) + level if normal else float("nan"),
-        tau=float(np.exp(by_edition[-1])) if normal else float("nan"),
-        log_likelihood=float(found.rows.values.sum()),
+        sizes=rows.sizes + level,
+        mean=float(found.free[-2]) + level if normal else float("nan"),
+        tau=float(np.exp(found.free[-1])) if normal else float("nan"),
+        log_likelihood=float(rows.values.sum()),
         converged=found.converged and exists,
         n_iterations=found.n_iterations,
         message=found.message if exists or not found.converged else "a stationary point that is not a maximum",
         boundary=dispersion < BOUNDARY * dispersion.mean(),
+        problem=problem,
+        columns=columns,
+        onto=onto,
     )
 
 
@@ -245,21 +284,6 @@ def _projector(problem: Problem, found: Found) -> Floats:
     invariant = problem.invariant * moving
     projector: Floats = np.diag(moving) - np.outer(invariant, invariant) / (invariant @ invariant)
     return projector
-
-
-def _information(
-    problem: Problem, found: Found, projector: Floats, clusters: Integers | None
-) -> tuple[Floats, Floats | None]:
-    """Return the information on the free parameters, in total and by cluster."""
-    parameters = problem.spread @ found.free
-    onto = problem.spread @ projector
-    if clusters is None:
-        return onto.T @ problem.likelihood.information(parameters, slice(None)) @ onto, None
-    n_clusters = int(clusters.max()) + 1
-    parts = np.empty((n_clusters, len(projector), len(projector)))
-    for g in range(n_clusters):
-        parts[g] = onto.T @ problem.likelihood.information(parameters, np.flatnonzero(clusters == g)) @ onto
-    return parts.sum(axis=0), parts
 
 
 def _covariance(information: Floats, projector: Floats, jacobian: Floats) -> tuple[Floats, bool]:
@@ -295,14 +319,12 @@ def pseudo_inverse(information: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(information, rcond=SINGULAR, hermitian=True), dtype=np.float64)
 
 
-def check_table(
-    z: Floats, model: str, group: Integers, intents: str, clusters: Integers | None, nodes: int, max_iterations: int
-) -> None:
+def check_table(z: Floats, model: str, group: Integers, intents: str, nodes: int, max_iterations: int) -> None:
     """Check the arguments of `estimate_unequal`.
 
     Parameters
     ----------
-    z, model, group, intents, clusters, nodes, max_iterations
+    z, model, group, intents, nodes, max_iterations
         The same as for `langdiff.regression.kernel.integrated.unequal.estimate_unequal`.
 
     Raises
@@ -316,12 +338,8 @@ def check_table(
         raise ConfigError(f"unknown distribution of intents {intents!r}; use 'flat' or 'normal'.")
     if nodes < 1 or max_iterations < 1:
         raise ConfigError(f"nodes and {option('max_iterations')} must be at least 1, got {nodes} and {max_iterations}.")
-    numbered = [("group", "edition", group, z.shape[1])]
-    if clusters is not None:
-        numbered.append(("clusters", "intent", clusters, z.shape[0]))
-    for what, of, labels, length in numbered:
-        if labels.shape != (length,) or set(np.unique(labels)) != set(range(int(labels.max()) + 1)):
-            raise ConfigError(f"{what} must number each of {length} {of}s from 0 without gaps.")
+    if group.shape != z.shape[1:] or set(np.unique(group)) != set(range(int(group.max()) + 1)):
+        raise ConfigError(f"group must number each of {z.shape[1]} editions from 0 without gaps.")
     observed = ~np.isnan(z)
     least = 1 if intents == "normal" else 2
     few = int((observed.sum(axis=1) < least).sum())
@@ -343,15 +361,15 @@ def _check_identified(observed: Booleans, group: Integers, intents: str) -> None
     """
     if intents == "normal":
         return  # connected, so that two editions share an intent
-    shared = observed.T.astype(float) @ observed > 0
-    first, second = np.nonzero(np.triu(shared, 1))
-    n_groups = int(group.max()) + 1
-    sums = np.zeros((len(first), n_groups))
-    np.add.at(sums, (np.arange(len(first)), group[first]), 1)
-    np.add.at(sums, (np.arange(len(first)), group[second]), 1)
-    if np.linalg.matrix_rank(np.unique(sums, axis=0)) < n_groups:
+    member = group[:, None] == np.arange(int(group.max()) + 1)
+    cells = observed.astype(np.float32)
+    shared = np.triu(cells.T @ cells > 0, 1)
+    sums = member.T.astype(float) @ shared @ member  # pairs of editions by their groups
+    sums = (sums + sums.T > 0).astype(float)
+    # of e_g + e_h for all pairs of groups that share intents, the sum of outer products
+    if np.linalg.matrix_rank(sums + np.diag(sums.sum(axis=1) + 2 * np.diag(sums)), hermitian=True) < len(sums):
         raise DataError(
-            f"{len(group)} editions do not identify {n_groups} dispersions under a flat prior of sizes: only sums of "
+            f"{len(group)} editions do not identify {len(sums)} dispersions under a flat prior of sizes: only sums of "
             "two dispersions can be estimated. Add a third edition that shares intents with both, or give sizes a "
             f"normal prior ({option('intents', 'random')}), or take one common dispersion."
         )
@@ -360,8 +378,10 @@ def _check_identified(observed: Booleans, group: Integers, intents: str) -> None
 LEAST_START = 0.1  # of the mean variance, so that a search does not begin near the boundary
 
 
-def start_of_model_1(z: Floats, group: Integers, normal: bool, design: Floats | None) -> Floats:
+def starting_values(z: Floats, model: str, group: Integers, normal: bool, design: Floats | None) -> Floats:
     """Return starting values from least squares, with distinct variances away from the boundary, shape (P,).
+
+    In model 2 they are the variances of the median row.
 
     Raises
     ------
@@ -375,26 +395,81 @@ def start_of_model_1(z: Floats, group: Integers, normal: bool, design: Floats | 
     squares = np.bincount(group, (two_way.residual**2).sum(axis=0))
     own = squares / np.bincount(group, two_way.cells_per_edition)
     variance = pooled * np.maximum(own / own.mean(), LEAST_START)
-    c = two_way.edition_effect
-    levels = c if design is None else np.linalg.lstsq(design, c)[0]
+    m, c = two_way.intent_effect, two_way.edition_effect
     prior = np.empty(0)
     if normal:
-        m = two_way.intent_effect
         total = float(np.var(m))
         between = total - pooled * float(np.mean(1 / two_way.cells_per_intent))
         prior = np.array([m.mean(), 0.5 * np.log(max(between, LEAST_START * total, pooled * LEAST_START))])
-    return np.concatenate([levels, np.log(variance), prior])
+    dispersion = np.log(variance)
+    if model == "2":
+        c, dispersion = c + 0.5 * variance[group], np.median(m) + np.log(np.expm1(variance))
+    levels = c if design is None else np.linalg.lstsq(design, c)[0]
+    return np.concatenate([levels, dispersion, prior])
 
 
-def start_of_model_2(problem: Problem, found: Found, group: Integers) -> Floats:
-    """Return starting values of model 2 with the variances of model 1 at the median row."""
-    n_groups = int(group.max()) + 1
-    levels = problem.spread.shape[1] - n_groups - 2 * (problem.spread.shape[0] > 2 * len(group))
-    variance = np.exp(found.free[levels : levels + n_groups])
-    variance = np.maximum(variance, LEAST_START * variance.mean())
-    start = found.free.copy()
-    # c + s²/2 is D; under a design, the nearest to it
-    spread = problem.spread[: len(group), :levels]
-    start[:levels] += np.linalg.lstsq(spread, 0.5 * variance[group])[0]
-    start[levels : levels + n_groups] = np.median(found.rows.sizes) + np.log(np.expm1(variance))
-    return start
+def clusters_of_unequal(found: UnequalEstimate, cluster: Integers) -> SummedClusters:
+    """Return scores and information by cluster, whose parts are matrices where these are few."""
+    if (int(cluster.max()) + 1) * found.onto.shape[1] ** 2 <= MOST_OF_CLUSTERS:
+        return SummedClusters(found.scores(cluster), found.information_by(cluster))
+    return UnequalClusters(found, cluster)
+
+
+class UnequalClusters(SummedClusters):
+    """Clusters of rows with dispersions of their own, as products with what the rows add to the information.
+
+    Parameters
+    ----------
+    found : UnequalEstimate
+        The estimate.
+    cluster : ndarray of int, shape (I,)
+        Cluster of each row, numbered from 0 without gaps.
+    """
+
+    def __init__(self, found: UnequalEstimate, cluster: Integers) -> None:
+        self.numbers = np.arange(int(cluster.max()) + 1)
+        self.root = inverse_root(found.information)
+        self.influences = found.scores(cluster) @ self.root
+        self._onto = found.onto @ self.root  # (2C, r)
+        self._second = np.zeros((len(self.numbers), 3, len(self._onto) // 2))
+        roots, codes = [], []
+        for block in found.problem.likelihood.blocks(found.columns):
+            np.add.at(self._second, cluster[block.rows], block.second.transpose(1, 0, 2))
+            roots += [root @ self._onto for root in block.roots]
+            codes += [cluster[block.rows]] * len(block.roots)
+        code = np.concatenate(codes)
+        order = np.argsort(code, kind="stable")
+        self._roots = np.concatenate(roots)[order]  # of all rows, by cluster
+        self._starts = np.searchsorted(code[order], np.arange(len(self.numbers) + 1))
+
+    def blocks(self) -> list[slice]:
+        """Return slices of clusters that are computed together; see `Clusters`."""
+        most = max(1, NUMBERS_AT_A_TIME // len(self._onto))
+        return [slice(first, min(first + most, len(self.numbers))) for first in range(0, len(self.numbers), most)]
+
+    def shares(self, which: Integers) -> Floats:
+        """Return the share C_g of the information of some clusters; see `Clusters`."""
+        shares = np.empty((len(which), self.root.shape[1], self.root.shape[1]))
+        for share, g in zip(shares, which, strict=True):
+            root = self._roots[self._starts[g] : self._starts[g + 1]]
+            share[:] = self._onto.T @ from_diagonals(self._second[g]) @ self._onto - root.T @ root
+        return shares
+
+    def times(self, which: Integers, vectors: Floats) -> Floats:
+        """Return the product of C_g and a vector of each of some clusters; see `Clusters`."""
+        of_columns = (vectors @ self._onto.T).reshape(len(which), 2, -1)
+        second = self._second[which]
+        of_columns = np.einsum("gabj,gbj->gaj", second[:, [[0, 1], [1, 2]]], of_columns)
+        products: Floats = of_columns.reshape(len(which), -1) @ self._onto
+        for product, vector, g in zip(products, vectors, which, strict=True):
+            root = self._roots[self._starts[g] : self._starts[g + 1]]
+            product -= root.T @ (root @ vector)
+        return products
+
+    def shares_along(self, directions: Floats) -> Floats:
+        """Return xᵀ C_g x for each direction x; see `Clusters`."""
+        level, dispersion = np.split(directions @ self._onto.T, 2, axis=1)
+        both = np.stack([level**2, 2 * level * dispersion, dispersion**2])
+        along: Floats = np.einsum("gaj,anj->gn", self._second, both)
+        along -= np.add.reduceat((self._roots @ directions.T) ** 2, self._starts[:-1])
+        return along

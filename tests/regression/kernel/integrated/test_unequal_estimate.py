@@ -7,9 +7,10 @@ from scipy.linalg import null_space
 from scipy.optimize import brentq
 
 from langdiff.errors import ConfigError, DataError
+from langdiff.regression.kernel.clusters import SummedClusters, covariance_of_clusters
 from langdiff.regression.kernel.integrated import unequal_rows as search_module
 from langdiff.regression.kernel.integrated.comparisons import sandwich_covariance
-from langdiff.regression.kernel.integrated.unequal import estimate_unequal, pseudo_inverse
+from langdiff.regression.kernel.integrated.unequal import UnequalClusters, estimate_unequal, pseudo_inverse
 from langdiff.regression.kernel.two_way import solve_two_way
 
 PRINTED = 6e-7  # worked numbers have six digits
@@ -132,11 +133,12 @@ def test_three_editions_have_the_variances_of_grubbs():
 def test_the_estimate_is_a_maximum_with_the_conventions(model, intents):
     z, _ = draw(model, 80, [0.2, 0.3, 0.4, 0.3], missing=0.2, rng=np.random.default_rng(3))
     clusters = np.arange(len(z)) % 7
-    found = estimate_unequal(z, model=model, group=np.array([0, 1, 2, 1]), intents=intents, clusters=clusters)
+    found = estimate_unequal(z, model=model, group=np.array([0, 1, 2, 1]), intents=intents)
     assert found.converged
     assert np.exp(found.c).sum() == pytest.approx(4, rel=1e-12)
-    assert_allclose(found.scores.sum(axis=0), 0, atol=1e-4)
-    assert_allclose(found.information_by_cluster.sum(axis=0), found.information, rtol=1e-12, atol=1e-9)
+    assert_allclose(found.scores().sum(axis=0), 0, atol=1e-4)
+    assert_allclose(found.scores(clusters).sum(axis=0), 0, atol=1e-4)
+    assert_allclose(found.information_by(clusters).sum(axis=0), found.information, rtol=1e-7, atol=1e-6)
     assert_allclose(
         found.covariance, found.jacobian @ pseudo_inverse(found.information) @ found.jacobian.T, rtol=1e-6, atol=1e-10
     )
@@ -176,7 +178,7 @@ def test_a_design_ties_levels():
     assert found.converged
     assert_allclose(found.c[[0, 2]], found.c[[1, 3]], atol=1e-12)
     assert found.log_likelihood < free.log_likelihood
-    assert found.scores.shape == (100, 6)
+    assert found.scores().shape == (100, 6)
     difference = found.covariance[0, 0] + found.covariance[1, 1] - 2 * found.covariance[0, 1]
     assert difference == pytest.approx(0, abs=1e-12)
 
@@ -184,13 +186,13 @@ def test_a_design_ties_levels():
 def test_em_reaches_what_newton_reaches(monkeypatch):
     z, _ = draw("1", 80, [0.2, 0.3, 0.4], rng=np.random.default_rng(6))
     newton = estimate_unequal(z, model="1", group=np.arange(3))
-    usual = search_module._newton_step
+    usual = search_module._Metric.step
 
-    def backwards(*arguments):
-        step, length, concave = usual(*arguments)
-        return (-step, length, concave) if length > 1e-5 else (step, length, concave)
+    def backwards(metric, gradient):
+        step, length = usual(metric, gradient)
+        return (-step, length) if length > 1e-5 else (step, length)
 
-    monkeypatch.setattr(search_module, "_newton_step", backwards)
+    monkeypatch.setattr(search_module._Metric, "step", backwards)
     monkeypatch.setattr(search_module, "SAFE", 0.0)  # nothing is taken without looking
     em = estimate_unequal(z, model="1", group=np.arange(3), max_iterations=2000)
     assert em.n_iterations > 3 * newton.n_iterations
@@ -230,7 +232,6 @@ PAIRS = np.array([[1.0, 2, NONE, NONE], [NONE, 2, 3, NONE], [NONE, NONE, 3, 4], 
         (np.tile(A[:, :1], 3), {"group": [0, 1, 2]}, DataError, "the residuals vanish"),
         (A, {"group": [0, 2, 2]}, ConfigError, "group must number each of 3 editions"),
         (A, {"group": [0, 1]}, ConfigError, "group must number each of 3 editions"),
-        (A, {"group": [0, 1, 2], "clusters": np.array([1, 1, 2, 2, 2])}, ConfigError, "clusters must number each of 5"),
         (A, {"group": [0, 1, 2], "model": "2L"}, ConfigError, "models '1' and '2', not '2L'"),
         (A, {"group": [0, 1, 2], "intents": "free"}, ConfigError, "unknown distribution of intents 'free'"),
         (A, {"group": [0, 1, 2], "nodes": 0}, ConfigError, "nodes and max_iterations must be at least 1"),
@@ -269,3 +270,20 @@ def test_known_values_are_recovered(model, tables, intents):
     n = standardized.shape[0]
     assert (np.abs(standardized.mean(axis=0)) < 3.5 / np.sqrt(n)).all()
     assert 0.75 < np.mean(standardized**2) < 1.3
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_clusters_are_the_same_as_products_and_as_matrices(missing):
+    """What CR2 and degrees of freedom need, from parts of the information or without them."""
+    z, _ = draw("2", 120, [0.2, 0.3, 0.4, 0.3], missing=missing, rng=np.random.default_rng(3))
+    found = estimate_unequal(z, model="2", group=np.arange(4), intents="normal")
+    code = np.sort(np.arange(len(z)) % 12)
+    parts, products = SummedClusters(found.scores(code), found.information_by(code)), UnequalClusters(found, code)
+    which = np.array([1, 4, 5])
+    directions = np.random.default_rng(1).normal(size=(3, parts.root.shape[1]))
+    to = np.linalg.lstsq(products.root, parts.root)[0]  # from the coordinates of one to those of the other
+    assert_allclose(products.shares(which), to @ parts.shares(which) @ to.T, atol=1e-7)
+    assert_allclose(products.times(which, directions @ to.T), parts.times(which, directions) @ to.T, atol=1e-6)
+    assert_allclose(products.shares_along(directions @ to.T), parts.shares_along(directions), atol=1e-6)
+    one, other = (covariance_of_clusters(each, "CR2") for each in (parts, products))
+    assert_allclose(one, other, rtol=1e-5, atol=1e-9)

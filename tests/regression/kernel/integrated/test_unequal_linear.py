@@ -25,9 +25,15 @@ LOG_VARIANCE = np.log([0.04, 0.09, 0.01, 0.16])
 PRIOR = np.array([4.4, np.log(0.7)])
 
 
+def columns(normal):
+    """Parameters by column; the prior is a column of level −a and log-variance 2 ln τ."""
+    prior = [[-PRIOR[0]], [2 * PRIOR[1]]] if normal else [[], []]
+    return np.concatenate([C, prior[0], LOG_VARIANCE, prior[1]])
+
+
 def test_a_normal_prior_gives_the_density_of_a_normal_vector():
     z = table()
-    found = LinearLikelihood(z, normal=True).rows(np.concatenate([C, LOG_VARIANCE, PRIOR]))
+    found = LinearLikelihood(z, normal=True).rows(columns(True))
     for i, row in enumerate(z):
         seen = ~np.isnan(row)
         covariance = np.diag(np.exp(LOG_VARIANCE[seen])) + np.exp(2 * PRIOR[1])
@@ -41,7 +47,7 @@ def test_a_normal_prior_gives_the_density_of_a_normal_vector():
 def test_a_flat_prior_gives_the_density_of_differences():
     """An orthonormal basis of what sums to 0, and ½ ln J for the measure dm along (1, …, 1)."""
     z = table()
-    found = LinearLikelihood(z, normal=False).rows(np.concatenate([C, LOG_VARIANCE]))
+    found = LinearLikelihood(z, normal=False).rows(columns(False))
     for i, row in enumerate(z):
         seen = np.flatnonzero(~np.isnan(row))
         basis = null_space(np.ones((1, len(seen))))
@@ -54,19 +60,20 @@ def test_a_flat_prior_gives_the_density_of_differences():
 @pytest.mark.parametrize("normal", [False, True])
 def test_derivatives_are_differences(normal):
     likelihood = LinearLikelihood(table(), normal=normal)
-    x = np.concatenate([C, LOG_VARIANCE, PRIOR if normal else []])
+    x = columns(normal)
     steps = 1e-5 * np.eye(len(x))
-    rows = likelihood.rows(x)
-    scores = [(likelihood.rows(x + h).values - likelihood.rows(x - h).values) / 2e-5 for h in steps]
-    assert_allclose(rows.scores, np.array(scores).T, atol=CENTRAL)
-    for which in (slice(None), np.array([1, 4])):
-        slopes = [(likelihood.rows(x + h).scores - likelihood.rows(x - h).scores)[which].sum(axis=0) for h in steps]
-        assert_allclose(likelihood.information(x, which), -np.array(slopes) / 2e-5, atol=1e-4, rtol=1e-6)
+    rows = likelihood.rows(x, terms=2)
+    (block,) = likelihood.blocks(x)
+    values = [(likelihood.rows(x + h).values - likelihood.rows(x - h).values) / 2e-5 for h in steps]
+    assert_allclose(block.scores, np.array(values).T, atol=CENTRAL)
+    assert_allclose(rows.gradient, block.scores.sum(axis=0), atol=CLOSED)
+    slopes = [(likelihood.rows(x + h).gradient - likelihood.rows(x - h).gradient) / 2e-5 for h in steps]
+    assert_allclose(rows.information, -np.array(slopes), atol=1e-4, rtol=1e-6)
 
 
 def test_complete_information_is_what_known_sizes_would_give():
     """The mean over tables of minus the second derivative of the density with m known."""
     likelihood = LinearLikelihood(table(missing=0), normal=True)
-    complete = likelihood.complete_information(np.concatenate([C, LOG_VARIANCE, PRIOR]))
-    expected = np.concatenate([7 / np.exp(LOG_VARIANCE), np.full(4, 3.5), [7 / np.exp(2 * PRIOR[1]), 14]])
+    complete = likelihood.complete_information(columns(True))
+    expected = np.concatenate([7 / np.exp(LOG_VARIANCE), [7 / np.exp(2 * PRIOR[1])], np.full(5, 3.5)])
     assert_allclose(complete, np.diag(expected), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""Model 2 with unequal noise, against integrals by SciPy."""
+"""Model 2 with unequal noise, against integrals by SciPy and against sums over cells."""
 
 import numpy as np
 import pytest
@@ -6,36 +6,55 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from langdiff.regression.kernel.integrated.unequal_rows import SizeLikelihood
+import langdiff as ld
+from langdiff.regression.kernel.integrated import size_tables
+from langdiff.regression.kernel.integrated.size_tables import SizeTables
+from langdiff.regression.kernel.integrated.unequal import estimate_unequal
+from langdiff.regression.kernel.integrated.unequal_rows import from_diagonals
 
 INTEGRALS = 1e-8  # with enough nodes
+TABLES = 1e-9  # of interpolants beside the functions themselves
 MANY = 81
-D = np.array([0.1, -0.2, 0.3, 0.05])
+LEVELS = np.array([0.1, -0.2, 0.3, 0.05])
 LOG_KAPPA = np.log([0.5, 2.0, 1.0, 4.0])
-PRIOR = np.array([4.4, np.log(0.7)])
+MEAN, TAU = 4.4, 0.7
 
 
 def table(intents=6, seed=0):
     rng = np.random.default_rng(seed)
     m = rng.normal(4.5, 0.5, (intents, 1))
     v = np.log1p(np.exp(LOG_KAPPA - m))
-    z = m + D - v / 2 + np.sqrt(v) * rng.standard_normal((intents, 4))
+    z = m + LEVELS - v / 2 + np.sqrt(v) * rng.standard_normal((intents, 4))
     z[0, 2], z[1, :2], z[2, 0] = np.nan, np.nan, np.nan
     return z
+
+
+def columns(normal):
+    """Parameters by column; the prior is a column of level −a and log-variance 2 ln τ."""
+    prior = [[-MEAN], [2 * np.log(TAU)]] if normal else [[], []]
+    return np.concatenate([LEVELS, prior[0], LOG_KAPPA, prior[1]])
+
+
+def whole_information(likelihood, x):
+    """Sum over blocks of what they yield."""
+    parts = []
+    for block in likelihood.blocks(x):
+        parts.append(from_diagonals(block.second.sum(axis=1)) - sum(root.T @ root for root in block.roots))
+    return np.sum(parts, axis=0)
 
 
 def joint(row, m, normal):
     """Density of a row and a size, from the formula of the model."""
     seen = ~np.isnan(row)
     v = np.log(1 + np.exp(LOG_KAPPA[seen]) / np.exp(m))
-    density = np.prod(norm.pdf(row[seen], m + D[seen] - v / 2, np.sqrt(v)))
-    return density * (norm.pdf(m, PRIOR[0], np.exp(PRIOR[1])) if normal else 1)
+    density = np.prod(norm.pdf(row[seen], m + LEVELS[seen] - v / 2, np.sqrt(v)))
+    return density * (norm.pdf(m, MEAN, TAU) if normal else 1)
 
 
 @pytest.mark.parametrize("normal", [False, True])
 def test_values_and_sizes_are_integrals(normal):
     z = table()
-    found = SizeLikelihood(z, normal=normal, nodes=MANY).rows(np.concatenate([D, LOG_KAPPA, PRIOR if normal else []]))
+    found = SizeTables(z, normal=normal, nodes=MANY).rows(columns(normal))
     for i, row in enumerate(z):
         points = {"epsabs": 0, "epsrel": 1e-11, "limit": 500, "points": [np.nanmean(row)]}
         total = quad(lambda m, row=row: joint(row, m, normal), -4, 12, **points)[0]
@@ -45,55 +64,87 @@ def test_values_and_sizes_are_integrals(normal):
 
 
 def test_fifteen_nodes_are_close():
-    x = np.concatenate([D, LOG_KAPPA, PRIOR])
-    few, many = (SizeLikelihood(table(), normal=True, nodes=n).rows(x).values.sum() for n in (15, MANY))
+    few, many = (SizeTables(table(), normal=True, nodes=n).rows(columns(True)).values.sum() for n in (15, MANY))
     assert 1e-12 < abs(few - many) < 1e-5
 
 
 @pytest.mark.parametrize("normal", [False, True])
 def test_derivatives_are_differences(normal):
-    likelihood = SizeLikelihood(table(), normal=normal, nodes=MANY)
-    x = np.concatenate([D, LOG_KAPPA, PRIOR if normal else []])
+    likelihood, x = SizeTables(table(), normal=normal, nodes=MANY), columns(normal)
+    rows = likelihood.rows(x, terms=14)
+    (block,) = likelihood.blocks(x)
     steps = 1e-4 * np.eye(len(x))
-    rows = likelihood.rows(x)
-    scores = [(likelihood.rows(x + h).values - likelihood.rows(x - h).values) / 2e-4 for h in steps]
-    assert_allclose(rows.scores, np.array(scores).T, atol=1e-5, rtol=1e-6)
-    for which in (slice(None), np.array([1, 4])):
-        slopes = [(likelihood.rows(x + h).scores - likelihood.rows(x - h).scores)[which].sum(axis=0) for h in steps]
-        assert_allclose(likelihood.information(x, which), -np.array(slopes) / 2e-4, atol=2e-4, rtol=1e-5)
+    values = [(likelihood.rows(x + h).values - likelihood.rows(x - h).values) / 2e-4 for h in steps]
+    assert_allclose(block.scores, np.array(values)[:, block.rows].T, atol=1e-5, rtol=1e-6)
+    assert_allclose(rows.gradient, block.scores.sum(axis=0), atol=1e-9)
+    slopes = [(likelihood.rows(x + h).gradient - likelihood.rows(x - h).gradient) / 2e-4 for h in steps]
+    assert_allclose(rows.information, -np.array(slopes), atol=2e-4, rtol=1e-5)
+    likelihood.rows(x)
+    assert_allclose(whole_information(likelihood, x), rows.information, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("normal", [False, True])
+@pytest.mark.parametrize("shift", [0.0, -8.0, 7.0])  # texts of .03 to 100,000 bits
+def test_tables_are_the_functions_of_the_cells(normal, shift):
+    """Values and gradients by sums over cells and nodes, as the module gives the model."""
+    z = table(40) + shift
+    likelihood, x = SizeTables(z, normal=normal, nodes=15), columns(normal)
+    if normal:
+        x[4] -= shift
+    found = likelihood.rows(x)
+    v_of = lambda m, k: np.log1p(np.exp(k - m))  # noqa: E731
+    for i, row in enumerate(z):
+        nodes = likelihood.modes[i] + np.sqrt(2) * likelihood.deviations[i] * likelihood.t
+        terms = likelihood.log_weights + np.log(np.sqrt(2) * likelihood.deviations[i])
+        for value, level, k in zip(row, LEVELS, LOG_KAPPA, strict=True):
+            if not np.isnan(value):
+                v = v_of(nodes, k)
+                terms = terms + norm.logpdf(value, nodes + level - v / 2, np.sqrt(v))
+        if normal:
+            terms = terms + norm.logpdf(nodes, MEAN + shift, TAU)
+        assert found.values[i] == pytest.approx(np.logaddexp.reduce(terms), abs=TABLES)
+
+
+def test_rows_of_bins_that_no_longer_fit_are_sorted_anew():
+    likelihood = SizeTables(table(40), normal=False, nodes=15)
+    likelihood.rows(columns(False))
+    moved = columns(False) + np.concatenate([np.full(4, -3.0), np.zeros(4)])
+    again = likelihood.rows(moved, terms=14)
+    fresh = SizeTables(table(40) + 3, normal=False, nodes=15).rows(columns(False), terms=14)
+    assert_allclose(again.values, fresh.values, atol=TABLES)
+    assert_allclose(again.information, fresh.information, rtol=1e-9, atol=1e-8)
 
 
 @pytest.mark.parametrize("t", [0.1, 7.0])
 @pytest.mark.parametrize("normal", [False, True])
 def test_the_unit_of_bits_is_unidentified(t, normal):
     """All n and κ times t, D lower by ln t."""
-    z = table()
-    x = np.concatenate([D, LOG_KAPPA, PRIOR if normal else []])
-    shift = np.log(t) * np.concatenate([-np.ones(4), np.ones(4), [1, 0] if normal else []])
-    here, there = (SizeLikelihood(z, normal=normal, nodes=15).rows(parameters) for parameters in (x, x + shift))
+    z, x = table(), columns(normal)
+    shift = np.log(t) * np.concatenate([-np.ones(4 + normal), np.ones(4), [0] * normal])
+    here, there = (SizeTables(z, normal=normal, nodes=15).rows(parameters) for parameters in (x, x + shift))
     assert_allclose(there.values, here.values, rtol=1e-11)
     assert_allclose(there.sizes, here.sizes + np.log(t), rtol=1e-9)
 
 
-def test_blocks_of_rows_change_nothing(monkeypatch):
-    x = np.concatenate([D, LOG_KAPPA, PRIOR])
-    whole = SizeLikelihood(table(), normal=True, nodes=15)
-    rows, information = whole.rows(x), whole.information(x, slice(None))
-    monkeypatch.setattr("langdiff.regression.kernel.integrated.unequal_rows.CELLS_AT_A_TIME", 120)  # two rows
-    parts = SizeLikelihood(table(), normal=True, nodes=15)
-    assert len(parts._blocks(slice(None))) == 3
-    assert_allclose(parts.rows(x).scores, rows.scores, rtol=1e-12)
-    assert_allclose(parts.information(x, slice(None)), information, rtol=1e-10, atol=1e-10)
+def test_bins_change_nothing(monkeypatch):
+    x, z = columns(True), table(40)
+    rows = SizeTables(z, normal=True, nodes=15).rows(x, terms=14)
+    monkeypatch.setattr(size_tables, "CELLS_AT_A_TIME", 10)  # two rows
+    parts = SizeTables(z, normal=True, nodes=15)
+    found = parts.rows(x, terms=14)
+    assert len(parts._bins) >= 20
+    assert_allclose(found.values, rows.values, atol=TABLES)
+    assert_allclose(found.gradient, rows.gradient, atol=1e-8)
+    assert_allclose(found.information, rows.information, rtol=1e-9, atol=1e-8)
 
 
 def test_complete_information_is_the_expectation_with_known_sizes():
     """Of the squared derivative of the density of one cell, by quadrature over z."""
-    likelihood = SizeLikelihood(table(), normal=True, nodes=15)
-    x = np.concatenate([D, LOG_KAPPA, PRIOR])
-    modes = likelihood._find_modes(x, np.arange(6))
+    likelihood, x = SizeTables(table(), normal=True, nodes=15), columns(True)
+    likelihood.rows(x)
     t, weights = np.polynomial.hermite_e.hermegauss(20)
     expected = np.zeros((2, 2))
-    for mode, row in zip(modes, table(), strict=True):
+    for mode, row in zip(likelihood.modes, table(), strict=True):
         if np.isnan(row[3]):
             continue
 
@@ -102,15 +153,55 @@ def test_complete_information_is_the_expectation_with_known_sizes():
             return norm.logpdf(z, mode + level - v / 2, np.sqrt(v))
 
         v = np.log1p(np.exp(LOG_KAPPA[3] - mode))
-        z = mode + D[3] - v / 2 + np.sqrt(v) * t
+        z = mode + LEVELS[3] - v / 2 + np.sqrt(v) * t
         h = 1e-5
         slopes = np.array(
             [
-                density(z, D[3] + h, LOG_KAPPA[3]) - density(z, D[3] - h, LOG_KAPPA[3]),
-                density(z, D[3], LOG_KAPPA[3] + h) - density(z, D[3], LOG_KAPPA[3] - h),
+                density(z, LEVELS[3] + h, LOG_KAPPA[3]) - density(z, LEVELS[3] - h, LOG_KAPPA[3]),
+                density(z, LEVELS[3], LOG_KAPPA[3] + h) - density(z, LEVELS[3], LOG_KAPPA[3] - h),
             ]
         ) / (2 * h)
         expected += (slopes * weights / weights.sum()) @ slopes.T
     complete = likelihood.complete_information(x)
-    assert_allclose(complete[np.ix_([3, 7], [3, 7])], expected, rtol=1e-6)
-    assert_allclose(complete[-2:, -2:], 6 * np.diag([1 / 0.7**2, 2]), rtol=1e-12)
+    assert_allclose(complete[np.ix_([3, 8], [3, 8])], expected, rtol=1e-6)
+    assert_allclose(complete[np.ix_([4, 9], [4, 9])], 6 * np.diag([1 / TAU**2, 0.5]), rtol=1e-12)
+
+
+WORKED = {
+    "A": (
+        [-0.12546168, 0.06930007, 0.05744039, 0.02588053, -0.03997631],
+        [1.718030, 1.782934, 1.055689, 0.650935, 0.805124],
+        [0.0210266, 0.0205181, 0.0156103, 0.0137898, 0.0146729],
+        63.001003,
+    ),
+    "B": (
+        [-0.12220328, 0.06260624, 0.06364261, 0.02735796, -0.04397601],
+        [1.848389, 1.734308, 0.973476, 0.693360, 0.900866],
+        [0.0232512, 0.0214532, 0.0161108, 0.0148177, 0.0164414],
+        50.135587,
+    ),
+    "C": (
+        [-0.10003354, 0.06385898, 0.04156791],
+        [1.036949, 1.660900, 0.971869],
+        [0.0034829, 0.0046489, 0.0033546],
+        11187.195230,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_worked_numbers(name):
+    """By BFGS on a trapezoid of 1,601 points (A, B), and by sums over cells and nodes (C)."""
+    bits = ld.datasets.testaments().bits.to_numpy()
+    z = np.log(bits if name == "C" else bits[:60, :5])
+    i, j = np.indices(z.shape)
+    if name == "B":
+        z[(7 * i + 3 * j) % 11 == 0] = np.nan
+    levels, log_kappa, errors, log_likelihood = WORKED[name]
+    found = estimate_unequal(z, model="2", group=np.arange(z.shape[1]))
+    shown = len(levels)
+    assert found.converged
+    assert_allclose(found.c[:shown], levels, atol=6e-9)
+    assert_allclose(found.log_variance[:shown], log_kappa, atol=6e-7)
+    assert_allclose(np.sqrt(np.diag(found.covariance))[:shown], errors, atol=6e-8)
+    assert found.log_likelihood == pytest.approx(log_likelihood, abs=6e-7)
