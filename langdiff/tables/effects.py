@@ -15,7 +15,7 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale, count_ranks
 from langdiff.tables.influences import Covariance, Draws, Influence, Sampling, Units, joint_test
 from langdiff.tables.pairs import Adjustment, Joint, Pairs, compare_pairs
-from langdiff.tables.rule import ENOUGH, JointTest, falling, t_interval, wilson
+from langdiff.tables.rule import ENOUGH, JointTest, draw_interval, falling, t_interval, wilson
 from langdiff.tables.simultaneous import ROUNDING
 
 Names = str | int | Sequence[str | int]
@@ -320,7 +320,7 @@ class Effects(Result):
         """Return the ends of 95 % intervals that hold one by one."""
         value, index = self.estimate.to_numpy(dtype=float), self.estimate.index
         if isinstance(self.influence, Draws):
-            low, high = np.quantile(self.influence.values, (0.025, 0.975), axis=0)
+            low, high = draw_interval(self.influence.values)
         else:
             error = self.std_error.to_numpy()
             low, high = t_interval(value, error, np.diag(self._freedom()), ends=self.scale.ends)

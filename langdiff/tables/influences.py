@@ -182,11 +182,6 @@ class Influence:
     shape : ndarray, shape (P, P), or None
         Covariance of full rank that simultaneous inference draws from.
 
-    Raises
-    ------
-    DataError
-        If an influence or a share is not a finite number.
-
     Examples
     --------
     >>> units = Units("document", pd.Index(list("abc")))
@@ -215,19 +210,7 @@ class Influence:
 
     @classmethod
     def of_ratio(cls, top: Floats, bottom: Floats, units: Units, scale: Ends = "identity") -> Self:
-        """Return influences on ratios of sums, R = ΣX/ΣY, or on their logarithms or logits.
-
-        Parameters
-        ----------
-        top : ndarray, shape (G, P)
-            X by unit.
-        bottom : ndarray, shape (G,) or (G, P)
-            Y by unit, not negative.
-        units : Units
-            The units.
-        scale : {"identity", "log", "logit"}
-            Scale of the estimates.
-        """
+        """Return influences on ratios of sums, R = ΣX/ΣY, X of shape (G, P), Y (G,) or (G, P), or on logs or logits."""
         whole = np.maximum(bottom.sum(axis=0), np.finfo(float).tiny)
         share = bottom / whole
         ratio = top.sum(axis=0) / whole
@@ -474,15 +457,7 @@ class Influence:
 
 
 def combine(parts: Sequence[Influence], weights: Sequence[float], name: str = "") -> Influence:
-    """Return influences on a weighted sum of results over units of one kind; one that a result lacks has none there.
-
-    Raises
-    ------
-    ConfigError
-        If units are of different kinds.
-    DataError
-        If a result no longer has its influences.
-    """
+    """Return influences on a weighted sum of results over units of one kind; one that a result lacks has none there."""
     kinds = list(dict.fromkeys(part.units.kind for part in parts))
     if len(kinds) > 1:
         raise ConfigError(
@@ -553,18 +528,9 @@ Sampling = Influence | Covariance | Draws
 
 
 def joint_test(estimate: Floats, sampling: Influence | Covariance, df: int, weights: Floats | None = None) -> JointTest:
-    """Test that estimates of rank `df` are all 0; the rule is that of `langdiff.tables.rule`.
+    """Test that estimates of rank `df` are all 0, by the rule of `langdiff.tables.rule`.
 
-    Parameters
-    ----------
-    estimate : ndarray, shape (P,)
-        Estimates.
-    sampling : Influence or Covariance
-        Where their errors come from.
-    df : int
-        Number of equalities.
-    weights : ndarray, shape (P,), optional
-        Weights in the statistic of sign flips, fixed beforehand, such as numbers of cells; by default all are 1.
+    Weights in the statistic of sign flips are fixed beforehand, such as numbers of cells, never from residuals.
     """
     if isinstance(sampling, Covariance):
         shared = isinstance(sampling.freedom, float)

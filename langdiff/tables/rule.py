@@ -30,7 +30,7 @@ MANY = 20  # degrees of freedom for each equality, from which F is used
 FEWEST_FLIPPED, ALL_SIGNS = 8, 14  # units; below it Bonferroni, up to it all sign vectors
 MOST_FLIPS, FEWEST_FLIPS, FLIPPED_VALUES = 9_999, 999, 2e8
 BLOCK_VALUES = 4_000_000  # products held in memory at once
-ROUNDING = 1e-9  # by which a statistic may be below the observed one and count as as large
+SLACK = 1e-9  # by which a statistic may be below the observed one and count as as large
 RANK = 1e-10  # of the largest eigenvalue, below which a covariance lacks rank
 
 Ends = Literal["identity", "log", "logit"]  # scales on which intervals are made
@@ -66,6 +66,12 @@ def t_interval(
             low, high = odds / factor, odds * factor
             return low / (1 + low), np.where(np.isinf(high), 1.0, high / (1 + high))
     return value - half, value + half
+
+
+def draw_interval(draws: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return the ends of intervals between quantiles of draws from a posterior, (n, …) → (…)."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
 
 
 def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | float) -> Floats:
@@ -159,18 +165,9 @@ def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, sh
 
 
 def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -> tuple[float, float]:
-    """Return the statistic and p of the hypothesis that sums over units are 0, by changing signs of units.
+    """Return the statistic and p of the hypothesis that sums over units, (G, P) → (P,), are 0, by changing their signs.
 
-    Up to 14 units all sign vectors are taken, above that up to 9,999 drawn ones.
-
-    Parameters
-    ----------
-    parts : ndarray, shape (G, P)
-        Parts of units, u, whose sums are the estimates.
-    names : list of str, length G
-        Names of units, by which those that are alike are ordered.
-    weights : ndarray, shape (P,), optional
-        Weights of the estimates; by default all are 1.
+    Up to 14 units all sign vectors are taken, above that up to 9,999 drawn ones; names order units that are alike.
 
     Examples
     --------
@@ -181,7 +178,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     u = u[(u != 0).any(axis=1)] if (u != 0).any() else u[:1]
     total = u.sum(axis=0)
     observed, count = float(total @ total), len(u)
-    least = observed * (1 - ROUNDING)
+    least = observed * (1 - SLACK)
     if count <= ALL_SIGNS:  # a vector and its opposite count alike
         signs = np.array([(1, *rest) for rest in product((1, -1), repeat=count - 1)], dtype=float)
         return observed, float(np.mean(np.square(signs @ u).sum(axis=1) >= least))

@@ -404,7 +404,7 @@ def separates_words(counts: Mapping[str, int]) -> bool:
     """
     tokens = unspaced = letters = 0
     for word, count in counts.items():
-        found = len(_unspaced_letter().findall(word))
+        found = len(unspaced_letter().findall(word))
         tokens += count if found or any(map(str.isalpha, word)) else 0
         unspaced += count if found else 0
         letters += count * found
@@ -412,6 +412,7 @@ def separates_words(counts: Mapping[str, int]) -> bool:
 
 
 @cache
-def _unspaced_letter() -> "regex.Pattern[str]":
+def unspaced_letter() -> "regex.Pattern[str]":
+    """Return what finds a letter of a script that is written without spaces."""
     scripts = "".join(rf"\p{{Script={name}}}" for name in _UNSPACED_SCRIPTS)
     return regex.compile(rf"(?V1)[[{scripts}]&&\p{{L}}]")

@@ -249,7 +249,13 @@ def processes(workers: int, device: str = "cpu") -> Iterator[ProcessPoolExecutor
         Device that jobs will ask for; ``"auto"`` and ``"cuda"`` share the visible GPUs out, one per worker in turn.
     """
     context = multiprocessing.get_context("spawn")  # a forked torch can hang
-    gpus = context.SimpleQueue()
+    try:
+        gpus = context.SimpleQueue()
+    except OSError as error:  # without shared memory there are no semaphores
+        raise ConfigError(
+            f"{option('workers', workers)}: processes need shared memory, and /dev/shm cannot be used here "
+            f"({error.strerror or error}). Mount it (docker run --shm-size=1g), or use {option('workers', 1)}."
+        ) from error
     for gpu in _gpus_in_turn(device, workers):
         gpus.put(gpu)
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(gpus,))
