@@ -110,7 +110,7 @@ def table(folder, edition, text):
 def test_a_failure_of_the_model_is_not_a_missing_translation(tmp_path, score):
     files = samples(tmp_path)
     files["eng"].write_text(json.dumps(sample("7", "x", -1, newer=True) | {"filtered_resps": [score]}))
-    with pytest.raises(DataError, match="not a log-likelihood"):
+    with pytest.raises(DataError, match=r"filtered_resps are NaN|not a log-likelihood"):
         ld.read_logs(files).surprisals()
 
 

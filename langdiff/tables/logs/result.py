@@ -51,6 +51,11 @@ class Logs(Result):
         What to know of the logs.
     faults : mapping from str to str
         Why there are no ``texts`` or no ``answers``, though the logs have some.
+    left_out : DataFrame
+        What was left out, read in another way, or is doubtful: ``edition`` (the file, system or languages), ``level``
+        (``"text"``: missing; ``"repaired"``, ``"doubted"``: still there), ``what`` and ``why``.
+    trust : tuple of str
+        Kinds of doubts that were not raised.
     """
 
     texts: pd.DataFrame = field(default_factory=_none)
@@ -61,6 +66,8 @@ class Logs(Result):
     pairing: Pairing | None = None
     notes: tuple[str, ...] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
+    left_out: pd.DataFrame = field(default_factory=_none)
+    trust: tuple[str, ...] = ()
 
     @property
     def systems(self) -> list[str]:
@@ -235,13 +242,16 @@ class Logs(Result):
         Returns
         -------
         dict
-            ``sources`` (one mapping per file), ``treatment``, ``pairing`` (keys) and ``notes``.
+            ``sources`` (one mapping per file), ``treatment``, ``pairing`` (keys), ``notes``, ``left_out`` (one mapping
+            per row) and ``trust``.
         """
         return {
             "sources": self.sources.astype(object).where(self.sources.notna(), None).to_dict("records"),
             "treatment": dict(self.treatment),
             "pairing": [] if self.pairing is None else list(self.pairing.key),
             "notes": list(self.notes),
+            "left_out": self.left_out.to_dict("records"),
+            "trust": list(self.trust),
         }
 
     def _refuse_fault(self, what: str) -> None:
@@ -269,7 +279,7 @@ class Logs(Result):
         return Provenance(recipe=system, scoring=scoring_of(self.record()), versions=versions or None)
 
     def _table(self) -> pd.DataFrame:
-        from langdiff.tables.logs.answers import commonest_answer
+        from langdiff.tables.logs.doubts import commonest_answer
 
         counts: dict[tuple[str, str], dict[str, Any]] = {}
         for what, table in (("texts", self.texts), ("answers", self.answers)):
@@ -283,7 +293,8 @@ class Logs(Result):
                 else:
                     row["right"] = round(float(part["successes"].sum() / part["trials"].sum()), 4)
                     if (part["chance"] > 0).any() and part["answer"].notna().any():
-                        row["commonest answer"] = round(commonest_answer(part)[1], 3)
+                        _, n, seen = commonest_answer(part)
+                        row["commonest answer"] = round(n / seen, 3) if seen else float("nan")
         index = pd.MultiIndex.from_tuples(counts, names=["system", "language"])
         return pd.DataFrame(list(counts.values()), index=index)
 
@@ -294,6 +305,10 @@ class Logs(Result):
             yield from self.pairing.lines()
         for what, fault in self.faults.items():
             yield f"{what} cannot be used as they are: {fault}"
+        for row in self.left_out.itertuples():
+            yield f"{row.level}: {row.edition}: {row.what}: {row.why}"
+        if self.trust:
+            yield f"not doubted: {', '.join(self.trust)}"
         yield from self.notes
 
     def __repr__(self) -> str:
