@@ -70,6 +70,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check langdiff tests benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/structure.py --ratchet
+	$(BIN)/python .ci/floor.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix langdiff tests benchmarks

@@ -38,7 +38,7 @@ langdiff.datasets:
     goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
     tokenization_lengths2023 xmi2020
 langdiff.discourse:
-    Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
+    Attachment DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
     read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:

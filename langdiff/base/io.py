@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ LOCK = ".lock"
 RELEASED_BY = 1.0  # seconds; whoever only asks whether a folder is owned holds its lock for less
 
 SAVE_AS = "Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+SEPARATOR = re.compile(r'"?sep=([,;|\t])"?\s*')  # a first line for spreadsheet programs
 ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as "surrogateescape" decodes them
 
 UNREADABLE = (
@@ -365,15 +367,20 @@ def read_table(
         or a row has more or fewer cells than the header and there is no `on_fault`, which is called with the number of
         the line and what is wrong, and the row is left out; the message names the line.
     """
-    reader = csv.reader(_table_lines(path, errors), delimiter=delimiter, strict=True)
+    lines = _table_lines(path, errors)
+    first = next(lines, "")
+    before = 0
+    if named := SEPARATOR.fullmatch(first):
+        delimiter, first, before = named[1], next(lines, ""), 1
+    reader = csv.reader(chain([first] if first else [], lines), delimiter=delimiter, strict=True)
     try:
         read: Callable[[str], str] = unguard if guarded else str
         header = [read(cell) for cell in next(reader, [])]
-        rows = [(reader.line_num, [read(cell) for cell in row]) for row in reader if row]
+        rows = [(reader.line_num + before, [read(cell) for cell in row]) for row in reader if row]
     except csv.Error as error:
         raise DataError(
-            f"{path}: cannot be read as a table: in line {reader.line_num}, {error}. A cell that begins with a "
-            "quotation mark ends with one, and those inside are doubled."
+            f"{path}: cannot be read as a table: in line {reader.line_num + before}, {error}. A cell that begins with "
+            "a quotation mark ends with one, and those inside are doubled."
         ) from error
     if not header:
         raise DataError(f"{path}: cannot be read as a table: its first line is empty.")

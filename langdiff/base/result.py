@@ -13,7 +13,7 @@ import pandas as pd
 
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
-from langdiff.base.grids import filled, frame_text, in_lines, line_width
+from langdiff.base.grids import filled, frame_text, in_lines, line_width, markdown, tex, tex_label, tex_row
 from langdiff.base.io import as_path
 from langdiff.base.saving import check_ending, flat, write_frame, write_lines
 from langdiff.errors import CheckpointError, ConfigError, DataError
@@ -21,6 +21,7 @@ from langdiff.errors import CheckpointError, ConfigError, DataError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_CLEAN: dict[str, Callable[[str], str]] = {"caption": tex, "label": tex_label}
 PREFIX = "langdiff."  # of the formats of files; the name of the class follows
 
 
@@ -124,9 +125,9 @@ class Result(Tabular):
         looks = [str(name) for name in table.columns]
         cells = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
         rows = [looks, ["---"] * len(looks), *cells]
-        lines = "\n".join(f"| {' | '.join(map(_escaped, row))} |" for row in rows)
-        notes = "\n".join(f"* {_escaped(note)}" for note in [*self._notes(), *self._signed()])
-        return "\n\n".join(filter(None, ["\n".join(map(_escaped, self._lines())), lines, notes]))
+        lines = "\n".join(f"| {' | '.join(map(markdown, row))} |" for row in rows)
+        notes = "\n".join(f"* {markdown(note)}" for note in [*self._notes(), *self._signed()])
+        return "\n\n".join(filter(None, ["\n".join(map(markdown, self._lines())), lines, notes]))
 
     def to_html(self) -> str:
         """Return the description, the table and notes as HTML, as notebooks show them."""
@@ -162,11 +163,13 @@ class Result(Tabular):
         \begin{tabular}{lr}
         """
         table = self._table()
+        style = style | {name: clean(str(style[name])) for name, clean in _CLEAN.items() if style.get(name) is not None}
         options = {"escape": True, "float_format": f"%.{self.digits}f", "index": self.printing.get("index", True)}
         with pd.option_context("styler.format.escape", "latex"):
             unnamed = table.columns.set_names([None] * table.columns.nlevels)
             text = str(table.set_axis(unnamed, axis=1).to_latex(**(options | style)))
-        return text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
+        text = text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
+        return "\n".join(map(tex_row, text.split("\n")))
 
     def save(self, path: str | Path) -> None:
         """Write the result in the form that the ending of the name says.
@@ -322,10 +325,13 @@ def _read_model(folder: Path, how: dict[str, Any]) -> Any:
     index = folder / "model.json"
     if not index.is_file():
         raise CheckpointError(
-            f"{index}: there is no saved model; it cannot be read. The folder of a run is read by langdiff.run.read_run."
+            f"{index}: cannot be read: there is no saved model. Runs are read by langdiff.run.read_run."
         )
     kind = format_of(index, "kind")
-    readers = {"parallelism-tagger": "parallelism.taggers.tagger:read_tagger", "mixture": "lm.mixture:read_mixture"}
+    readers = {
+        "parallelism-tagger": "parallelism.taggers.tagger:read_tagger",
+        "mixture": "lm.mixture:read_mixture",
+    }
     module, _, function = readers.get(str(kind), "lm.checkpoint:read_model").partition(":")
     return getattr(importlib.import_module(f"{PREFIX}{module}"), function)(folder, **how)
 
@@ -359,10 +365,6 @@ def _columns(path: Path) -> set[str]:
 
 def _cell(value: Any) -> str:
     return "" if not isinstance(value, str) and pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:

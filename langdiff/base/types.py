@@ -30,6 +30,18 @@ Reordering = Literal["forms", "head-final", "head-initial", "random-grammar", "l
 WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts that do not belong where they stand
 
 
+def check_kind(value: object, kind: type | tuple[type, ...], wanted: str) -> None:
+    """Check the kind of an argument.
+
+    Raises
+    ------
+    ConfigError
+        If it is of another kind; the message says what is wanted.
+    """
+    if not isinstance(value, kind):
+        raise ConfigError(f"{wanted}; got {' '.join(repr(value).split())[:40]}, of type {type(value).__name__}.")
+
+
 def check_on_error(on_error: str) -> None:
     """Check the option for the treatment of faulty files.
 
@@ -51,3 +63,6 @@ def __getattr__(name: str) -> Any:
     import numpy.typing as npt
 
     return npt.NDArray[getattr(np, elements[name])]  # type: ignore[misc]  # known when called only
+
+
+FEWEST_RESAMPLES = 99  # samples drawn for an interval or a p-value; fewer make them too coarse

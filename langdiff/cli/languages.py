@@ -105,7 +105,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
             f"{path}: column {words[0]!r} is not of numbers, such as {cell!r} for {row!r}; difficulties are in nats, "
             "one column per model."
         )
-    return frame[columns]
+    return frame[[*columns, *(["std_error"] if "difficulty" in frame and "std_error" in frame else [])]]
 
 
 @Command(

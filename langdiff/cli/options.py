@@ -281,10 +281,7 @@ class Corpus:
         OnError,
         typer.Option("--on-error"),
     ] = "raise"
-    trust: Annotated[
-        list[str] | None,
-        typer.Option("--trust", help="A kind of doubt not to raise, such as markup (repeat)."),
-    ] = None
+    trust: Annotated[list[str] | None, typer.Option("--trust")] = None
     decode_errors: Annotated[
         Literal["strict", "replace"],
         typer.Option("--decode-errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
@@ -445,6 +442,18 @@ def read_attributes(path: Path, *, numbers: bool = True, distinct: bool = False)
     return frame
 
 
+def _drop_unknown(frame: "pd.DataFrame", of_predictors: bool) -> None:
+    """Set cells without a value to None, and in predictors codes of unknown values, too."""
+    from langdiff.base.suspicion import Doubts, known_values, report
+
+    doubts = Doubts()
+    for name in frame:
+        if of_predictors and name not in (*CODES, *NOT_TESTED):
+            frame[name] = known_values(doubts, str(name), frame[name].where(frame[name] != "", None))
+        frame[name] = frame[name].where(~frame[name].isin({""} if name in CODES else NO_VALUE), None)
+    report(doubts.judged())
+
+
 def read_frame(path: Path, categorical: Sequence[str] = (), *, of_predictors: bool = False) -> "pd.DataFrame":
     """Read a table by its first column; columns of numbers become floats, others stay text.
 
@@ -463,8 +472,7 @@ def read_frame(path: Path, categorical: Sequence[str] = (), *, of_predictors: bo
     if nameless := [line for line, row in rows if not row[0].strip()]:
         raise DataError(f"{path}, line {nameless[0]}: the first cell, which names the row, is empty.")
     frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).set_index(header[0])
-    for name in frame:
-        frame[name] = frame[name].where(~frame[name].isin({""} if name in CODES else NO_VALUE), None)
+    _drop_unknown(frame, of_predictors)
     unknown = [name for name in categorical if name not in header[1:] and name not in ("language", "family")]
     if unknown:
         raise ConfigError(f"{path}: no column {listing(unknown)}; there are {listing(header[1:])}.")

@@ -135,7 +135,7 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
     for edition, header in headers.items():
         if (given := header.pop("language", None)) in (None, *UNDETERMINED):
             continue
-        code, named = iso639_3(given), language_of(edition)
+        code, named = iso639_3(given.lower()), language_of(edition)
         if code is None:
             header.setdefault("language_name", given)
             unknown += [f"{edition} ({given})"] if len(given) <= 3 else []
@@ -288,7 +288,9 @@ def _with_codes(table: pd.DataFrame, what: str) -> pd.DataFrame:
     if {"language", "language_name"} <= set(table):
         raise DataError(f"{what}: in addition to 'iso639_3', give the name as 'language' or 'language_name', not both.")
     table = table.rename(columns={"language": "language_name"}).rename(columns={"iso639_3": "language"})
-    return table.assign(language=[iso639_3(code) or code for code in table["language"]])
+    return table.assign(
+        language=[(iso639_3(code.lower()) if isinstance(code, str) else None) or code for code in table["language"]]
+    )
 
 
 def _our_names(header: Sequence[str], edition_columns: Mapping[str, str], what: str) -> list[str]:

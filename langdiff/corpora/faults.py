@@ -26,7 +26,8 @@ from langdiff.errors import (
     words,
 )
 from langdiff.tables.multitext import FAULT_COLUMNS, Multitext
-from langdiff.tables.text_sources import names_left_out
+from langdiff.tables.text_doubts import Doubtful, see_repeated, see_texts
+from langdiff.tables.text_sources import names_left_out, with_repairs
 
 NAMED = 5  # intents that a row of what is left out names
 MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format
@@ -188,12 +189,16 @@ class Faults:
         LangdiffWarning
             If there are faults and `on_error` is ``"skip"``, or something is doubted, once per kind.
         """
+        had = multitext.presence.any()
+        multitext = self._doubted(multitext)
         judged = self.doubts.judged()
         refused = [one for one in judged if one.action == "refuse"]
         self.found += [one.fault() for one in refused]
         self.refuse()
         gone = {one.where for one in refused if one.level == "file"}
-        if gone >= {*multitext.editions}:
+        empty = [str(edition) for edition in multitext.editions[had & ~multitext.presence.any()]]
+        self.found += [Fault(edition, None, "holds no text.", edition=edition, level="file") for edition in empty]
+        if (gone := gone | {*empty}) >= {*multitext.editions}:
             self.check()
         if gone:
             multitext = multitext.sel(editions=[one for one in multitext.editions if one not in gone])
@@ -206,6 +211,29 @@ class Faults:
         if not len(left_out):
             return multitext
         return replace(multitext, skipped=self.to_frame(), left_out=left_out.astype(object))
+
+    def _doubted(self, multitext: Multitext) -> Multitext:
+        """Count what is doubted in the texts; return the multitext with repairs, and without what is no text."""
+        features = multitext.measured() if multitext.features is None else multitext.features
+        found: dict[str, list[tuple[str, Doubtful]]] = {}
+        presence, sources = multitext.presence, dict(multitext.sources)
+        missing = [place for place in features.doubtful if place[2].is_missing and self.doubts.applies(place[2].kind)]
+        if missing:
+            presence = presence.copy()
+            for row, column, _ in missing:
+                presence.iat[row, column] = False
+        for row, column, one in features.doubtful:
+            edition = multitext.editions[column]
+            found.setdefault(edition, []).append((str(multitext.intents[row]), one))
+            if one.kind == "invisible" and self.doubts.applies(one.kind):
+                sources[edition] = with_repairs(sources[edition])
+        paths = multitext.edition_info.get("path", pd.Series(dtype=object)).to_dict()
+        n_texts, places = multitext.presence.sum(), dict(zip(multitext.editions, features.n_beyond, strict=True))
+        see_texts(self.doubts, found, {e: (paths.get(e, e), int(n_texts[e]), places[e]) for e in found})
+        if self.doubts.applies("repeated"):
+            see_repeated(self.doubts, features.hashes, multitext.intents, multitext.editions)
+        kept = replace(features, doubtful=())
+        return replace(multitext, presence=presence, sources=sources, features=kept)
 
     def _left_out(self, multitext: Multitext) -> pd.DataFrame:
         """Return what is left out because of faults, and warn of it."""

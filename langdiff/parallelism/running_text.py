@@ -1,6 +1,7 @@
 """Running text with branches: the stand-off annotation of brat, and XML (ASP, untokenised)."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -8,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from langdiff.base.archives import COMPRESSED, File
 from langdiff.base.io import read_blocks, read_lines
+from langdiff.base.suspicion import Doubts
 from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import DataError, listing, warn
 from langdiff.parallelism.branches import (
@@ -26,6 +28,7 @@ CHIASM = ("ChiasmA", "ChiasmB")
 BRANCHES = ("ParallelArm", "Branch", *CHIASM)
 FINISHED = "Finished"  # the mark of a paragraph that an annotator has done
 RELATIONS = ("Parallel", "Parallelism", "Chiasm")
+_OTHER = re.compile(r"([AEMN])[0-9]+\s|(\*)\s")  # attributes, events, modifications, normalizations, equivalences
 _HEADER = re.compile(r"<(?:[0-9]+|Paragraph) ([0-9]+)>\s*")
 _MARKED_LINE = re.compile(r">>>\s")  # a sentence that is parallel to others, in the essays
 _ENTITY = re.compile(r"(T[0-9]+)\t(\S+) ([0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)(?:\t(.*))?", re.DOTALL)
@@ -177,7 +180,7 @@ class _Entity:
     line: int
 
 
-def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
+def read_brat(path: Path, name: str, *, predicted: bool, doubts: Doubts) -> Document:
     """Read the document of an annotation (``.ann``) and of the text (``.txt``) in the same folder.
 
     Raises
@@ -193,7 +196,7 @@ def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
     annotation, text_file = brat_pair(path)
     text = "".join(block.text for block in read_blocks(text_file, errors=None))
     words, sections = _words(text)
-    entities, relations = _records(annotation, text)
+    entities, relations = _records(annotation, text, doubts)
     groups, alone = _components(entities, relations)
     marked = MarkedText(str(annotation), words)
     parallelisms = [_parallelism(marked, entities, group) for group in groups]
@@ -242,24 +245,25 @@ def _words(text: str) -> tuple[list[Word], list[Section]]:
     return words, sections
 
 
-def _records(path: Path, text: str) -> tuple[dict[str, _Entity], list[tuple[str, str]]]:
+def _records(path: Path, text: str, doubts: Doubts) -> tuple[dict[str, _Entity], list[tuple[str, str]]]:
     """Return the branches by identifier and the pairs that are related, after checks."""
     entities: dict[str, _Entity] = {}
     relations: dict[str, tuple[int, str, str, str]] = {}
+    skipped: Counter[str] = Counter()
+    line = 0
     for line, record in read_lines(path):
-        if record.startswith("#"):
+        if record.startswith("#") or not record.strip():
             continue
-        if entity := _ENTITY.fullmatch(record):
+        if other := _OTHER.match(record):
+            skipped[other[1] or other[2]] += 1
+        elif entity := _ENTITY.fullmatch(record):
             _add_entity(path, line, entity, entities, text)
         elif relation := _RELATION.fullmatch(record):
-            if relation[1] in relations:
-                raise fault(str(path), line, f"{relation[1]} is there already, in line {relations[relation[1]][0]}.")
-            if relation[2] not in RELATIONS:
-                raise fault(str(path), line, f"relations are {', '.join(RELATIONS)}; got {relation[2]!r}.")
-            relations[relation[1]] = (line, relation[1], relation[3], relation[4])
+            _add_relation(path, line, relation, relations)
         else:
             what = f"neither a branch, a relation nor a note of brat: {record[:60]!r}."
             raise fault(str(path), line, what)
+    doubts.see("brat_lines", str(path), skipped.total(), line, ", ".join(f"{n} {kind}" for kind, n in skipped.items()))
     for line, name, *ends in relations.values():
         if unknown := [end for end in ends if end not in entities or entities[end].label == FINISHED]:
             raise fault(str(path), line, f"{name} relates {unknown[0]}, but there is no such branch.")
@@ -267,6 +271,17 @@ def _records(path: Path, text: str) -> tuple[dict[str, _Entity], list[tuple[str,
             raise fault(str(path), line, f"{name} relates {ends[0]} to itself.")
     found = [(one, other) for _, _, one, other in relations.values()]
     return {name: entity for name, entity in entities.items() if entity.label != FINISHED}, found
+
+
+def _add_relation(
+    path: Path, line: int, record: re.Match[str], relations: dict[str, tuple[int, str, str, str]]
+) -> None:
+    name, kind, *ends = record.groups()
+    if name in relations:
+        raise fault(str(path), line, f"{name} is there already, in line {relations[name][0]}.")
+    if kind not in RELATIONS:
+        raise fault(str(path), line, f"relations are {', '.join(RELATIONS)}; got {kind!r}.")
+    relations[name] = (line, name, ends[0], ends[1])
 
 
 def _add_entity(path: Path, line: int, record: re.Match[str], entities: dict[str, _Entity], text: str) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from langdiff.base.result import Result
+from langdiff.base.types import check_kind
 from langdiff.errors import DataError
 from langdiff.regression.clustering import AnyClusters, one_clustering
 from langdiff.tables.surprisals import Surprisals
@@ -66,7 +67,7 @@ def xmi(
     DataError
         If the tables share no edition, or an edition has fewer than two intents (clusters) in both.
     ConfigError
-        If `clusters` names no column.
+        If `clusters` names no column, or one of the tables is none.
 
     References
     ----------
@@ -82,6 +83,8 @@ def xmi(
     edition
     deu            3  160.0              60.0  100.0       1.15  95.03  104.97
     """
+    for table in (surprisals, conditional):
+        check_kind(table, Surprisals, "give bits alone and given the source, both as read_surprisals reads them")
     editions = surprisals.editions.intersection(conditional.editions, sort=False)
     intents = surprisals.intents.intersection(conditional.intents, sort=False)
     if not len(editions) or not len(intents):

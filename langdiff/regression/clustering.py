@@ -10,6 +10,7 @@ import pandas as pd
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.influences import Units
 from langdiff.tables.intent_info import label_intents
 from langdiff.tables.units import (
     IndependentUnits,
@@ -296,6 +297,20 @@ def one_clustering(
             "clusters to keep together. Give one of them."
         )
     return labels
+
+
+def units_of(table: HasIntents, clusters: AnyClusters | None) -> tuple[Units, Integers]:
+    """Return the independent units of a table, and the number of the unit of every intent; see `one_clustering`."""
+    bits = getattr(table, "bits", None) if isinstance(clusters, str) else None
+    cells = None if bits is None else bits.to_numpy(dtype=float)
+    found = independent_units(table.intents, table.intent_info, clusters, bits=cells)
+    one = one_clustering(table, clusters) if isinstance(found.labels, pd.DataFrame) else found.labels
+    labels = table.intents if one is None else one
+    units, code = Units.of(found.name, labels, found.source)
+    if found.strata is None:
+        return units, code
+    first = np.unique(code, return_index=True)[1]
+    return replace(units, strata=pd.factorize(found.strata.to_numpy())[0][first]), code
 
 
 def strata_of(

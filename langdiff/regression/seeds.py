@@ -279,19 +279,8 @@ def combine_seeds(
     of_seeds = centring @ np.diag(variances.to_numpy() / len(tables)) @ centring
     freedom = mean.degrees_of_freedom
     reference = mean.reference
-    if reference is None and not isinstance(freedom, pd.DataFrame):
-        reference = mean.covariance
-    combined = Effects(
-        estimate=mean.estimate,
-        covariance=mean.covariance + of_seeds,
-        scale=mean.scale,
-        title=f"{mean.title}, mean of {len(tables)} seeds".removeprefix(", "),
-        converged=mean.converged,
-        signature=f"{mean.signature}|seeds:{len(tables)}".removeprefix("|"),
-        reference=None if reference is None else reference + of_seeds,
-    )
     found = SeedEffects(
-        effects=combined,
+        effects=mean,
         of_intents=mean.covariance,
         by_seed=by_seed,
         std_errors=pd.DataFrame({seed: effects.std_error for seed, effects in each.items()}, index=names),
@@ -301,4 +290,14 @@ def combine_seeds(
     )
     degrees = found.degrees_of_freedom(freedom)
     degrees = degrees.fillna(degrees.min().min()) if degrees.notna().any(axis=None) else degrees.fillna(np.inf)
-    return replace(found, effects=replace(combined, degrees_of_freedom=degrees))
+    combined = Effects.from_covariance(
+        mean.estimate,
+        mean.covariance + of_seeds,
+        degrees,
+        shape=None if reference is None else reference + of_seeds,
+        scale=mean.scale,
+        title=f"{mean.title}, mean of {len(tables)} seeds".removeprefix(", "),
+        converged=mean.converged,
+        signature=f"{mean.signature}|seeds:{len(tables)}".removeprefix("|"),
+    )
+    return replace(found, effects=combined)

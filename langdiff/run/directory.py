@@ -32,7 +32,7 @@ EDITIONS = "tables/editions.csv"
 PRESENCE = "tables/presence.csv"
 JOBS = "jobs"  # language models, one folder per edition, or in each of several folds
 SCORED = "scored"  # what a given language model made of each edition
-KEPT_BASELINES = f"{JOBS}/floors.json"  # by edition, with the hash of all that they depend on
+KEPT_BASELINES = f"{JOBS}/baselines.json"  # by edition, with the hash of all that they depend on
 FORMAT_VERSION = 1  # of the manifest and of what it is the manifest of
 
 

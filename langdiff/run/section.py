@@ -6,11 +6,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from langdiff.base.types import FEWEST_RESAMPLES
 from langdiff.corpora.tokenizer import detokenize
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
     from langdiff.regression import DifficultyFit
     from langdiff.run.experiment import Core
     from langdiff.run.result import RunResult
+
+
+def _enough(samples: int) -> int:
+    if 0 < samples < FEWEST_RESAMPLES:
+        raise ValueError(f"0 or at least {FEWEST_RESAMPLES} samples")
+    return samples
+
+
+Resamples = Annotated[int, Field(ge=0), AfterValidator(_enough)]
 
 
 class Settings(BaseModel):

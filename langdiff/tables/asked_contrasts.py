@@ -54,10 +54,9 @@ def contrasts_of(
     else:
         asked = [contrasts] if isinstance(contrasts, str) else list(contrasts)
         sides = [_sides(each, effects, groups, by) for each in asked]
-        weights = np.array([one - other for _, one, other in sides])
-        frame = compare_contrasts(
-            effects._joint, weights, [title for title, _, _ in sides], adjust=adjust, level=level, seed=seed
-        )
+        rows = np.array([one - other for _, one, other in sides])
+        weights = pd.DataFrame(rows, [title for title, _, _ in sides], effects.estimate.index)
+        frame = compare_contrasts(effects._joint, weights, adjust=adjust, level=level, seed=seed)
     frame = frame.rename_axis("row").reset_index()
     if "percent" in frame:
         frame["percent_std_error"] = 100 * np.exp(frame["estimate"]) * frame["std_error"]

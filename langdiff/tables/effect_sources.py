@@ -108,19 +108,14 @@ def _from_numbers(difficulty: pd.Series, std_error: pd.Series | None, title: str
     covariance = np.full((len(names), len(names)), np.nan)
     if std_error is not None:
         np.fill_diagonal(covariance, std_error.to_numpy(dtype=float) ** 2)
-    return Effects(estimate=estimate, covariance=pd.DataFrame(covariance, names, names), title=title)
+    return Effects.from_covariance(estimate, pd.DataFrame(covariance, names, names), title=title)
 
 
 def _from_draws(source: HasPosterior) -> Effects:
     draws, facts = posterior_draws(source), source.posterior.attrs
     title = [str(facts["lm"])] if "lm" in facts else []
     title += [f"model {facts['model']}"] if "model" in facts else []
-    return Effects(
-        estimate=draws.mean().rename("difficulty"),
-        covariance=draws.cov(),
-        title=", ".join(title),
-        signature=str(facts.get("signature", "")),
-    )
+    return Effects.from_draws(draws, title=", ".join(title), signature=str(facts.get("signature", "")))
 
 
 def posterior_draws(source: HasPosterior) -> pd.DataFrame:

@@ -11,15 +11,24 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.cells import check_names, guarded
-from langdiff.base.io import atomic_path, read_lines, read_table, write_text
+from langdiff.base.io import SEPARATOR, atomic_path, read_lines, read_table, write_text
 from langdiff.base.numbers import exact_numbers
-from langdiff.errors import ConfigError, DataError, OutputError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables import edition_info
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN, columns_of_long
 from langdiff.tables.edition_info import editions_of_long
 from langdiff.tables.intent_info import PREFIX, USUAL, attributes_of_long
-from langdiff.tables.provenance import MOST_NAMES, Record, from_document
+from langdiff.tables.manifest import (
+    METADATA,
+    check_digest,
+    digest_of_arrow,
+    digest_of_file,
+    manifest_beside,
+    manifest_text,
+    read_manifest,
+)
+from langdiff.tables.provenance import MOST_NAMES
 
 Unit = Literal["bits", "nats", "log10"]
 BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
@@ -69,7 +78,6 @@ def as_bits(numbers: pd.DataFrame, unit: Unit | None, where: object) -> pd.DataF
 
 
 LANGUAGE, SYSTEM = f"{LEVEL}language", f"{LEVEL}system"  # columns of a long table of several systems
-_METADATA = b"langdiff.provenance"  # of a Parquet file
 _INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of rows without names
 
 
@@ -89,10 +97,8 @@ def table_kind(path: Path) -> str:
     return KINDS[path.suffix]
 
 
-def write_table_file(
-    frame: pd.DataFrame, path: Path, record: str | None = None, *, metadata: bytes = _METADATA
-) -> None:
-    """Write a long table in the format given by its file name, with the record of its provenance.
+def write_table_file(frame: pd.DataFrame, path: Path, record: Mapping[str, Any] | None = None) -> None:
+    """Write a long table in the format given by its file name, with its manifest; see `langdiff.tables.manifest`.
 
     Parameters
     ----------
@@ -100,10 +106,8 @@ def write_table_file(
         The table.
     path : Path
         File to write.
-    record : str or None
-        JSON text, which becomes metadata of a Parquet file under the name `metadata`, and a file beside others.
-    metadata : bytes
-        Name of the record.
+    record : mapping or None
+        What the manifest says of the table, beside its hash.
 
     Raises
     ------
@@ -115,20 +119,22 @@ def write_table_file(
     with atomic_path(path) as temporary:
         match table_kind(path):
             case "parquet":
-                _write_parquet(frame, temporary, record, metadata)
+                _write_parquet(frame, temporary, path.name, record or {})
+                return
             case separator:
                 guarded(frame).to_csv(temporary, index=False, sep=separator, quoting=_quoting(frame))
-    if path.suffix != ".parquet":
-        _write_beside(path, record if metadata == _METADATA else None)
+        digest = digest_of_file(temporary)
+    write_text(manifest_beside(path), manifest_text(path.name, digest, record or {}))
 
 
-def read_table_file(path: Path) -> pd.DataFrame:
+def read_table_file(path: Path, *, verify: bool = True) -> pd.DataFrame:
     """Read a table; of CSV and TSV all cells are text, indexed by line.
 
     Raises
     ------
     DataError
-        If it cannot be read as a table, or is a folder, whose tables the message names.
+        If it cannot be read as a table, or is a folder, whose tables the message names; or, if it is to be verified,
+        is not the one that its manifest is of.
     ConfigError
         If the name has another ending.
     """
@@ -136,11 +142,15 @@ def read_table_file(path: Path) -> pd.DataFrame:
     kind = table_kind(path)
     if kind == "parquet":
         try:
-            frame = _read_parquet(path)
+            frame = _read_parquet(path, verify=verify)
+        except DataError:
+            raise
         except Exception as error:  # of a damaged file pyarrow and pandas raise errors of any class
             raise DataError(f"{path}: cannot be read as a table: {str(error) or type(error).__name__}") from error
         check_names(frame, "column", str(path))
         return frame
+    if verify and (manifest := read_manifest(path)) is not None:
+        check_digest(path, manifest, digest_of_file(path))
     header, rows = read_table(path, separator_of(path, kind))  # names such as "nan" (Min Nan) are not missing values
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
@@ -167,24 +177,9 @@ def separator_of(path: File, kind: str) -> str:
         header = next((line for _, line in read_lines(path, errors="replace")), "")
     except DataError:
         return kind  # an error where the file is read
+    if named := SEPARATOR.fullmatch(header):
+        return named[1]
     return ";" if kind == "," and ";" in header and "," not in header else kind
-
-
-def read_record(path: Path) -> Record | None:
-    """Read the provenance of a table; warn and return None if the record is damaged."""
-    where = str(place_of_record(path))
-    try:
-        if path.suffix == ".parquet":
-            from pyarrow import parquet
-
-            text = (parquet.read_schema(path).metadata or {}).get(_METADATA)
-        else:
-            text = _beside(path).read_bytes() if _beside(path).is_file() else None
-        return None if text is None else from_document(text, where)
-    except (DataError, OSError) as error:
-        reason = f"{where}: {error.strerror or error}." if isinstance(error, OSError) else str(error)
-        warn(f"the provenance of {path} is not known. {reason}")
-        return None
 
 
 def numbers_of(column: pd.Series, path: Path) -> pd.Series:
@@ -229,48 +224,31 @@ def _quoting(frame: pd.DataFrame) -> Literal[0, 2]:
     return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
 
 
-def place_of_record(path: Path) -> Path:
-    """Return the file with the provenance of a table: the table itself, or a file next to it."""
-    return path if path.suffix == ".parquet" else _beside(path)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.provenance.json")
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path, *, verify: bool) -> pd.DataFrame:
     """Read the columns that the Parquet file describes, ignoring the metadata written by pandas.
 
     A flipped bit in that metadata would rename a column, or raise an error deep within pandas.
     """
     from pyarrow import parquet  # slow to import
 
-    frame: pd.DataFrame = parquet.read_table(path, page_checksum_verification=True).to_pandas(ignore_metadata=True)
+    table = parquet.read_table(path, page_checksum_verification=True)
+    if verify and (manifest := read_manifest(path)) is not None:
+        check_digest(path, manifest, digest_of_arrow(table))
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     return frame.drop(columns=[name for name in frame if _INDEX.fullmatch(str(name))])
 
 
-def _write_parquet(frame: pd.DataFrame, path: Path, record: str | None, metadata: bytes) -> None:
+def _write_parquet(frame: pd.DataFrame, path: Path, name: str, record: Mapping[str, Any]) -> None:
     import pyarrow as pa  # slow to import
     from pyarrow import parquet
 
-    for name in frame.columns[frame.columns.str.startswith(PREFIX)]:
-        if pd.api.types.infer_dtype(frame[name]).startswith("mixed"):  # a column of Parquet has one type
-            frame[name] = frame[name].map(str, na_action="ignore")
+    for column in frame.columns[frame.columns.str.startswith(PREFIX)]:
+        if pd.api.types.infer_dtype(frame[column]).startswith("mixed"):  # a column of Parquet has one type
+            frame[column] = frame[column].map(str, na_action="ignore")
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    if record is not None:
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), metadata: record.encode()})
+    manifest = manifest_text(name, digest_of_arrow(table), record).encode()
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), METADATA: manifest})
     parquet.write_table(table, path, write_page_checksum=True)  # a flipped bit is an error, not another number
-
-
-def _write_beside(path: Path, record: str | None) -> None:
-    """Write the provenance next to a text table, or remove that of an overwritten table."""
-    if record is not None:
-        write_text(_beside(path), record)
-        return
-    try:
-        _beside(path).unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"{_beside(path)}: cannot be removed: {error.strerror or error}.") from error
 
 
 CELL = ("intent", "edition", "bits")

@@ -42,7 +42,6 @@ MADE_BY = {  # the golden case that makes a result of each class
     "Diagnosis": "diagnosis_of_chains",
     "DifficultyCurve": "curve_clusters",
     "DifficultyFit": "fit_m1_random",
-    "DiscourseDifferences": "discourse_differences",
     "DiscourseEvaluation": "discourse_scores_of_classes",
     "DiscourseTree": "discourse_trees",
     "DocumentSplit": "parallelism_split",

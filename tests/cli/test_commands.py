@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from langdiff.cli import signatures
 from langdiff.cli.app import app
-from langdiff.cli.commands import Call, Command, Late, show
+from langdiff.cli.commands import Call, Command, Late, load, show
 from langdiff.cli.signatures import plain, signature_of, summary_of
 from langdiff.errors import ConfigError
 
@@ -157,7 +157,7 @@ def test_a_parameter_becomes_an_option(toy):
         ([], "'errors': None"),
         (["--errors", "bootstrap"], "'errors': 'bootstrap'"),
         (["--correction", "CR3"], "'errors': Sandwich(correction='CR3')"),
-        (["--errors", "bootstrap", "--n-resamples", "20"], "'errors': Bootstrap(n_resamples=20)"),
+        (["--errors", "bootstrap", "--n-resamples", "99"], "'errors': Bootstrap(n_resamples=99)"),
         (["--no-restricted"], "'restricted': False"),
         (["--model", "b", "--model", "a"], "'models': ['b', 'a']"),
     ],

@@ -54,4 +54,4 @@ def test_tokens_and_names(langdiff, folder):
     assert list(again.editions) == ["English"]
     assert again.lm == "gpt2"
     assert ld.read_surprisals("t.csv").bits.equals(again.bits)
-    assert json.loads(Path("t.csv.logs.json").read_text())["sources"][0]["kind"] == "minicons"
+    assert json.loads(Path("t.csv.json").read_text())["logs"]["sources"][0]["kind"] == "minicons"

@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
+from langdiff.errors import ConfigError
+from langdiff.run import read_experiment
 
 GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence\n"
 
@@ -51,7 +53,7 @@ PARITY = "parity texts --format moses --reference eng --n-resamples 0"
             "parallelism score scores.csv scores.csv --beta 2 --table errors",
             "--beta weights F, which is not in the table",
         ),
-        ("outcomes fit cells.csv --n-resamples 50", "--n-resamples is for --errors bootstrap: give it, too"),
+        ("outcomes fit cells.csv --n-resamples 150", "--n-resamples is for --errors bootstrap: give it, too"),
     ],
 )
 def test_it_is_one_line_that_names_the_option(langdiff, files, command, message):
@@ -67,3 +69,24 @@ def test_a_table_of_texts_has_a_parity(langdiff, files):
     done = langdiff("parity", "texts.csv", *options)
     assert done.code == 0, done.err
     assert done.out.startswith("Parity of 2 editions with eng")
+
+
+COMMANDS = [
+    "fit bits.csv --n-resamples 7",
+    "fit bits.csv --errors bootstrap --n-resamples 98",
+    "outcomes fit cells.csv --errors bootstrap --n-resamples 98",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_few_samples_are_refused_before_any_work(langdiff, files, command):
+    done = langdiff(*command.split())
+    assert done.code == 2
+    assert "--n-resamples is 0 or at least 99" in " ".join(done.err.replace("│", " ").split())
+
+
+def test_few_samples_are_refused_in_experiments(tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text('name = "a"\ncorpus = {format = "synthetic"}\n[fit]\nn_resamples = 98\n')
+    with pytest.raises(ConfigError, match=r"fit\.n_resamples.*0 or at least 99 samples"):
+        read_experiment(path)

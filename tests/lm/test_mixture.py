@@ -7,7 +7,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError
-from langdiff.lm import RECIPES, fit_mixture, train_kneser_ney
+from langdiff.lm import RECIPES, Mixture, fit_mixture, train_kneser_ney
 from langdiff.lm.mixture import _learn_weights
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from langdiff.lm.units.characters import CharacterUnits
@@ -105,7 +105,7 @@ def test_it_is_read_back_as_it_was(tmp_path, mixture, texts):
     again = ld.read(tmp_path)
     assert again.surprisal(texts["test"]).equals(mixture.surprisal(texts["test"]))
     assert repr(again) == repr(mixture)
-    with pytest.raises(DataError, match="not a saved Mixture; it holds a KneserNeyModel|it holds a LanguageModel"):
+    with pytest.raises(DataError, match="not a saved Mixture; it holds a "):
         ld.read(tmp_path / "0", Mixture)
     (tmp_path / "1" / "model.json").unlink()
     with pytest.raises(CheckpointError, match=r"1/model\.json"):

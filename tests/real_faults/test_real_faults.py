@@ -28,6 +28,13 @@ MOST_BYTES = 40_000
 
 SHOWN = {  # what is read, in the form in which a case has its right value
     "texts": lambda read: {name: column.dropna().tolist() for name, column in read.to_frame().items()},
+    "trees": lambda read: {name: [f"{a}-{b} {c} {d}" for a, b, c, d in tree.nodes] for name, tree in read.items()},
+    "values": lambda read: {name: own["label"].tolist() for name, own in read.values.groupby("feature")},
+    "names": lambda read: {"names": sorted(read.places)},
+    "parallelisms": lambda read: {
+        name: [" | ".join(" ".join(one.tokens[slice(*span)]) for span in found.branches) for found in one.parallelisms]
+        for name, one in read.items()
+    },
     "languages": lambda read: read.edition_info["language"].to_dict(),
 }
 
@@ -99,3 +106,31 @@ def test_a_wrong_record_is_refused(wrong: dict[str, Any]) -> None:
 def test_trust_names_known_kinds_only() -> None:
     with pytest.raises(ConfigError, match="the kinds of doubts are"):
         ld.read_frame(pd.DataFrame({"eng": ["a"]}), trust=["nothing"])
+
+
+PAGE = """# Faults of real files
+
+Public reports and collections have these faults; every one is a folder of `tests/real_faults` with small files of own
+wording, and a test reads it. Kinds with a name are doubts: `trust` switches one off
+([reading a corpus](corpora.md#what-is-doubted)). Other tools were not tried.
+
+`python tests/real_faults/test_real_faults.py` writes this page.
+
+| fault | reported | langdiff | name of the doubt |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """Return the table of all cases in Markdown."""
+    ways = {"value": "reads it right", "refused": "refuses it", "named": "names it"}
+    rows = []
+    for case in CASES.values():
+        right = " and ".join(ways[way] for way in ways if way in case["right"])
+        names = ", ".join(f"`{name}`" for name in case.get("records", []))
+        rows.append(f"| {case['kind']} | {case['source']} | {right} | {names} |".replace("\\", "\\\\"))
+    return PAGE + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    (HERE.parents[1] / "docs" / "real-faults.md").write_text(page(), encoding="utf-8")

@@ -424,7 +424,7 @@ def test_total_bits_agree_with_expected_bits(table):
     total = ld.regression.compare_totals(table, "e2", "e1", clusters="chapter")
     common = table.bits[["e1", "e2"]].dropna().sum()
     assert total.estimate == pytest.approx(np.log(common["e2"] / common["e1"]), rel=1e-12)
-    assert total.degrees_of_freedom == 29
+    assert 20 < total.degrees_of_freedom < 29  # of 30 chapters of unequal size
     assert abs(total.estimate - fit.contrast("e2", "e1").estimate) < 3 * total.std_error
     for names, message in ((("e2", "xx"), "^not in this table: 'xx'"), (("e2", "e2"), "^on both sides")):
         with pytest.raises(ConfigError, match=message):

@@ -21,6 +21,7 @@ from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import Paths, find_files
 from langdiff.errors import ConfigError, DataError, OutputError, listing, option, words
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_doubts import repaired
 
 _PREAMBLE = r"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*"  # empty lines and comments
 
@@ -160,12 +161,15 @@ class FormatText(ABC):
         Whether faults are an error, or what is faulty is left out; the catalogue lists it.
     trust : tuple of str
         Kinds of doubts that are not raised.
+    repair : bool
+        Whether some texts have invisible characters that are removed.
     """
 
     nfc: bool = field(default=True, kw_only=True)
     decode_errors: str = field(default="strict", kw_only=True)
     on_error: OnError = field(default="raise", kw_only=True)
     trust: tuple[str, ...] = field(default=(), kw_only=True)
+    repair: bool = field(default=False, kw_only=True)
 
     @abstractmethod
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
@@ -192,6 +196,8 @@ class FormatText(ABC):
         faults = Faults(self.on_error, self.trust)
         texts = dict(self.texts(faults))
         faults.refuse()
+        if self.repair:
+            texts = {intent: repaired(text) for intent, text in texts.items()}
         if self.nfc:
             texts = {intent: unicodedata.normalize("NFC", text) for intent, text in texts.items()}
         return pd.Series(list(texts.values()), index=list(texts), dtype=object)

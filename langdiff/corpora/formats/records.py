@@ -27,6 +27,7 @@ from langdiff.corpora.formats.moses import COLUMNS, COMPARED, ORIGINAL
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_features import measure
 
 OURS = ("text", "edition", "intent", "document")  # keys of the option `columns`
 ATTRIBUTES = (*COLUMNS, ORIGINAL)  # of intents, which are read from columns of these names
@@ -480,6 +481,7 @@ def _multitext(reading: Reading, found: Mapping[str, _Found], about: Mapping[str
         intents=list(about),
         edition_info=reading.describe({edition: files[edition] for edition in sources}, known, headers),
         intent_info=pd.DataFrame(rows, columns=names, index=list(about), dtype=object),
+        measured={edition: measure(filter(None, found[edition].texts.values())) for edition in sources},
     )
 
 

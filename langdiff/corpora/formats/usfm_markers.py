@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from langdiff.base.archives import ARCHIVES, File, Member, is_archive
+from langdiff.base.suspicion import Doubts
 from langdiff.base.types import OwnKind, Ranges
 from langdiff.corpora.faults import Damage, Faults, Place
 from langdiff.corpora.files import Paths, edition_of, files_in, keep
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.format import Reading
 from langdiff.corpora.versifications import NUMBERS, UNNUMBERED
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.errors import ConfigError, DataError, FaultsError, option
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_features import unspaced_letter
 
 # Markers without their levels (q for q1, se for s1e, th for th1-2), by what becomes of the text after them
 _TEXT = "p m po pr cls pmo pm pmc pmr pi mi nb pc ph phi ps psi b q qr qc qm lh li lf lim tr th thr thc tc tcr tcc pb"
@@ -36,6 +38,7 @@ _STYLE = (  # what they mark is text; attributes after | are not
 _NOTE = "f fe ef efe x ex fig va vp ca cat rq fm efm pl pro"  # with all they hold until their end
 _IN_NOTE = "fr ft fk fq fqa fl fw fp fs fv fdc xo xop xta xk xq xot xnt xdc xtSee xtSeeAlso"
 SIDEBARS = {"esb": "esbe", "erq": "erqe"}  # hidden from the one to the other, with the paragraphs between
+FEW_TOUCHING = 3  # joins of elements and other text that touch, at least
 _LEVEL = re.compile(r"[0-9]+(?:-[0-9]+)?(e?)\Z")
 _MARKS = "[\u200e\u200f]*"  # of direction: right-to-left texts have them around the hyphen
 _NUMBER = rf"{_MARKS}[0-9]{{1,3}}[a-z]?{_MARKS}"
@@ -114,6 +117,48 @@ def check_own_markers(own: Mapping[str, str]) -> None:
             )
 
 
+class Joins:
+    """Counter of the places where marked words or other text meet in a file, and of those where letters touch there."""
+
+    def __init__(self) -> None:
+        self._counts = [0, 0], [0, 0]  # joins and touching ones: of two elements, of all
+        self._example, self._line = "", 0
+        self.new_line()
+
+    def new_line(self) -> None:
+        """Begin a verse or paragraph, where nothing is joined to what stands before."""
+        self._before, self._marks, self._is_apart = "", "", False
+
+    def mark(self, side: str) -> None:
+        """Meet the beginning (``<``) or the end (``>``) of an element within a verse."""
+        self._marks += side
+
+    def add(self, text: str, line: int) -> None:
+        """Meet text."""
+        if not text.strip():
+            self._is_apart = self._is_apart or bool(text)
+            return
+        ends = self._before[-1:] + text.lstrip()[0]
+        if self._marks and len(ends) == 2 and ends.isalpha() and not unspaced_letter().search(ends):
+            touches = not (self._is_apart or text[0].isspace())
+            for counts in self._counts if "><" in self._marks else self._counts[1:]:
+                counts[0] += 1
+                counts[1] += touches
+            if touches and not self._example:
+                self._example, self._line = self._before[-12:] + text[:12], line
+        self._before, self._marks, self._is_apart = text.rstrip(), "", text[-1].isspace()
+
+    def check(self, file: File | str, trust: tuple[str, ...]) -> None:
+        """Raise an error if the text has been written without its spaces."""
+        doubts = Doubts(trust)
+        (joins, touching), (all_joins, all_touching) = self._counts
+        if 2 * touching <= joins:
+            joins, touching = all_joins, all_touching if all_touching >= FEW_TOUCHING else 0
+        doubts.see("touching", str(file), touching, joins, self._example, self._line)
+        for one in doubts.judged():
+            raise FaultsError([one.fault()])
+
+
 @dataclass
 class _Verse:
     ids: list[str]  # empty if the book has no number, or the verse's own is not known
@@ -160,6 +205,22 @@ class BookText:
         self._chapter: int | None = None
         self._is_without_chapter = False  # and that has been said
         self._verse: _Verse | None = None
+        self._joins = Joins()
+
+    def mark(self, side: str) -> None:
+        """Meet the beginning (``<``) or the end (``>``) of a style of characters."""
+        self._joins.mark(side)
+
+    def end_file(self) -> None:
+        """End the file.
+
+        Raises
+        ------
+        FaultsError
+            If it has been written without its spaces.
+        """
+        self.end_verse()
+        self._joins.check(self._file, self._verses.faults.doubts.trust)
 
     @property
     def in_verse(self) -> bool:
@@ -213,6 +274,7 @@ class BookText:
         if self.book is None:
             raise DataError(f"{where}: a verse before {self._signs[0]}, so that its book and chapter are not known.")
         self.end_verse()
+        self._joins.new_line()
         self._verse = _Verse([], bool(re.search("[a-z]", numbers)), where)
         self.is_text = True
         if self._chapter is None:
@@ -230,6 +292,7 @@ class BookText:
     def begin_paragraph(self, *, is_text: bool) -> None:
         """Begin a paragraph, of text of verses or of a heading."""
         self.is_text = is_text
+        self._joins.new_line()
         if self._verse is not None:
             self._verse.pieces.append(" ")
 
@@ -237,6 +300,7 @@ class BookText:
         """Add text to the verse that is open, in a paragraph of text."""
         if self._verse is not None and self.is_text:
             self._verse.pieces.append(text)
+            self._joins.add(text, self._verse.where.line)
 
     def fault(self, what: str, where: Place) -> None:
         """Add a fault, because of which the verse that is open is left out; the same is said once of one verse."""

@@ -227,10 +227,9 @@ def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
 
     A log that was not touched since the start is that of a job which waits, and may be of another key.
     """
-    paths = {job.edition: job.folder / LOG for job in unfinished if job.folder is not None}
-    logs = {
-        edition: read_log(path) for edition, path in paths.items() if path.is_file() and path.stat().st_mtime >= start
-    }
+    kept = ((job.edition, job.folder) for job in unfinished if job.folder is not None)
+    paths = ((edition, path) for edition, folder in kept for path in folder.glob(f"*/{LOG}"))
+    logs = {edition: read_log(path) for edition, path in paths if path.stat().st_mtime >= start}
     done = sum(len(logs[job.edition]) / job.recipe.max_epochs for job in unfinished if job.edition in logs)
     edition = max(logs, key=lambda edition: len(logs[edition]), default=None)
     if edition is None or "characters_per_second" not in (logs[edition] or [{}])[-1]:
@@ -250,7 +249,13 @@ def processes(workers: int, device: str = "cpu") -> Iterator[ProcessPoolExecutor
         Device that jobs will ask for; ``"auto"`` and ``"cuda"`` share the visible GPUs out, one per worker in turn.
     """
     context = multiprocessing.get_context("spawn")  # a forked torch can hang
-    gpus = context.SimpleQueue()
+    try:
+        gpus = context.SimpleQueue()
+    except OSError as error:  # without shared memory there are no semaphores
+        raise ConfigError(
+            f"{option('workers', workers)}: processes need shared memory, and /dev/shm cannot be used here "
+            f"({error.strerror or error}). Mount it (docker run --shm-size=1g), or use {option('workers', 1)}."
+        ) from error
     for gpu in _gpus_in_turn(device, workers):
         gpus.put(gpu)
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(gpus,))

@@ -76,12 +76,12 @@ class DifficultyShares(Result):
         covariance = (self._error_variance({}) + self.error) * (np.eye(count) - 1 / count)
         levels = int(self.facets[CORPUS].nunique())
         freedom = float((count - 1) * (levels - 1)) if levels > 1 else float(count - 1)
-        return Effects(
-            estimate=values.rename_axis(LANGUAGE),
-            covariance=pd.DataFrame(covariance, names, names).rename_axis(index=LANGUAGE, columns=LANGUAGE),
+        return Effects.from_covariance(
+            values.rename_axis(LANGUAGE),
+            pd.DataFrame(covariance, names, names),
+            freedom,
             scale=Scale(centre="mean"),
             title=f"{len(self.facets)} tables",
-            degrees_of_freedom=freedom,
         )
 
     def _error_variance(self, counts: Mapping[str, int]) -> float:

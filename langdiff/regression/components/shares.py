@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
-from scipy.stats import t as student
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError, listing
+from langdiff.tables.rule import t_interval
 
 CLIPPED = 0.001  # share, and one less a share, of whose logit the jackknife is taken
 LEVEL = 0.95
@@ -165,8 +165,7 @@ def jackknife(values: Floats, without: Floats) -> tuple[Floats, Floats]:
     """
     count = len(without)
     pseudo = count * values - (count - 1) * without
-    reach = student.ppf((1 + LEVEL) / 2, count - 1) * pseudo.std(axis=0, ddof=1) / np.sqrt(count)
-    return pseudo.mean(axis=0) - reach, pseudo.mean(axis=0) + reach
+    return t_interval(pseudo.mean(axis=0), pseudo.std(axis=0, ddof=1) / np.sqrt(count), count - 1, level=LEVEL)
 
 
 def table_of_shares(

@@ -179,14 +179,14 @@ class DifficultyCurve(Result):
             freedom = self._degrees_of_freedom(size)
         elif self.clusters is not None:
             freedom = pd.DataFrame(alone, self.editions, self.editions)
-        return Effects(
-            estimate=self.difficulty.iloc[:, self._place(size)].rename("difficulty"),
-            covariance=covariance,
+        return Effects.from_covariance(
+            self.difficulty.iloc[:, self._place(size)].rename("difficulty"),
+            covariance,
+            freedom,
             title=f"{self.lm}, {size:,}, model {self.model}",
             converged=self.converged,
             signature=f"{self.signature}|size:{size}",
-            degrees_of_freedom=freedom,
-            reference=covariance if self.clusters is None else None,  # of clusters the rank may be low
+            shape=covariance if self.clusters is None else None,  # of clusters the rank may be low
         )
 
     def to_frame(self) -> pd.DataFrame:

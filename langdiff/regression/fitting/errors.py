@@ -37,6 +37,7 @@ from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.records import ErrorsKind, ErrorSource
+from langdiff.tables.rule import FEW, freedom_of
 from langdiff.tables.simultaneous import MOST_MEMBERS
 
 Correction = Literal["CR0", "CR1", "CR2", "CR3"]
@@ -47,7 +48,6 @@ FEWEST_INTENTS = 50  # from which the plain sandwich is the default, of each edi
 BLOCK = "block of rows"  # which the fit has chosen, and its audit tells
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
 ROUNDING = 1e-6
-FEW_CLUSTERS = 10.0  # degrees of freedom below which intervals are long and hang on few clusters
 
 
 @dataclass(frozen=True)
@@ -194,12 +194,13 @@ class Sandwich(Errors):
         if len(codes) == 2:
             codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
         parts, editions = [fitting.clusters(code) for code in codes], len(fitting.estimate.c)
-        influence = None
+        influence = raw = None
         try:
             freedom = np.min([freedom_of_units(sample, part) for part in parts[:2]], axis=0)
             if correction == USUAL_CORRECTION and len(parts) == 1 and sample.stratum is None:
                 influence = adjusted_influences(parts[0], correction)[:, :editions]
                 covariance = influence.T @ influence
+                raw = adjusted_influences(parts[0], "CR0")[:, :editions]
             else:
                 covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
@@ -226,7 +227,15 @@ class Sandwich(Errors):
         of_all = [part for part in map(fitting.joint, codes) if part is not None]
         joint = _of_clusters(sample, of_all, correction) if of_all else None
         of_units = sample.of_units(covariance)
-        return Uncertainty(of_units, freedom, source, joint, covariance, influence_on_c=influence)
+        rows = [None if each is None else _normalized(sample, each) for each in (influence, raw)]
+        return Uncertainty(of_units, freedom, source, joint, covariance, None, *rows)
+
+
+def _normalized(sample: Sample, of_c: Floats) -> Floats:
+    """Return influences on difficulties whose factors average 1 from those up to a constant, (G, J) → (G, U)."""
+    of_units = of_c[:, sample.design.first]
+    normalized: Floats = of_units - (of_units @ softmax(sample.fitting.difficulties))[:, None]
+    return normalized
 
 
 def _plain(sample: Sample, correction: Kind) -> Uncertainty:
@@ -258,22 +267,24 @@ def _of_columns(sample: Sample, correction: Correction) -> Uncertainty:
     factor = fitting.column_influences(code, correction)
     if correction == "CR1":
         factor *= np.sqrt(n_clusters / (n_clusters - 1))
-    effect = float("nan")
+    effect, raw, mean = float("nan"), None, softmax(fitting.estimate.c)
     if sample.kinds:
-        parts = (fitting.column_influences(each, "CR0") for each in (code, np.arange(len(code))))
-        clustered, plain = (
-            float(np.vdot(part, part) - np.sum(part.sum(axis=1) ** 2) / part.shape[1]) for part in parts
+        raw, plain = (fitting.column_influences(each, "CR0") for each in (code, np.arange(len(code))))
+        clustered, alone = (
+            float(np.vdot(part, part) - np.sum(part.sum(axis=1) ** 2) / part.shape[1]) for part in (raw, plain)
         )
-        effect = clustered / plain
+        effect = clustered / alone
+        raw = raw - (raw @ mean)[:, None]
     source = ErrorSource(
         kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect
     )
-    own, count = fitting.column_freedom(code), factor.shape[1]
-    factor -= (factor @ softmax(fitting.estimate.c))[:, None]  # of normalized difficulties
-    if count > MOST_MEMBERS:
-        return Uncertainty(np.zeros((0, 0)), float(own.min()), source, factor=factor, own_freedom=own)
+    factor -= (factor @ mean)[:, None]  # of normalized difficulties
+    share = fitting.unit_shares(code)
+    if factor.shape[1] > MOST_MEMBERS:
+        return Uncertainty(np.zeros((0, 0)), float(freedom_of(share).min()), source, influence=factor, raw=raw)
+    own = np.broadcast_to(freedom_of(share), factor.shape[1:])
     freedom = np.minimum(own[:, None], own)
-    return Uncertainty(factor.T @ factor, freedom, source, factor=factor, own_freedom=own)
+    return Uncertainty(factor.T @ factor, freedom, source, influence=factor, raw=raw)
 
 
 def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Floats:
@@ -524,7 +535,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
 
 def _warn_of_few(found: Uncertainty) -> None:
     least, source = float(np.min(found.freedom)), found.source
-    if source.kind != "information" and source.clusters != BLOCK and least < FEW_CLUSTERS - ROUNDING:
+    if source.kind != "information" and source.clusters != BLOCK and least < FEW - ROUNDING:
         of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
         warn(
             f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "

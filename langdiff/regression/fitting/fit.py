@@ -244,7 +244,8 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
         warn_of_missing(missing)
     audit = conclude(fitting, uncertainty, replace(units, strata=stratum), order, noise, missing)
     found = _label(fitting, uncertainty, audit, compared)
-    return replace(found, influence=kept_influences(sample, uncertainty), edition_info=fitting.table.edition_info)
+    influence = kept_influences(sample, uncertainty, units.source)
+    return replace(found, influence=influence, edition_info=fitting.table.edition_info)
 
 
 def _stratum(fitting: Fitting, units: IndependentUnits) -> pd.Series | None:
@@ -421,8 +422,6 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         signature=_signature(fitting, uncertainty, audit.clusters, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
         reference=None if uncertainty.reference is None else _of_units(uncertainty.reference, units),
-        factor=uncertainty.factor,
-        column_freedom=None if uncertainty.own_freedom is None else pd.Series(uncertainty.own_freedom, units),
         columns=table.columns if len(units) == len(table.editions) else None,
         compared=compared,
         audit=audit,

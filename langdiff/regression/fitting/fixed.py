@@ -27,7 +27,7 @@ from langdiff.regression.kernel.estimate import (
     published_parameters,
     size_of_single_cells,
 )
-from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences, own_freedom
+from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences
 from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
 from langdiff.regression.kernel.likelihood import RowInformation
@@ -223,10 +223,13 @@ class Fixed(Fitting):
         known = self._two_way.information if self.settings.variant.common_variance else None
         return adjusted_influences(ColumnClusters(self._rows, cluster, known), kind)
 
-    def column_freedom(self, cluster: Integers) -> Floats:
-        """Return the degrees of freedom of each edition's level with some clusters, shape (J,)."""
-        weight = np.ones((len(self._shared), 1)) if self._complete_least_squares else self._rows.weight
-        return np.broadcast_to(own_freedom(weight, cluster), len(self._found.c))
+    def unit_shares(self, cluster: Integers) -> Floats:
+        """Return the share of each cluster in the information on all editions, (G,), or on each of them, (G, J)."""
+        if self._complete_least_squares:
+            return np.bincount(cluster) / len(self._shared)
+        weight = sums_by_cluster(self._rows.weight, cluster)
+        share: Floats = weight / weight.sum(axis=0)
+        return share[:, 0] if share.shape[1] == 1 else share
 
     @property
     def _complete_least_squares(self) -> bool:

@@ -219,9 +219,8 @@ class Uncertainty(NamedTuple):
     joint: Floats | None = None  # sandwich of levels and log-dispersions, (J + G, J + G)
     of_c: Floats | None = None  # (J, J), of difficulties up to a constant; None from resampling
     reference: Floats | None = None  # (U, U), of full rank, for simultaneous inference; None if it is `covariance`
-    factor: Floats | None = None  # (K, U), whose square is the covariance, which is left empty where it is large
-    own_freedom: Floats | None = None  # (U,), of each unit, beside a factor
-    influence_on_c: Floats | None = None  # (G, J), CR2, of one kind of clusters without strata
+    influence: Floats | None = None  # (G, U), whose products are the covariance, which is left empty where it is large
+    raw: Floats | None = None  # (G, U), influences without correction, where they are known
 
 
 class Sample:

@@ -34,9 +34,10 @@ from langdiff.regression.outcomes.inference import (
 from langdiff.regression.outcomes.integrals import patterns
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS
+from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs
-from langdiff.tables.two_way import TwoWay, factor_of
+from langdiff.tables.two_way import TwoWay
 
 if TYPE_CHECKING:
     from langdiff.regression.outcomes.result import OutcomeFit
@@ -185,18 +186,22 @@ class Crossed:
         abilities = self._fit.abilities
         clustered = self._fit.errors.kind != "information"
         low = () if self._fit.guessing is None else self._fit.guessing.index[self._fit.guessing["at_chance"]]
-        return TwoWay(
-            levels=-abilities.estimate,
-            columns=self._fit.columns,
-            factor=factor_of(abilities.covariance.to_numpy(dtype=float)),
-            degrees_of_freedom=float(self._fit.errors.n_clusters - 1) if clustered else np.inf,
+        freedom = float(self._fit.errors.n_clusters - 1) if clustered else np.inf
+        cells = Effects.from_covariance(
+            -abilities.estimate,
+            abilities.covariance,
+            freedom,
             scale=DIFFICULTIES,
-            system_scale=ABILITIES,
-            additive=self._fit.additive,
-            at_chance=tuple(name for name in low if name in self._fit.columns.index),
             converged=self._fit.converged,
             title=f"{self._fit.name}, {self._fit.model}",
             signature=self._fit.signature,
+        )
+        return TwoWay(
+            cells=cells,
+            columns=self._fit.columns,
+            system_scale=ABILITIES,
+            additive=self._fit.additive,
+            at_chance=tuple(name for name in low if name in self._fit.columns.index),
         )
 
     def leaderboard(

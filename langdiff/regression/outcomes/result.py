@@ -196,15 +196,15 @@ class OutcomeFit(Crossed, Result):
         index = self.systems.index if parameter == ABILITY else pd.Index(estimate.index, name=unit)
         inside = np.flatnonzero(self.parameters.index.get_level_values(0) == parameter)
         block = self.covariance.to_numpy()[np.ix_(inside, inside)]
-        return Effects(
-            estimate=pd.Series(estimate.to_numpy(), index, name=scale.quantity),
-            covariance=pd.DataFrame(block, index, index),
+        return Effects.from_covariance(
+            pd.Series(estimate.to_numpy(), index, name=scale.quantity),
+            pd.DataFrame(block, index, index),
+            # of few clusters the joint distribution is not known
+            np.inf if self.errors.clusters == "item" else pd.DataFrame(np.inf, index, index),
             scale=scale,
             title=f"{self.name}, {self.model}",
             converged=self.converged,
             signature=self.signature,
-            # of few clusters the joint distribution is not known
-            degrees_of_freedom=np.inf if self.errors.clusters == "item" else pd.DataFrame(np.inf, index, index),
         )
 
     @property

@@ -9,8 +9,10 @@ import pandas as pd
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.tables.influences import Influence, Units, sums
 from langdiff.tables.logs.flat import END
 from langdiff.tables.logs.kind import Tokens
+from langdiff.tables.rule import t_interval
 
 Start = Literal["auto", "drop", "subtract"]
 End = Literal["auto", "drop"]
@@ -268,11 +270,12 @@ def intercept(bits: Floats, sizes: Floats, language: Any, item: Any) -> tuple[fl
     bread = np.linalg.pinv(design.T @ (w[:, None] * design))
     coefficients = bread @ (design.T @ (w * y))
     scores = (w * (y - design @ coefficients))[:, None] * design
-    sums = np.zeros((n, design.shape[1]))
-    np.add.at(sums, clusters, scores)
-    variance = bread @ (sums.T @ sums) @ bread * n / (n - 1)
-    error = float(np.sqrt(variance[0, 0]))
-    return float(coefficients[0]), float(coefficients[0] - 1.96 * error), float(coefficients[0] + 1.96 * error)
+    share = sums(w, clusters, n) / w.sum()
+    units = Units("item", pd.RangeIndex(n).map(str))
+    found = Influence(sums(scores, clusters, n) @ bread[:, :1], share, units)
+    error, estimate = float(np.sqrt(found.covariance[0, 0])), float(coefficients[0])
+    low, high = t_interval(estimate, error, found.freedom_of_pairs[0, 0])
+    return estimate, float(low), float(high)
 
 
 def sensitivity(bits: pd.DataFrame, charge: float = KAPPA) -> float:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, FaultsError, listing, option, warn
+from langdiff.tables.logs.doubts import without_marks
 from langdiff.tables.logs.files import languages_of, sources_of, to_fill
 from langdiff.tables.logs.flat import END
 from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source
@@ -61,10 +62,9 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
     parts, about, notes = [], [], []
     for number, (source, kind, language) in enumerate(found):
         read, told = kind.read(source, asked)
-        if not read and len(found) > 1:
-            if kind.name != "inspect":
-                raise DataError(f"{source}: no sample and no text. Leave the file out.")
-            notes.append(f"{source}: no sample")
+        of_lines = kind.name in ("flat", "minicons")
+        read = without_marks(read, source, told.unit or "bits", asked.doubts, of_lines=of_lines)
+        notes += _empty(source, kind) if not read and len(found) > 1 and not asked.faults else []
         notes += [f"{source}: {note}" for note in told.notes]
         about.append(_described(source, kind, told, read))
         frame = _framed(read)
@@ -72,6 +72,8 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
         if language is not None:
             frame["language"] = language
         parts.append(frame)
+    if asked.faults and asked.on_error == "raise":
+        raise FaultsError(asked.faults)
     _check_signs(about)
     sources = pd.DataFrame(about)
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else parts[0]
@@ -82,6 +84,13 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
     ]  # of the rows of each file
     rows["where"] = [f"{places[number]} {line}" for number, line in zip(rows["source"], rows["line"], strict=True)]
     return Files(rows, sources, notes)
+
+
+def _empty(source: Source, kind: Kind) -> list[str]:
+    """Return a note on a file without samples, or raise an error."""
+    if kind.name != "inspect":
+        raise DataError(f"{source}: no sample and no text. Leave the file out.")
+    return [f"{source}: no sample"]
 
 
 def _framed(rows: Sequence[Row]) -> pd.DataFrame:

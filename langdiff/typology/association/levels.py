@@ -143,12 +143,12 @@ def compare_levels(
         degrees[i, others] = found.freedom(each[i] - each[others])
     index = pd.Index(names, name="level")
     covariance = pd.DataFrame(found.covariance[: len(names), : len(names)] * scale**2, index, index)
-    levels = Effects(
-        estimate=pd.Series(found.estimate[: len(names)] * scale, index),
-        covariance=covariance,
+    levels = Effects.from_covariance(
+        pd.Series(found.estimate[: len(names)] * scale, index),
+        covariance,
+        pd.DataFrame(degrees, index, index),
+        shape=covariance,
         title=title,
-        degrees_of_freedom=pd.DataFrame(degrees, index, index),
-        reference=covariance,
     )
     return with_shares(outcome, fit), levels
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
+from langdiff.base.suspicion import UNKNOWN, Doubts, report
 from langdiff.errors import ConfigError, DataError, listing, option
 
 _PLACE = {"latitude": "Latitude", "longitude": "Longitude", "glottocode": "Glottocode", "macroarea": "Macroarea"}
@@ -172,7 +173,9 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     if (folder / "cldf").is_dir():
         folder = folder / "cldf"
     tables = {name: _read(folder, name, columns) for name, columns in _COLUMNS.items()}
-    values, languages, codes = tables["values"], tables["languages"], tables["codes"]
+    languages, codes = tables["languages"], tables["codes"]
+    values = _known(folder, tables["values"], codes)
+    codes = codes[~codes["Name"].isin(UNKNOWN)]
     _check_known(folder, values["Language_ID"], languages["ID"], "languages")
     _check_known(folder, values["Parameter_ID"], tables["parameters"]["ID"], "parameters")
     _check_known(folder, values["Code_ID"], codes["ID"], "codes")
@@ -201,6 +204,17 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
         values=pd.DataFrame(columns),
         same_as=dict(same_as or {}),
     )
+
+
+def _known(folder: Path, values: pd.DataFrame, codes: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that have a value: neither it nor its code says that it is not known."""
+    names = values["Code_ID"].map(codes.drop_duplicates("ID").set_index("ID")["Name"])
+    shown = names.where(names.notna(), values["Value"] if "Value" in values else values["Code_ID"])
+    known = ~shown.isin(UNKNOWN | {""})
+    doubts = Doubts()
+    doubts.see("unknown_value", str(folder), int((~known).sum()), len(values), listing(shown[~known].unique()))
+    report(doubts.judged())
+    return values[known]
 
 
 def _first(candidates: pd.DataFrame) -> tuple[str, str, str, str]:

@@ -16,6 +16,7 @@ import pytest
 import torch
 from pandas.testing import assert_frame_equal
 
+import langdiff as ld
 from langdiff.base.io import LOCK
 from langdiff.lm import RECIPES, compute_surprisals, train_language_model
 from langdiff.lm.checkpoint import remove_states
@@ -324,7 +325,7 @@ def test_killed_by_the_system_the_surprisals_are_the_same_to_the_last_bit(tmp_pa
     for edition, wait in (("eng", 0.13), ("ell", 0.07)):
         with start() as process:
             deadline = time.monotonic() + STARTED
-            while len(list(cache.glob(f"{edition}/*/model/training-*.safetensors"))) < 2:
+            while len(list(cache.glob(f"{edition}/*/*/model/training-*.safetensors"))) < 2:
                 assert process.poll() is None
                 assert time.monotonic() < deadline
                 time.sleep(0.01)

@@ -20,7 +20,9 @@ def problem(n=15, error=0.0, seed=0, rho=0.6):
     x = pd.Series(rng.normal(size=n), index=names, name="x")
     true = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=n)
     estimate = true + error * pd.Series(rng.normal(size=n), index=names)
-    return ld.Effects(estimate=estimate, covariance=pd.DataFrame(error**2 * np.eye(n), names, names), title="lm"), x
+    return ld.Effects.from_covariance(
+        estimate, covariance=pd.DataFrame(error**2 * np.eye(n), names, names), title="lm"
+    ), x
 
 
 def test_without_errors_the_interval_is_fishers():
