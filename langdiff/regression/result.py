@@ -87,6 +87,8 @@ class DifficultyFit(Result):
         editions have `dispersions` of their own.
     message : str
         Message of the optimizer on why it stopped.
+    kinks : int or None
+        In model 2L, the number of cells at the kink of their density, where their residual is 0; otherwise None.
     cells, free_difficulties, single_cell_intents : int
         Observed cells, N; difficulties that are free, their common level included (editions, groups, or
         terms and one); intents with only one cell, which say nothing of difficulties and are only given
@@ -166,6 +168,7 @@ class DifficultyFit(Result):
     influence: Influence | None = None
     edition_info: pd.DataFrame | None = None
     own_variant: Variant | None = None
+    kinks: int | None = None
 
     @cached_property
     def effects(self) -> Effects:
@@ -335,7 +338,8 @@ class DifficultyFit(Result):
         plain = self.model == "1" and self.intents == "fixed" and self.dispersions is None
         variance = " (at the maximum-likelihood variance; sigma is unbiased)" if plain else ""
         gradient = "" if np.isnan(self.grad_norm) else f", gradient {self.grad_norm:.1e}"
-        yield f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{gradient}"
+        kinks = f"; {self.kinks:,} cells at their kinks, {self.message}" if self.kinks and self.converged else ""
+        yield f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{kinks or gradient}"
         size = f"{len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}"
         yield f"{self.cells:,} cells, {size}"
         if self.audit is not None:

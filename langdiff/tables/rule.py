@@ -15,7 +15,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import chi2, studentized_range
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
@@ -40,6 +40,11 @@ By = Literal["F", "chi-squared", "sign flips", "Bonferroni", ""]
 def half_width(std_error: Floats | float, freedom: Floats | float, level: float = LEVEL) -> Floats:
     """Return half the width of intervals by Student's t."""
     return np.asarray(student.ppf((1 + level) / 2, freedom) * np.asarray(std_error, dtype=float))
+
+
+def range_quantile(members: int, freedom: float, level: float = LEVEL) -> float:
+    """Return the quantile of the studentized range of some means."""
+    return float(studentized_range.ppf(level, members, freedom))
 
 
 def t_interval(

@@ -9,6 +9,7 @@ A folder ``NN-name`` has small inputs of own wording and ``case.toml``:
 * ``records``: kinds of `langdiff.base.suspicion` without which the case fails.
 """
 
+import re
 import tomllib
 import warnings
 from functools import reduce
@@ -21,6 +22,7 @@ import pytest
 import langdiff as ld
 from langdiff.base.suspicion import SUSPICIONS, Suspicion
 from langdiff.errors import ConfigError, LangdiffError, LangdiffWarning
+from langdiff.tables.text_features import measure
 
 HERE = Path(__file__).parent
 CASES = {path.parent.name: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob("*/case.toml"))}
@@ -106,6 +108,37 @@ def test_a_wrong_record_is_refused(wrong: dict[str, Any]) -> None:
 def test_trust_names_known_kinds_only() -> None:
     with pytest.raises(ConfigError, match="the kinds of doubts are"):
         ld.read_frame(pd.DataFrame({"eng": ["a"]}), trust=["nothing"])
+
+
+def test_readers_of_texts_warn_of_what_texts_hold_through_the_records_only() -> None:
+    structure = {"bible": 2, "costep": 1, "mteval": 1, "osis": 1, "records": 1}  # verses, paragraphs, names of books …
+    folder = Path(ld.__file__).parent / "corpora" / "formats"
+    found = {path.stem: len(re.findall(r"\bwarn\(", path.read_text(encoding="utf-8"))) for path in folder.glob("*.py")}
+    assert {name: count for name, count in found.items() if count} == structure
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("a < b and c > d, <3, 5 < 6", []),
+        ("AT&T & Co; R&D", []),
+        ("Is it? Yes: «é» №1", []),
+        ("Где? «Рёбра» — Рік", []),
+        ("C# and #1, #REF", []),
+        ("o\u200bne two\u200b", []),
+        ("one <w:t xml:space='preserve'>two", ["markup"]),
+        ("\\add one\\add* two", ["markup"]),
+        ("&#x27;so&#x27;", ["escaped"]),
+        ("W?rter", ["lost"]),
+        (" #BEZUG! ", ["formula"]),
+        ("\ufeffone", ["invisible"]),
+        ("Ă©tĂ©", ["recoded"]),
+        ("b├╝cher", ["recoded"]),
+        ("Î•Î»Î»Î¬Î´Î±", ["recoded"]),
+    ],
+)
+def test_kinds_of_one_text(text: str, kinds: list[str]) -> None:
+    assert sorted({one.kind for one in measure(["one", text, "two"]).doubtful}) == kinds
 
 
 PAGE = """# Faults of real files

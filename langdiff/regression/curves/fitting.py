@@ -109,7 +109,7 @@ def fit_curve(
         Surprisals by language models trained on each size; several if there are several seeds, in the same order at
         every size. All have the same intents, editions and missing cells. Sizes may be numbers of intents, of bytes, or
         of whatever training data are counted in.
-    model : {"1", "2", "2L", "2C"} or Variant
+    model : {"1", "2", "2L-rounded", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors: a column of `Surprisals.intent_info`, such as ``"document"``, or the cluster of
@@ -214,7 +214,7 @@ def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
     variant = find_variant(model)
     if variant.kinked:
         raise ConfigError(
-            "curves have sandwich errors, which do not exist at the kink of rounding=0; give a larger one."
+            f"curves have no errors at the kinks of model {variant.name!r}: use {option('model', '2L-rounded')}."
         )
     if n_draws < FEWEST_DRAWS:
         raise ConfigError(f"{option('n_draws')} must be at least {FEWEST_DRAWS}, got {n_draws!r}.")

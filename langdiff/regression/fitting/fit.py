@@ -82,10 +82,9 @@ def fit(
         name, which are stacked (`langdiff.stack`): the fit then has `DifficultyFit.two_way`. Or a long table,
         one row per cell, with columns ``intent``, ``edition`` and ``bits``: a DataFrame, a mapping of lists, or a table
         of Polars or PyArrow. Of other names, units and log-probabilities see `Surprisals.from_long`.
-    model : {"1", "2", "2L", "2C"} or Variant
+    model : {"1", "2", "2L", "2L-rounded", "2C"} or Variant
         Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations. Model 3 needs
-        the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. The kink of 2L is rounded off, which gives
-        it a sandwich; ``Laplace(rounding=0)`` fits the kink itself.
+        the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. 2L-rounded is 2L without its kink.
     restricted : bool, optional
         Maximize the restricted likelihood, which makes up for the many intent sizes: without it the
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
@@ -299,8 +298,6 @@ def make_settings(
         settings.errors.check(settings, clustered=bool(clustered))
     if settings.errors is not None and clustered is not None:
         settings.errors.check(settings, clustered=clustered)
-    elif settings.errors is None and settings.variant.kinked and settings.random is None:
-        Jackknife().check(settings, clustered=bool(clustered))  # the usual errors there
     return settings
 
 
@@ -327,7 +324,7 @@ def _as_random(intents: object) -> Random | None:
 
 def _check_settings(settings: Settings) -> None:
     variant, method, random = settings.variant, settings.optimizer.method, settings.random
-    if method != "auto" and not variant.has_information:
+    if method != "auto" and not variant.has_information and not (method == "lbfgs" and variant.kinked):
         raise ConfigError(
             f"{option('method', method)} is a choice for models {names_with('has_information')}; model "
             f"{variant.name!r} has one way: use {option('method', 'auto')}."
@@ -414,6 +411,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         converged=found.converged and bool(np.isfinite(uncertainty.covariance).all()),
         n_iterations=found.n_iterations,
         n_evaluations=found.n_evaluations,
+        kinks=found.kinks,
         grad_norm=found.grad_norm,
         message=found.message,
         cells=int(observed.sum()),

@@ -218,6 +218,8 @@ class Fixed(Fitting):
 
     def column_influences(self, cluster: Integers, kind: Kind) -> Floats:
         """Return adjusted influences of clusters on the editions' difficulties up to a constant, shape (G, J)."""
+        if self.settings.variant.kinked:
+            return sums_by_cluster(self._at_kinks, np.unique(cluster, return_inverse=True)[1])
         if self._complete_least_squares:
             return equal_influences(self._two_way.residual, cluster, kind)
         known = self._two_way.information if self.settings.variant.common_variance else None
@@ -227,7 +229,12 @@ class Fixed(Fitting):
         """Return the share of each cluster in the information on all editions, (G,), or on each of them, (G, J)."""
         if self._complete_least_squares:
             return np.bincount(cluster) / len(self._shared)
-        weight = sums_by_cluster(self._rows.weight, cluster)
+        if self.settings.variant.kinked:
+            precision, mask = 1 / np.logaddexp(0.0, -self._found.sizes), self._two_way.mask
+            of_rows = precision[:, None] * (np.ones((1, len(self._found.c))) if mask is None else mask)
+        else:
+            of_rows = self._rows.weight
+        weight = sums_by_cluster(of_rows, cluster)
         share: Floats = weight / weight.sum(axis=0)
         return share[:, 0] if share.shape[1] == 1 else share
 
@@ -237,12 +244,22 @@ class Fixed(Fitting):
 
     def row_influence(self) -> Floats:
         """Return the influence of each intent; see `Fitting.row_influence`."""
+        if self.settings.variant.kinked:
+            return self._at_kinks
         clusters = self.clusters(np.arange(len(self._shared)))
         influence: Floats = adjusted_influences(clusters, "CR0")
         return influence
 
+    @cached_property
+    def _at_kinks(self) -> Floats:
+        """Influences of intents in a model whose likelihood has kinks, shape (I, J)."""
+        variant, restricted = self.settings.variant, self.settings.restricted
+        return variant.influences(self._two_way, self._found, restricted=restricted)
+
     def plain(self) -> Floats:
         """Return the sandwich with intents as clusters; see `Fitting.plain`."""
+        if self.settings.variant.kinked:
+            return self._at_kinks.T @ self._at_kinks
         return covariance_of_clusters(self.clusters(np.arange(len(self._shared))), "CR0")
 
     def compare(self, labels: list[pd.Series]) -> IntentsCompared | None:

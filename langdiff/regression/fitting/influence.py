@@ -76,12 +76,14 @@ def _record(sample: Sample, values: Floats, raw: Floats | None, freedom: Floats 
 def kept_influences(sample: Sample, uncertainty: Uncertainty, source: str = "") -> Influence | None:
     """Return the influences that a fit keeps; None where there are none, as of a kink or a single cluster."""
     fitting, table = sample.fitting, sample.fitting.table
-    if not fitting.estimate.converged or fitting.settings.variant.kinked or len(sample.kinds) > 1:
+    kinked = fitting.settings.variant.kinked and not fitting.integrated and uncertainty.influence is None
+    if not fitting.estimate.converged or kinked or len(sample.kinds) > 1:
         return None
     try:
         if uncertainty.influence is not None:
             columns = isinstance(fitting, Fixed) and fitting.by_columns
-            freedom = None if columns else np.asarray(uncertainty.freedom)
+            count = len(fitting.design.first)
+            freedom = None if columns else np.broadcast_to(uncertainty.freedom, (count, count))
             found = _record(sample, uncertainty.influence, uncertainty.raw, freedom)
         else:
             found = influence_of(sample)
