@@ -122,7 +122,7 @@ def test_readers_of_texts_warn_of_what_texts_hold_through_the_records_only() -> 
     [
         ("a < b and c > d, <3, 5 < 6", []),
         ("AT&T & Co; R&D", []),
-        ("Is it? Yes: «é» Ö… №1", []),
+        ("Is it? Yes: «é» №1", []),
         ("Где? «Рёбра» — Рік", []),
         ("C# and #1, #REF", []),
         ("o\u200bne two\u200b", []),
