@@ -193,7 +193,7 @@ def test_attachment(langdiff, files):
     assert (files / "scores.json").is_file()
     two = [*parser, "--parser", f"two={files}/bank.conllu"]
     pair = json.loads(langdiff("constructions", "attachment", bank, *two, "--by", "pair", "--json").out)
-    assert (pair[0]["difference"], pair[0]["p_value"]) == (0, 1)
+    assert (pair[0]["estimate"], pair[0]["verdict"]) == (0, "identical")
     for by in ("relation", "length", "construction", "sentence"):
         done = langdiff("constructions", "attachment", bank, *two, "--by", by, "--out", files / "table.csv")
         assert done.code == 0, done.err
