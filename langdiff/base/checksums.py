@@ -88,7 +88,8 @@ def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, 
     except ValueError as error:  # broken JSON or UTF-8
         raise DataError(f"{path}: not a {what}, or damaged: {error}.") from error
     if not isinstance(document, dict) or document.get("format") != kind:
-        raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}.")
+        held = f", and it holds {document['format']!r}" if isinstance(document, dict) and "format" in document else ""
+        raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}{held}.")
     if document.get("format_version") != version:
         raise DataError(
             f"{path}: format version {document.get('format_version')!r}; this langdiff reads {version}. Compute it "

@@ -88,11 +88,12 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     """Read a fit, or a table of difficulties by language model."""
     import pandas as pd
 
+    import langdiff as ld
     from langdiff.base.numbers import exact_numbers
-    from langdiff.regression import read_fit
 
     if path.suffix == ".json":
-        return read_fit(path)
+        fit: DifficultyFit = ld.read(path, ld.regression.DifficultyFit)
+        return fit
     frame = read_frame(path)
     columns = ["difficulty"] if "difficulty" in frame else list(frame)
     words = [name for name in columns if frame[name].dtype.kind != "f"]

@@ -81,7 +81,7 @@ def train(
 
 @Command(
     app,
-    "langdiff.parallelism.read_tagger",
+    "langdiff.parallelism.taggers.tagger:read_tagger",
     name="predict",
     help=TRAINING,
     without=("directory", "lemmatizer"),

@@ -194,7 +194,7 @@ def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe
     if found not in known:
         raise CheckpointError(
             f"{directory}: a model of the kind {found!r}, which is not known here. Read a mixture with "
-            "langdiff.lm.read_mixture, and import the module that defines a kind of your own."
+            "langdiff.read, and import the module that defines a kind of your own."
         )
     if kind not in (None, found):
         raise CheckpointError(f"{directory}: a model of the kind {found!r}; read it with langdiff.lm.read_model.")

@@ -12,10 +12,11 @@ from langdiff.base.cells import unguarded
 from langdiff.base.checksums import DamageError, read_checksums
 from langdiff.base.io import as_path, parse_json, read_bytes, read_table
 from langdiff.base.numbers import read_exact_csv
+from langdiff.base.result import read
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS
 from langdiff.errors import DataError
 from langdiff.lm.baselines import compare_with_baselines
-from langdiff.regression import DifficultyCurve, DifficultyFit, read_fit
+from langdiff.regression import DifficultyCurve, DifficultyFit
 from langdiff.run.analysis import Analysis
 from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST, PRESENCE
 from langdiff.run.experiment import Core
@@ -239,7 +240,7 @@ def read_run(directory: str | Path) -> RunResult:
         experiment=experiment,
         editions=_read_editions(directory / EDITIONS),
         surprisals={lm: read_surprisals(directory / "surprisals" / f"{lm}.csv") for lm in models},
-        fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
+        fits={lm: read(directory / "fits" / f"{lm}.json", DifficultyFit) for lm in models},
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
         presence=_read_editions(directory / PRESENCE) if (directory / PRESENCE).exists() else None,

@@ -11,10 +11,10 @@ from typing import ClassVar, cast
 import numpy as np
 import pandas as pd
 
-from langdiff.base.io import as_path, write_text
+from langdiff.base.io import write_text
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning, warn
-from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_recipe, write_checkpoint
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.language_model import LanguageModelRecipe, TrainingPlan, find_lm
 from langdiff.lm.ngram.kneser_ney import ORDER, Grams, KneserNey
 from langdiff.lm.scoring import Scoring, as_scoring
@@ -313,41 +313,8 @@ def fit_kneser_ney(
     return model
 
 
-def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
-    """Read a model written by `KneserNeyModel.save`.
-
-    Parameters
-    ----------
-    directory : str or Path
-        Folder that the model was saved in.
-
-    Returns
-    -------
-    KneserNeyModel
-        The model, ready to score texts.
-
-    Raises
-    ------
-    CheckpointError
-        If files are missing, damaged or of another kind of model; the message names the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
-    >>> model = train_kneser_ney(texts, texts[:9])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(folder)
-    ...     again = read_kneser_ney(folder)
-    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
-    True
-    """
-    directory = as_path(directory)
-    return read_counts(cast("KneserNeyRecipe", read_recipe(directory, KIND)), directory)
-
-
 def read_counts(recipe: "KneserNeyRecipe", directory: Path) -> KneserNeyModel:
-    """Read the counts of a recipe's model; see `read_kneser_ney`."""
+    """Read the counts of a recipe's model."""
     checkpoint = read_checkpoint(directory)
     settings, counts = checkpoint.settings, checkpoint.weights
     try:

@@ -173,7 +173,7 @@ class TaggerSearch(Result):
         return f"{self!r}\n{frame_text(self._table(), **self.printing)}"
 
     def save(self, directory: str | Path) -> None:
-        """Write the best tagger, which `read_tagger` reads, and the trials in ``trials.csv``.
+        """Write the best tagger, which `langdiff.read` reads, and the trials in ``trials.csv``.
 
         Parameters
         ----------

@@ -272,20 +272,6 @@ def read_tagger(
     ConfigError
         If a file, folder or function is given that the tagger does not use, or a function that it needs is missing.
 
-    Examples
-    --------
-    >>> import tempfile
-    >>> from langdiff.parallelism import Parallelism, TaggerSettings, make_document, train_tagger
-    >>> document = make_document("1", "we sing , they sleep".split(), [Parallelism(((0, 2), (3, 5)))])
-    >>> settings = TaggerSettings(
-    ...     embedding="learned-word", encoder="none", tagset="BIO", link="BD", learning_rate=0.1, input_size=4
-    ... )
-    >>> tagger = train_tagger([document], [document], settings, seed=0, max_epochs=1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     tagger.save(folder)
-    ...     again = read_tagger(folder)
-    >>> again.predict([document]) == tagger.predict([document])
-    True
     """
     checkpoint = read_checkpoint(as_path(directory))
     saved = checkpoint.settings
