@@ -7,6 +7,8 @@ import pytest
 import langdiff as ld
 from langdiff.discourse import evaluate_discourse, read_discourse
 
+pytestmark = pytest.mark.filterwarnings("ignore:Few units")
+
 GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence\n"
 PREDICTED = (
     "1 1 S attribution\n2 5 N span\n2 3 N span\n2 2 N List\n3 3 N List\n4 5 S evidence\n4 4 N span\n"

@@ -7,6 +7,8 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.run import read_experiment
 
+pytestmark = pytest.mark.filterwarnings("ignore:Few units")
+
 GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence\n"
 
 
