@@ -50,7 +50,8 @@ def program_path(model: str, *, plain: bool = False) -> Path:
     'plain_2.stan'
     """
     if model not in get_args(StanModel):
-        raise ConfigError(f"no Stan program of model {model!r}; use one of {listing(get_args(StanModel))}.")
+        other = " Stan has the exact density: model 2L." if model == "2L-rounded" else ""
+        raise ConfigError(f"no Stan program of model {model!r}; use one of {listing(get_args(StanModel))}.{other}")
     return HERE / f"{'plain' if plain else 'model'}_{model}.stan"
 
 
