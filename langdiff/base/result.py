@@ -219,13 +219,7 @@ class Result(Tabular):
 
     @classmethod
     def _read(cls, path: Path) -> Self:
-        """Read a result from a file written by `save`; numbers keep all digits.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read, is damaged, or holds something else.
-        """
+        """Read a result from a file written by `save`; numbers keep all digits."""
         document = read_sealed(
             path, kind=f"{PREFIX}{cls.__name__}", version=cls.format_version, what=f"saved {cls.__name__}"
         )

@@ -128,14 +128,7 @@ class RunResult:
         return table if self.truth is None else table.join(self.truth.rename("truth"), on="edition")
 
     def by_model(self) -> pd.DataFrame:
-        """Return difficulties and bits side by side: one row per edition, hardest by the first language model first.
-
-        Returns
-        -------
-        DataFrame
-            For each language model LM ``LM %``, percent more bits than average, ``LM ±``, its standard error, and
-            ``LM bits/char``; ``truth %`` if the true difficulties are known.
-        """
+        """Return difficulties and bits side by side: one row per edition, hardest by the first language model first."""
         columns = {}
         for lm, fit in self.fits.items():
             columns[f"{lm} %"] = fit.to_frame()["percent"]
@@ -148,16 +141,6 @@ class RunResult:
 
     def against_baselines(self) -> pd.DataFrame:
         """Compare the networks with the baselines; see `langdiff.lm.compare_with_baselines`.
-
-        Returns
-        -------
-        DataFrame, one row per edition × network
-            Without models whose replaced characters are not priced, as those of baselines are, and without n-grams.
-
-        Raises
-        ------
-        DataError
-            If the run measured no baselines.
 
         Warns
         -----

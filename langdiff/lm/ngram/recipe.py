@@ -128,29 +128,7 @@ class KneserNeyModel:
     cautions: tuple[str, ...] = ()
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
-        """Score texts independently.
-
-        Parameters
-        ----------
-        texts : sequence or Series of str
-            In Unicode normal form C, without final line break.
-        scoring : Scoring or str, optional
-            Whether replaced characters are priced, as by default; n-grams have no state to carry.
-
-        Returns
-        -------
-        DataFrame, one row per text, index of `texts`
-            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
-            (UTF-8, of the text given) and ``units``, the end symbol not counted; ``replaced``, the characters
-            that are outside the alphabet.
-
-        Raises
-        ------
-        DataError
-            If a text is missing, empty or not a string.
-        ConfigError
-            If a state is to be carried.
-        """
+        """Score texts independently."""
         scoring = as_scoring(scoring)
         scoring.check(self.recipe)
         series = check_texts(texts, "texts")
@@ -159,25 +137,7 @@ class KneserNeyModel:
         return surprisal_table(series, self.alphabet, scoring, *self.ngrams.score(encoded), list(map(len, encoded)))
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each character of texts, the end symbol last; replaced ones cost nothing.
-
-        Parameters
-        ----------
-        texts : sequence or Series of str
-            As for `surprisal`.
-        boundaries : bool
-            Return in a second row the bits of the event that a space or the end stands there.
-
-        Returns
-        -------
-        list of ndarray of float64, shape (T,) or (2, T)
-            One array per text; T is one more than the text has characters.
-
-        Raises
-        ------
-        DataError
-            If a text is missing, empty or not a string.
-        """
+        """Return the bits of each character of texts, the end symbol last; replaced ones cost nothing."""
         units = self.units
         encoded = [units.encode(self.alphabet.apply(text)) for text in check_texts(texts, "texts")]
         bits = self.ngrams.score_symbols(encoded)
@@ -197,13 +157,7 @@ class KneserNeyModel:
         return "char", None
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json`` and the counts (safetensors), replacing an earlier model.
-
-        Raises
-        ------
-        OutputError
-            If the files cannot be written.
-        """
+        """Write ``model.json`` and the counts (safetensors), replacing an earlier model."""
         settings = {
             "kind": KIND,
             "name": self.name,

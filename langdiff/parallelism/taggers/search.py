@@ -62,13 +62,7 @@ SEARCH_SPACE: Mapping[str, ModelSpace] = {
 
 
 def find_space(model: str) -> ModelSpace:
-    """Return the space of a kind of tagger.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such kind.
-    """
+    """Return the space of a kind of tagger."""
     if model not in SEARCH_SPACE:
         raise ConfigError(f"a tagger is one of {', '.join(SEARCH_SPACE)}; got {model!r}.")
     return SEARCH_SPACE[model]
