@@ -428,7 +428,7 @@ def tex(text: str) -> str:
 
 
 def tex_row(row: str) -> str:
-    r"""Return a row of a table in LaTeX that is no argument of the command before it.
+    r"""Return a row of a table in LaTeX, which the command before it cannot take for an argument.
 
     Examples
     --------

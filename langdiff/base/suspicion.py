@@ -79,7 +79,7 @@ class Suspicion:
             raise ConfigError(f"{self.name}: share must be in [0, 1), least at least 1, and case the name of a folder.")
 
     def doubts(self, n: int, seen: int) -> bool:
-        """Return whether so many of so many are doubted."""
+        """Return whether `n` of `seen` are doubted."""
         return n >= self.least and n > self.share * seen
 
 
@@ -114,7 +114,7 @@ class Judged(NamedTuple):
 
     @property
     def level(self) -> str:
-        """Level of its row: of what is refused, what is missing."""
+        """Level of its row; a refusal has the level of the missing unit."""
         return KEPT.get(self.action, self.suspicion.missing or ("text" if self.intents else "file"))
 
     def fault(self) -> Fault:

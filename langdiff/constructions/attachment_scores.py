@@ -123,7 +123,7 @@ class AttachmentScores(Result):
         Parameters
         ----------
         metric : {"uas", "las", "clas", "mlas"}
-            Score.
+            Score that is compared.
         clusters : {"auto", "document", "sentence"}
             Units that are taken as independent; ``"auto"``: documents if the treebank has several, else sentences.
 
@@ -164,7 +164,7 @@ class AttachmentScores(Result):
         Parameters
         ----------
         metric, clusters
-            See `effects`.
+            Score and independent units, as of `effects`.
 
         Raises
         ------

@@ -122,7 +122,7 @@ def recall_by(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def units_of(judgements: pd.DataFrame) -> str:
-    """Return what is independent: documents if there are several, else sentences."""
+    """Return the independent units: documents if there are several, else sentences."""
     return "document" if "document" in judgements and judgements["document"].nunique() > 1 else "item"
 
 

@@ -128,7 +128,7 @@ class Faults:
             self.check()
 
     def applied(self, multitext: Multitext) -> Multitext:
-        """Return a multitext without what is faulty, with the list of the faults and of what is doubted.
+        """Return a multitext without its faulty texts, with the list of faults and doubts.
 
         Warns
         -----
@@ -159,7 +159,7 @@ class Faults:
         return replace(multitext, skipped=self.to_frame(), left_out=left_out.astype(object))
 
     def _doubted(self, multitext: Multitext) -> Multitext:
-        """Count what is doubted in the texts; return the multitext with repairs, and without what is no text."""
+        """Count doubts in the texts; return the multitext with repairs, and without cells that hold no text."""
         features = multitext.measured() if multitext.features is None else multitext.features
         found: dict[str, list[tuple[str, Doubtful]]] = {}
         presence, sources = multitext.presence, dict(multitext.sources)
@@ -182,7 +182,7 @@ class Faults:
         return replace(multitext, presence=presence, sources=sources, features=kept)
 
     def _left_out(self, multitext: Multitext) -> pd.DataFrame:
-        """Return what is left out because of faults, and warn of it."""
+        """Return the units left out because of faults, and warn of them."""
         left_out = self.left_out(multitext.editions)
         if not self.found:
             return left_out

@@ -300,7 +300,7 @@ class DiscourseEvaluation(Result):
         Parameters
         ----------
         procedure, metric, averaging
-            See `effects`.
+            Procedure, score and mean, as of `effects`.
 
         Raises
         ------

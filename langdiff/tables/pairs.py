@@ -188,7 +188,7 @@ class Joint(NamedTuple):
 
     @property
     def order(self) -> Integers:
-        """Numbers of the effects, the highest first, those that are equal by name."""
+        """Numbers of the effects, the highest first, equal ones by name."""
         return falling(self.estimate.to_numpy(dtype=float), self.estimate.index)
 
     @property

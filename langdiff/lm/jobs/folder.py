@@ -73,7 +73,7 @@ def kept_models(cache: Path, edition: str, recipe: LanguageModelRecipe | str, se
 
 
 def mark_used(folder: Path) -> None:
-    """Make a model the one that was used last."""
+    """Mark a model as used last."""
     with suppress(OSError):  # of a folder that may only be read
         os.utime(folder / KEY)
 
@@ -115,7 +115,7 @@ def record_files(folder: Path) -> Checksums:
 
 
 def make_ready(folder: Path, key: dict[str, Any]) -> None:
-    """Remove what is damaged or was written half; then write the key."""
+    """Remove damaged and half-written files; then write the key."""
     remove(folder / CHECKSUMS)  # first: what it names is about to go
     stale = [folder / TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
     stale += [path for path in folder.glob("**/*.*") if path.is_dir()]  # in the place of files

@@ -129,7 +129,7 @@ def _success(value: Any, name: str, trials: float, where: str) -> float:
 
 
 def _see_missing(rows: pd.DataFrame, name: str, doubts: Doubts) -> None:
-    """Count answers whose value is NaN, and those that have none, in each file."""
+    """Count answers whose value is NaN, and answers without a value, in each file."""
     for file, part in rows.assign(file=rows["where"].str.rpartition(", ")[0]).groupby("file", sort=False):
         missing = part[part["successes"].isna()]
         if missing.empty:

@@ -1,4 +1,4 @@
-"""What is doubted in logs: marks in place of log-probabilities, NaN in place of scores, one option as most answers."""
+"""Doubts of logs: marks in place of log-probabilities, NaN in place of scores, one option as most answers."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     on_error: OnError = "raise"
 
     def rows(self, source: "Source", records: Iterable[tuple[int, str, Any]], read: "ReadRecord") -> list["Row"]:
-        """Return the rows of records, given with line and place; those that cannot be used become faults."""
+        """Return the rows of records, given with line and place; records that cannot be used become faults."""
         found = []
         for line, where, record in records:
             try:
@@ -109,7 +109,7 @@ class Row(NamedTuple):
 
 
 class Record(BaseModel, strict=True):
-    """What is read of a record: no text serves as a number, and no truth value; what is not named may be anything."""
+    """Fields of a record: no text serves as a number, and no truth value; other fields may hold anything."""
 
 
 MOST_EXACT = 2**53  # above which integers are no scores
@@ -121,7 +121,7 @@ _CALLED = {  # by the first letters of pydantic's kinds of faults
 
 
 def check(model: type[Record], record: object, where: str) -> None:
-    """Check the types of what is read of a record."""
+    """Check the types of the fields of a record."""
     try:
         model.model_validate(record)
     except ValidationError as error:
@@ -151,7 +151,7 @@ def _path(parts: Sequence[int | str]) -> str:
 
 
 def _said(faults: Sequence[Any]) -> str:
-    """Return what is wrong with a value, which may have been none of several types."""
+    """Return the fault of a value, which may have been of none of several types."""
     if faults[0]["type"] == "missing":
         return "is missing."
     same = [fault for fault in faults if fault["input"] is faults[0]["input"]]

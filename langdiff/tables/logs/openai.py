@@ -78,7 +78,7 @@ class Usage(Record):
 
 
 class Completion(Record):
-    """What is read of an answer."""
+    """Fields of an answer."""
 
     choices: list[Choice]
     usage: Usage | None = None

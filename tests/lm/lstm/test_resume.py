@@ -248,7 +248,7 @@ def test_a_state_of_another_training_is_not_gone_on_from(recipes, tmp_path, monk
     interrupt_after(2, monkeypatch, recipe, tmp_path)
     with caplog.at_level(logging.INFO, logger="langdiff.lm"):
         model = train_language_model(texts, dev, directory=tmp_path, **options)
-    assert "of other texts, or another recipe, seed, device or version; training anew" in caplog.text
+    assert "of other texts, or another recipe, seed, device or format; training anew" in caplog.text
     assert torch.equal(weights_of(model), weights_of(train_language_model(texts, dev, **options)))
 
 
