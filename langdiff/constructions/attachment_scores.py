@@ -174,8 +174,9 @@ class AttachmentScores(Result):
             If there is one parser only, or one document or sentence.
         """
         effects = self.effects(metric, clusters=clusters)
+        pairs = effects.pairs()
         effects.warn_of_few()
-        return effects.pairs()
+        return pairs
 
     def _lines(self) -> Iterator[str]:
         yield f"Attachment scores (F1, percent), {self.name}"

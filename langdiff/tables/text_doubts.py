@@ -196,17 +196,7 @@ def _is_recoded(raw: bytes) -> bool:
 def see_texts(
     doubts: Doubts, found: Mapping[str, Iterable[tuple[str, Doubtful]]], seen: Mapping[str, tuple[str, int, int]]
 ) -> None:
-    """Count what is doubted.
-
-    Parameters
-    ----------
-    doubts : Doubts
-        Where it is counted.
-    found : mapping from str to iterable of (str, Doubtful)
-        By edition, the intents of doubtful texts.
-    seen : mapping from str to (str, int, int)
-        By edition, its file, and the numbers of texts and of texts beyond ASCII.
-    """
+    """Count what is doubted."""
     for edition, pairs in found.items():
         file, n_texts, n_beyond = seen[edition]
         kinds: dict[str, dict[str, Doubtful]] = {}

@@ -46,19 +46,7 @@ class SizeEstimate(NamedTuple):
 def estimate_size(table: Surprisals, variant: Variant, cluster: Integers) -> SizeEstimate:
     """Fit a model to the table of one size.
 
-    Parameters
-    ----------
-    table : Surprisals, shape (I, J)
-        Bits by language models trained on one amount of text.
-    variant : Variant
-        Regression model.
-    cluster : ndarray of int, shape (I,)
-        Cluster of each intent, from 0 to G - 1.
-
-    Raises
-    ------
-    DataError
-        If the table cannot be fitted, or a cluster has all the information on some difference.
+    Shapes: table (I, J); cluster (I,).
 
     Warns
     -----
@@ -204,13 +192,7 @@ def fit_curve(
 
 
 def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
-    """Return the model of a curve, after checks of it and of the number of draws.
-
-    Raises
-    ------
-    ConfigError
-        If they cannot.
-    """
+    """Return the model of a curve, after checks of it and of the number of draws."""
     variant = find_variant(model)
     if variant.kinked:
         raise ConfigError(

@@ -82,25 +82,7 @@ def compare_levels(
     with one column of Z per level, as `langdiff.typology.association.related.fit_related` has it for slopes. The
     contrasts are each level less the last by name, on which the denominator's degrees of freedom depend a little.
 
-    Parameters
-    ----------
-    categories : Series, shape (n,)
-        Levels; none missing.
-    y : ndarray, shape (n,)
-        Difficulties, nats; not all equal.
-    phylo, kilometres : ndarray, shape (n, n), optional
-        Covariance along the tree, and distances.
-    given : ndarray, shape (n, k), optional
-        Variables held fixed; the means of levels are at their means.
-    title : str
-        Name of the level means in tables.
-
-    Returns
-    -------
-    outcome : Outcome
-        F with its degrees of freedom and p.
-    levels : Effects or None
-        Means of the levels in nats; None where no fit can be made.
+    Shapes: categories (n,); y (n,); phylo, kilometres (n, n); given (n, k).
 
     Examples
     --------

@@ -235,18 +235,18 @@ def test_saved_curves_come_back_whole(curve, tmp_path):
     path = tmp_path / "curve.json"
     curve.draws  # noqa: B018 what is kept in memory is not saved
     curve.save(path)
-    again = ld.read_curve(path)
+    again = ld.read(path)
     pd.testing.assert_frame_equal(again.log_bits, curve.log_bits)
     pd.testing.assert_frame_equal(again.to_frame(), curve.to_frame())
     assert again.signature == curve.signature
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {"n_intents": 3}))
     with pytest.raises(DataError, match="damaged, or edited"):
-        ld.read_curve(path)
+        ld.read(path)
     document = {key: value for key, value in document.items() if key not in ("sha256", "by_seed")}
     path.write_text(json.dumps(document))
     with pytest.raises(DataError, match="damaged: KeyError"):
-        ld.read_curve(path)
+        ld.read(path)
 
 
 def test_tables_that_do_not_go_together_are_refused(tables):
