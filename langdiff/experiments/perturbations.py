@@ -150,7 +150,8 @@ def perturbation_contrasts(surprisals: Surprisals, *, clusters: AnyClusters | No
     for (name, edition, _), count in zip(pairs, both.sum(), strict=True):
         if count < 2:
             raise DataError(f"{name} and {edition} have {count} intents in common; 2 are needed.")
-    logs, counts = (each.groupby(code).sum() for each in (np.log(changed / usual).where(both, 0.0), both))
+    logs = pd.DataFrame(np.log(changed.to_numpy() / usual), columns=changed.columns).where(both.to_numpy(), 0.0)
+    logs, counts = logs.groupby(code).sum(), both.groupby(code).sum()
     effects = Effects.of_ratios(logs, counts, units, NATS)
     table = pd.DataFrame([{"edition": e, "kind": k, "intents": int(both[name].sum())} for name, e, k in pairs])
     frame = effects.to_frame().loc[changed.columns]

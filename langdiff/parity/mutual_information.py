@@ -110,5 +110,5 @@ def xmi(
     effects = Effects.of_ratios(spared, counts, units, SPARED)
     frame = effects.to_frame().loc[editions, ["xmi", "std_error", "low", "high"]]
     means = {"intents": both.sum(), "bits": alone[both].mean(), "conditional_bits": given[both].mean()}
-    table = pd.concat([pd.DataFrame(means), frame], axis=1).rename_axis("edition")
-    return CrossMutualInformation(table=table, effects=effects)
+    rows = pd.concat([pd.DataFrame(means), frame], axis=1).rename_axis("edition")
+    return CrossMutualInformation(table=rows, effects=effects)
