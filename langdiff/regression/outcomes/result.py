@@ -351,11 +351,7 @@ class OutcomeFit(Crossed, Result):
         tests = self.two_way.test()
         yield "\n".join(
             f"{name}: p = {row['p_largest']:.2g} for the largest effect"
-            + (
-                f"; Wald {row['statistic']:.2f}, {row['df']:.0f} df, p = {row['p']:.2g}"
-                if np.isfinite(row["p"])
-                else ""
-            )
+            + (f"; {row['by']}, {row['df']:.0f} df, p = {row['p']:.2g}" if np.isfinite(row["p"]) else "")
             for name, row in tests.iterrows()
         )
         for of in ("systems", "languages"):

@@ -89,7 +89,7 @@ def compare_levels(
     >>> tree = np.kron(np.eye(10), np.full((3, 3), 0.8)) + 0.2 * np.eye(30)  # ten families of three languages
     >>> rng = np.random.default_rng(0)
     >>> order = pd.Series(rng.choice(["SOV", "SVO"], 30))
-    >>> y = 0.3 * (order == "SOV") + rng.multivariate_normal(np.zeros(30), 0.01 * tree)
+    >>> y = 0.3 * (order == "SOV") + 0.1 * np.linalg.cholesky(tree) @ rng.normal(size=30)
     >>> outcome, levels = compare_levels(order, y.to_numpy(), tree, None)
     >>> outcome.p < 0.001, round(levels.contrast("SOV", "SVO").estimate, 1)
     (True, 0.3)
