@@ -204,7 +204,7 @@ class Effects(Result):
         >>> Effects.of_ratios(right, words, units, shares("recall")).to_frame()[["recall", "low", "high"]].round(2)
                  recall   low  high
         edition
-        mine       0.77  0.34  0.96
+        mine       0.77  0.22  0.98
         """
         x, y = top.to_numpy(dtype=float), bottom.to_numpy(dtype=float)
         if macro:
