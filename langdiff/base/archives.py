@@ -81,13 +81,7 @@ def is_archive(file: File) -> bool:
 
 
 def members_of(archive: Path) -> list[Member]:
-    """Return the files in an archive, without hidden ones.
-
-    Raises
-    ------
-    DataError
-        If the archive cannot be read, or holds names that point outside it or are there twice.
-    """
+    """Return the files in an archive, without hidden ones."""
     refuse_special(archive)
     if _is_tar(archive):
         names = [entry.name for entry in entries_of(archive, _allowed(_size(archive)).size)]
@@ -128,11 +122,6 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
 
     The limits are None for a file that is not compressed. Since a small file can expand to any size, the reader must
     count and stop at the limits.
-
-    Raises
-    ------
-    DataError
-        If it is a pipe, a socket or a device, from which reading might never end.
     """
     refuse_special(file)
     if isinstance(file, Member) and _is_tar(file.archive):
@@ -157,13 +146,7 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
 
 
 def refuse_special(file: File) -> None:
-    """Check that a file is not a pipe, a socket or a device, from which reading might never end.
-
-    Raises
-    ------
-    DataError
-        If it is one; not if it does not exist or is a directory, which opening says.
-    """
+    """Check that a file is not a pipe, a socket or a device, from which reading might never end."""
     path = file.archive if isinstance(file, Member) else file
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112, PTH113
         raise DataError(f"{file}: cannot be read: it is a pipe, a socket or a device. Copy its content into a file.")

@@ -260,13 +260,6 @@ def folded(text: str, width: int) -> list[str]:
 def filled(text: str, width: int | None = None) -> str:
     """Return a text whose sentences go on in the next line where they are longer than a line; rows of tables stay.
 
-    Parameters
-    ----------
-    text : str
-        Text of several lines; one with a run of spaces in it is a row of a table.
-    width : int, optional
-        Columns of a line; by default those of the terminal.
-
     Examples
     --------
     >>> print(filled("a sentence that goes on", 16))
@@ -287,17 +280,6 @@ def filled(text: str, width: int | None = None) -> str:
 
 def frame_text(frame: "pd.DataFrame", width: int | None = None, **printing: Any) -> str:
     """Return a data frame as text, in blocks of columns below one another where it is wider than a line.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Table; every block begins with the names of its rows: the index, or without it the first columns of words, as
-        many as tell all rows apart.
-    width : int, optional
-        Columns of a line, by default those of `in_lines`, outside which a table is as wide as it is; only a single
-        word, such as a path, is longer.
-    **printing
-        Options of ``DataFrame.to_string``, such as ``index``, ``formatters`` and ``na_rep``.
 
     Examples
     --------
@@ -446,7 +428,7 @@ def tex(text: str) -> str:
 
 
 def tex_row(row: str) -> str:
-    r"""Return a row of a table in LaTeX that is no argument of the command before it.
+    r"""Return a row of a table in LaTeX, which the command before it cannot take for an argument.
 
     Examples
     --------

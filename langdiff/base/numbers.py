@@ -17,11 +17,6 @@ def exact_numbers(values: pd.Series) -> pd.Series:
 
     Before version 3.1, pandas reads one number in six wrong in its last bit; there, all are read again.
 
-    Raises
-    ------
-    DataError
-        If there are complex numbers.
-
     Examples
     --------
     >>> exact_numbers(pd.Series(["0.12345678901234568", "x", " 1e3"])).tolist()

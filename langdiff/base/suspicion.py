@@ -79,7 +79,7 @@ class Suspicion:
             raise ConfigError(f"{self.name}: share must be in [0, 1), least at least 1, and case the name of a folder.")
 
     def doubts(self, n: int, seen: int) -> bool:
-        """Return whether so many of so many are doubted."""
+        """Return whether `n` of `seen` are doubted."""
         return n >= self.least and n > self.share * seen
 
 
@@ -114,7 +114,7 @@ class Judged(NamedTuple):
 
     @property
     def level(self) -> str:
-        """Level of its row: of what is refused, what is missing."""
+        """Level of its row; a refusal has the level of the missing unit."""
         return KEPT.get(self.action, self.suspicion.missing or ("text" if self.intents else "file"))
 
     def fault(self) -> Fault:
@@ -186,25 +186,7 @@ class Doubts:
         intent: str | Iterable[str] | None = None,
         file: object = None,
     ) -> None:
-        """Add to the counts of a kind in a place; a kind that is trusted is not counted.
-
-        Parameters
-        ----------
-        name : str
-            The kind.
-        where : str
-            What is judged as one: an edition, a file, a log, a treebank.
-        n, seen : int
-            How many more of how many more are doubtful.
-        example : str
-            An example, to be kept if it is among the first.
-        line : int, optional
-            Number of its line, from 1.
-        intent : str or iterable of str, optional
-            Where the doubtful ones are: intents, items, sentences.
-        file : Path, Member or str, optional
-            The file, by default `where`.
-        """
+        """Add to the counts of a kind in a place; a kind that is trusted is not counted."""
         if not self.applies(name):
             return
         found = self._seen.setdefault((name, where), _Seen(str(where if file is None else file)))
@@ -231,18 +213,6 @@ class Doubts:
 
 def report(judged: Sequence[Judged], on_error: OnError = "raise") -> "pd.DataFrame":
     """Report doubts, and return them as rows of a table `left_out`.
-
-    Parameters
-    ----------
-    judged : sequence of Judged
-        From `Doubts.judged`.
-    on_error : {"raise", "skip"}
-        Whether what is refused is an error, or the caller leaves it out.
-
-    Raises
-    ------
-    FaultsError
-        If something is refused and `on_error` is ``"raise"``.
 
     Warns
     -----

@@ -31,25 +31,13 @@ WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts tha
 
 
 def check_kind(value: object, kind: type | tuple[type, ...], wanted: str) -> None:
-    """Check the kind of an argument.
-
-    Raises
-    ------
-    ConfigError
-        If it is of another kind; the message says what is wanted.
-    """
+    """Check the kind of an argument."""
     if not isinstance(value, kind):
         raise ConfigError(f"{wanted}; got {' '.join(repr(value).split())[:40]}, of type {type(value).__name__}.")
 
 
 def check_on_error(on_error: str) -> None:
-    """Check the option for the treatment of faulty files.
-
-    Raises
-    ------
-    ConfigError
-        If it is neither ``"raise"`` nor ``"skip"``.
-    """
+    """Check the option for the treatment of faulty files."""
     if on_error not in get_args(OnError):
         raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
 

@@ -89,27 +89,7 @@ def read_xml(
     encoding: str = "utf-8",
     utf16: bool = False,
 ) -> None:
-    """Read an XML file as events, never holding it in memory as a whole.
-
-    Parameters
-    ----------
-    file : Path or Member
-        The file.
-    events : XmlEvents
-        Handler of the elements and the text.
-    errors : {"strict", "replace", None}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD; see `read_blocks`.
-    encoding : str
-        Encoding of the file; its declaration is not heeded.
-    utf16 : bool
-        Whether the file may be UTF-16 with a byte order mark instead.
-
-    Raises
-    ------
-    FaultsError
-        If it cannot be read, is not well-formed, or defines entities or refers to other files; the
-        message names file and line.
-    """
+    """Read an XML file as events, never holding it in memory as a whole."""
     from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
     from defusedxml.ElementTree import ParseError, XMLParser  # type: ignore[import-untyped]
 
@@ -158,13 +138,7 @@ def _fit_for_xml(blocks: Iterator[Block], events: XmlEvents) -> Iterator[str]:
 
 
 def declared_encoding(file: File, error: FaultsError) -> str:
-    """Return the encoding that the declaration names, for a file that is not UTF-8.
-
-    Raises
-    ------
-    FaultsError
-        If it names none, or one that is unknown or none of ASCII's.
-    """
+    """Return the encoding that the declaration names, for a file that is not UTF-8."""
     head = next(iter(read_blocks(file, encoding="latin-1"))).text[:200]
     named = _DECLARED.match(head)
     if named is None:

@@ -148,7 +148,6 @@ def _properties(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
     renamed=LONG,
     help={
         "facets": "Table (.csv, .tsv): name of the table, and corpus, genre, lm, size, seed as far as they differ.",
-        "edition_info": "Table (.csv, .tsv): edition, glottocode or language, family, representative, same_as.",
     },
     without=("tables", "languages"),
     panel="Questions",

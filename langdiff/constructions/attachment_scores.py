@@ -123,7 +123,7 @@ class AttachmentScores(Result):
         Parameters
         ----------
         metric : {"uas", "las", "clas", "mlas"}
-            Score.
+            Score that is compared.
         clusters : {"auto", "document", "sentence"}
             Units that are taken as independent; ``"auto"``: documents if the treebank has several, else sentences.
 
@@ -164,7 +164,7 @@ class AttachmentScores(Result):
         Parameters
         ----------
         metric, clusters
-            See `effects`.
+            Score and independent units, as of `effects`.
 
         Raises
         ------
@@ -174,8 +174,9 @@ class AttachmentScores(Result):
             If there is one parser only, or one document or sentence.
         """
         effects = self.effects(metric, clusters=clusters)
+        pairs = effects.pairs()
         effects.warn_of_few()
-        return effects.pairs()
+        return pairs
 
     def _lines(self) -> Iterator[str]:
         yield f"Attachment scores (F1, percent), {self.name}"

@@ -72,13 +72,7 @@ def order_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def score_matrix(table: pd.DataFrame) -> pd.DataFrame:
-    """Return recall as a matrix, phenomena and types × parsers; NaN where a parser cannot express the type.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, or a cell is missing or comes twice.
-    """
+    """Return recall as a matrix, phenomena and types × parsers; NaN where a parser cannot express the type."""
     if lacking := [name for name in (*CELL, "recall") if name not in table.columns]:
         raise DataError(f"a table of scores has the columns {', '.join(CELL)} and recall; it lacks {lacking[0]!r}.")
     if table.duplicated(CELL).any():
@@ -128,7 +122,7 @@ def recall_by(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def units_of(judgements: pd.DataFrame) -> str:
-    """Return what is independent: documents if there are several, else sentences."""
+    """Return the independent units: documents if there are several, else sentences."""
     return "document" if "document" in judgements and judgements["document"].nunique() > 1 else "item"
 
 
@@ -198,15 +192,7 @@ def compare_parsers(judgements: pd.DataFrame, first: str, second: str) -> pd.Dat
 def sign_flip(differences: Integers) -> float:
     """Return the exact two-sided p of a sum of differences under random signs.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n,)
-        Difference of each sentence, in targets.
-
-    Returns
-    -------
-    float
-        Share of the 2ⁿ choices of signs whose sum is at least as far from 0; McNemar's if all differences are ±1.
+    Shapes: differences (n,).
 
     Examples
     --------

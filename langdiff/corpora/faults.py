@@ -84,28 +84,7 @@ class Faults:
         level: str = "text",
         edition: str | None = None,
     ) -> None:
-        """Add a fault that makes a part of the file unusable, by default at most one text.
-
-        Parameters
-        ----------
-        file : Path, Member or str
-            The file.
-        line : int or None
-            Number of the line, from 1.
-        fault : str
-            What is wrong, as a sentence without file and line.
-        intent : str, optional
-            The intent whose text is concerned, or the first of several.
-        edition : str, optional
-            The edition, if the file has several; by default the one that is being read.
-        level : str
-            What is left out: ``"text"``, ``"chapter"``, or the ``"rest"`` of the file.
-
-        Raises
-        ------
-        FaultsError
-            If the file has more than a thousand faults, so that it cannot be used as a whole.
-        """
+        """Add a fault that makes a part of the file unusable, by default at most one text."""
         self._counts[self._edition, str(file)] += 1
         if self._counts[self._edition, str(file)] > MAX_FAULTS:
             raise FaultsError([Fault(str(file), None, self._too_many(str(file)))])
@@ -121,15 +100,7 @@ class Faults:
 
     @contextmanager
     def of(self, edition: str | None, file: File | str) -> Iterator[None]:
-        """Add the edition to the faults found in the block, and turn a `DataError` into a fault of the whole file.
-
-        Parameters
-        ----------
-        edition : str or None
-            The edition that is being read; None if the file has several.
-        file : Path, Member or str
-            Its file.
-        """
+        """Add the edition to the faults found in the block, and turn a `DataError` into a fault of the whole file."""
         self._edition = edition
         try:
             with self.of_part(file, "file"):
@@ -139,15 +110,7 @@ class Faults:
 
     @contextmanager
     def of_part(self, file: File | str, level: str) -> Iterator[None]:
-        """Turn a `DataError` in the block into a fault of the whole file; see `of`.
-
-        Parameters
-        ----------
-        file : Path, Member or str
-            The file.
-        level : str
-            What it holds: ``"file"`` is all of the edition, ``"book"`` one book of it.
-        """
+        """Turn a `DataError` in the block into a fault of the whole file; see `of`."""
         try:
             yield
         except DataError as error:
@@ -155,34 +118,17 @@ class Faults:
             self.found += [fault._replace(edition=fault.edition or self._edition, level=level) for fault in faults]
 
     def check(self) -> None:
-        """Raise an error if there are faults, regardless of `on_error`, because no texts are left.
-
-        Raises
-        ------
-        FaultsError
-            With all of them.
-        """
+        """Raise an error if there are faults, regardless of `on_error`, because no texts are left."""
         if self.found:
             raise FaultsError(self.found)
 
     def refuse(self) -> None:
-        """Raise an error if there are faults and `on_error` is ``"raise"``.
-
-        Raises
-        ------
-        FaultsError
-            With all of them.
-        """
+        """Raise an error if there are faults and `on_error` is ``"raise"``."""
         if self.on_error == "raise":
             self.check()
 
     def applied(self, multitext: Multitext) -> Multitext:
-        """Return a multitext without what is faulty, with the list of the faults and of what is doubted.
-
-        Raises
-        ------
-        FaultsError
-            If there are faults and `on_error` is ``"raise"``.
+        """Return a multitext without its faulty texts, with the list of faults and doubts.
 
         Warns
         -----
@@ -213,7 +159,7 @@ class Faults:
         return replace(multitext, skipped=self.to_frame(), left_out=left_out.astype(object))
 
     def _doubted(self, multitext: Multitext) -> Multitext:
-        """Count what is doubted in the texts; return the multitext with repairs, and without what is no text."""
+        """Count doubts in the texts; return the multitext with repairs, and without cells that hold no text."""
         features = multitext.measured() if multitext.features is None else multitext.features
         found: dict[str, list[tuple[str, Doubtful]]] = {}
         presence, sources = multitext.presence, dict(multitext.sources)
@@ -236,7 +182,7 @@ class Faults:
         return replace(multitext, presence=presence, sources=sources, features=kept)
 
     def _left_out(self, multitext: Multitext) -> pd.DataFrame:
-        """Return what is left out because of faults, and warn of it."""
+        """Return the units left out because of faults, and warn of them."""
         left_out = self.left_out(multitext.editions)
         if not self.found:
             return left_out
@@ -366,17 +312,7 @@ class Damage:
         self._lines.append((line, what))
 
     def is_in(self, text: str, place: Place, intent: str | None) -> bool:
-        """Return whether a text contains damage; if so, add it to the faults with its intent.
-
-        Parameters
-        ----------
-        text : str
-            All of the text of an intent, with its line ends.
-        place : Place
-            Where it begins.
-        intent : str or None
-            The intent.
-        """
+        """Return whether a text contains damage; if so, add it to the faults with its intent."""
         if DAMAGED not in text:
             return False
         own = [damage for damage in self._lines if place.line <= damage[0] <= place.line + text.count("\n")]

@@ -34,30 +34,7 @@ def suffixes_of(*plain: str) -> tuple[str, ...]:
 def find_files(
     path: Paths, suffixes: Sequence[str], editions: Iterable[str] | None, beside: Sequence[str] = ()
 ) -> dict[str, File]:
-    """Return the file of every edition.
-
-    Parameters
-    ----------
-    path : str, Path, sequence of these, or mapping from edition to one file
-        Files, zip or tar archives and directories (their files with one of the suffixes, or if there are
-        none, their archives), or globs.
-    suffixes : sequence of str
-        Endings of the format's file names, such as ``.txt.gz``; case does not matter.
-    editions : str or iterable of str, optional
-        Editions to keep, in the order wanted; by default all, by name.
-    beside : sequence of str, optional
-        Names of files that are not editions; if given, names may also end in a language (`by_language_ending`).
-
-    Returns
-    -------
-    dict from edition to Path or Member
-        The edition is the file's name without its suffix, or the key of the mapping.
-
-    Raises
-    ------
-    DataError
-        If nothing is found, two files are the same edition, or an edition asked for has no file.
-    """
+    """Return the file of every edition."""
     found: dict[str, File] = {}
     if isinstance(path, Mapping):
         for edition, one in path.items():
@@ -89,11 +66,6 @@ def files_in(
     Other files of a directory whose names end in the code of a language are named in the log if `tell` is true. With
     `coded`, such files are read where there are two or more and none with one of the suffixes, and documents and XML
     beside them never are.
-
-    Raises
-    ------
-    DataError
-        If one of them does not stand for any file.
     """
     paths = [path] if isinstance(path, (str, Path)) or not isinstance(path, Iterable) else list(path)
     if not paths:
@@ -130,13 +102,7 @@ def _ends_in_code(name: str) -> bool:
 
 
 def keep(found: dict[str, T], editions: Iterable[str] | None) -> dict[str, T]:
-    """Return the requested editions in the requested order; by default all.
-
-    Raises
-    ------
-    DataError
-        If an edition is not there, or the list of those asked for is empty.
-    """
+    """Return the requested editions in the requested order; by default all."""
     if editions is None:
         return found
     wanted = [editions] if isinstance(editions, str) else list(dict.fromkeys(editions))

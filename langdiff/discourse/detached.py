@@ -17,11 +17,6 @@ def without_detached(sides: Sequence[tuple[str, DiscourseTree]], spans: Spans) -
     """Return trees of one document, given with the name of each side, without what the file of any side had detached.
 
     A tree whose file is shorter never had these EDUs, and stays as it is.
-
-    Raises
-    ------
-    DataError
-        If no EDU would be left, one is detached in part (`spans` are characters), or a text is not known.
     """
     trees = [tree for _, tree in sides]
     if not any(tree.dropped for tree in trees):

@@ -93,11 +93,6 @@ class DocumentsError(FaultsError):
 def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
     """Return documents after reading; raise an error or warn if files are faulty.
 
-    Raises
-    ------
-    DocumentsError
-        If files are faulty, and `on_error` is ``"raise"`` or no other document is left.
-
     Warns
     -----
     LangdiffWarning
@@ -128,29 +123,6 @@ def pair_documents(
     """Return the documents that all sides have and can be compared, with a table of the others.
 
     EDUs that the file of one side has detached are dropped from all.
-
-    Parameters
-    ----------
-    gold : mapping from str to DiscourseTree
-        Trees of the reference.
-    systems : mapping
-        Trees of each system.
-    spans : {"edus", "chars"}
-        Whether documents must have the same EDUs, or the same characters.
-    on_error : {"raise", "skip"}
-        Whether documents that cannot be compared are an error, or left out on all sides.
-    reference : str
-        What the reference is called in messages.
-
-    Returns
-    -------
-    Paired
-        The documents that are left, and what was left out.
-
-    Raises
-    ------
-    DocumentsError
-        If documents cannot be compared, and `on_error` is ``"raise"`` or no other is left.
 
     Warns
     -----

@@ -55,13 +55,7 @@ class Draft:
         self.texts, self.dropped = texts, self.texts
 
     def tree(self, document: str, *, collapse_unary: bool) -> DiscourseTree:
-        """Return the tree.
-
-        Raises
-        ------
-        FaultsError
-            If it is not one; the message names file and line.
-        """
+        """Return the tree."""
         if collapse_unary:
             self._collapse()
         for own in self.children:

@@ -300,7 +300,7 @@ class DiscourseEvaluation(Result):
         Parameters
         ----------
         procedure, metric, averaging
-            See `effects`.
+            Procedure, score and mean, as of `effects`.
 
         Raises
         ------
@@ -310,8 +310,9 @@ class DiscourseEvaluation(Result):
             If there is only one system, or one document with items.
         """
         effects = self.effects(metric, procedure=procedure, averaging=averaging)
+        pairs = effects.pairs()
         effects.warn_of_few()
-        return effects.pairs()
+        return pairs
 
     def _notes(self) -> Iterator[str]:
         yield from [self.effects(procedure=self.procedures[-1]).words, ""]

@@ -42,13 +42,7 @@ class _Element:
 
 
 def rst_xml_draft(file: File, document: str, doubts: Doubts, *, collapse_unary: bool, detached: Detached) -> Draft:
-    """Return the nodes of the file of a document.
-
-    Raises
-    ------
-    FaultsError
-        If it is not well-formed, or its elements are not a tree; the message names file and line.
-    """
+    """Return the nodes of the file of a document."""
     events = _Events(file)
     try:
         read_xml(file, events, errors=None)
@@ -264,12 +258,6 @@ def _nodes(events: _Events, root: _Element) -> Draft:
 
 def write_rst_xml(tree: DiscourseTree) -> str:
     """Return a tree as rstWeb writes it.
-
-    Raises
-    ------
-    DataError
-        If the nucleus beside a satellite carries a label other than ``span``, for which the format has no place, or a
-        text or relation holds a character that XML cannot.
 
     Warns
     -----

@@ -297,16 +297,6 @@ def known_kinds() -> list[type[LanguageModelRecipe]]:
 def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
     """Return the recipe of a language model by name, or the recipe given.
 
-    Parameters
-    ----------
-    lm : str or LanguageModelRecipe
-        A name is one of `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for n-grams of order N, or ``"auto"``.
-
-    Raises
-    ------
-    ConfigError
-        If no recipe has the name; the message suggests one that is spelt like it.
-
     Examples
     --------
     >>> find_lm("kneser-ney-4")
@@ -360,20 +350,6 @@ class ScoredLM(NamedTuple):
 
 def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None = None) -> ScoredLM:
     """Return the recipe and the scoring that a language model's name in tables denotes.
-
-    Parameters
-    ----------
-    lm : str or LanguageModelRecipe
-        Name or recipe, as for `find_lm`; a name may end in ``-unpriced`` or ``-carried``,
-        or both, which say how it scores.
-    scoring : Scoring or str, optional
-        How it scores, instead of such an ending; by default replaced characters are priced, and no state is
-        carried.
-
-    Raises
-    ------
-    ConfigError
-        If the name is unknown, says how to score while `scoring` is given too, or the model cannot be scored so.
 
     Examples
     --------

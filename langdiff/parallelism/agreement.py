@@ -184,7 +184,13 @@ class AnnotatorAgreement(Result):
         return totals[columns].merge(errors, on="metric")
 
     def effects(self, metric: Metric = "MBAWO") -> Effects:
-        """Return F of the first annotator against the second with its error by document; see `ParallelismScores`."""
+        """Return F of the first annotator against the second with its error by document.
+
+        Parameters
+        ----------
+        metric : str
+            Metric of `ParallelismScores`, such as ``"MBAWO"``.
+        """
         return self.scores.effects(metric)
 
     def _lines(self) -> Iterator[str]:

@@ -256,15 +256,7 @@ def _quote(document: Document, branch: Branch) -> str:
 
 
 def check_documents(hypotheses: Mapping[str, Documents], references: Documents) -> None:
-    """Check that documents can be compared, and warn about documents that systems lack.
-
-    Raises
-    ------
-    ConfigError
-        If there are no systems.
-    DataError
-        If there are no references, a system has other documents or none, or numbers of tokens differ.
-    """
+    """Check that documents can be compared, and warn about documents that systems lack."""
     by_name = "{'1': …}, as read_parallelisms reads them"
     check_kind(references, Mapping, f"references are documents by name, {by_name}")
     check_kind(hypotheses, Mapping, f"hypotheses are documents by system and by name, {{'tagger': {by_name}}}")

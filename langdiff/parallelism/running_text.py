@@ -47,13 +47,7 @@ class _Branch:
 
 
 def read_text_xml(file: File, name: str, *, predicted: bool) -> Document:
-    """Return the document of a file.
-
-    Raises
-    ------
-    FaultsError
-        If the file cannot be used; the message names file and line.
-    """
+    """Return the document of a file."""
     events = _Text(file)
     read_xml(file, events, errors=None)
     text = "".join(events.pieces)
@@ -127,13 +121,7 @@ class _Text(XmlEvents):
 
 
 def write_text_xml(document: Document) -> str:
-    """Return the XML of a document.
-
-    Raises
-    ------
-    DataError
-        If a token is not a word of plain text, or branches overlap without being nested or cross the end of a section.
-    """
+    """Return the XML of a document."""
     check_plain(document)
     check_characters(document)
     strata(document)  # refuses branches that share tokens in one stratum
@@ -183,11 +171,6 @@ class _Entity:
 def read_brat(path: Path, name: str, *, predicted: bool, doubts: Doubts) -> Document:
     """Read the document of an annotation (``.ann``) and of the text (``.txt``) in the same folder.
 
-    Raises
-    ------
-    FaultsError
-        If one of the two files cannot be used; the message names file and line.
-
     Warns
     -----
     LangdiffWarning
@@ -210,13 +193,7 @@ def read_brat(path: Path, name: str, *, predicted: bool, doubts: Doubts) -> Docu
 
 
 def brat_pair(path: Path) -> tuple[Path, Path]:
-    """Return the annotation and the text of a document of which one file is given.
-
-    Raises
-    ------
-    FaultsError
-        If the other file is missing.
-    """
+    """Return the annotation and the text of a document of which one file is given."""
     bare = path.with_suffix("") if path.suffix in COMPRESSED else path
     wanted = ".txt" if bare.suffix == ".ann" else ".ann"
     for compression in ("", *COMPRESSED):
@@ -334,14 +311,7 @@ def _parallelism(marked: MarkedText, entities: dict[str, _Entity], group: list[s
 
 
 def brat_texts(document: Document) -> tuple[str, str]:
-    """Return the text and the annotation of a document; a parallelism of no known kind counts as synchystic.
-
-    Raises
-    ------
-    DataError
-        If a token is not a word of plain text, a parallelism has one branch, for which there is no relation, or the
-        sections are not numbered.
-    """
+    """Return the text and the annotation of a document; a parallelism of no known kind counts as synchystic."""
     check_plain(document)
     text, starts = _text(document)
     entities: list[str] = []

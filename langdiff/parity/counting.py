@@ -106,12 +106,7 @@ def against_mean(counts: Floats) -> AgainstMean:
 def of_reference(counts: Floats, reference: int | None) -> Quotient:
     """Return the totals divided by those of one edition, over the intents that both have, or by those of the mean.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (I, J)
-        Counts; NaN where an edition lacks an intent.
-    reference : int or None
-        Column of the edition that others are compared with; None for the mean of all editions.
+    Shapes: counts (I, J).
     """
     if reference is None:
         return against_mean(counts)
@@ -255,19 +250,7 @@ def measure_counts(counts: pd.DataFrame, name: str, reference: str, intent_info:
 
 
 def measure_bits(table: Surprisals, reference: int | None, texts: Multitext | None, name: str) -> Measured:
-    """Measure the bits of every intent, and the tokens of the language model, relative to the reference.
-
-    Parameters
-    ----------
-    table : Surprisals
-        Bits, with numbers of tokens, characters and bytes as far as they are known.
-    reference : int or None
-        Column of the edition that others are compared with; None for the mean of all.
-    texts : Multitext or None
-        Texts that are measured as well; if there are none, the sizes of the table are compared.
-    name : str
-        What is added to the names of columns about tokens.
-    """
+    """Measure the bits of every intent, and the tokens of the language model, relative to the reference."""
     measured = Measured(intents=table.intents, editions=table.editions, intent_info=table.intent_info)
     if texts is None and table.characters is not None and table.bytes is not None:
         known = (table.bits.notna() & table.characters.notna() & table.bytes.notna()).to_numpy()
@@ -293,13 +276,7 @@ def measure_bits(table: Surprisals, reference: int | None, texts: Multitext | No
 
 
 def place_of(editions: pd.Index, reference: str) -> int | None:
-    """Return the column of the reference; None for the mean, unless an edition has this name.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such edition.
-    """
+    """Return the column of the reference; None for the mean, unless an edition has this name."""
     if reference not in editions:
         if reference == MEAN:
             return None

@@ -108,7 +108,7 @@ def measure_parity(
     Examples
     --------
     >>> import langdiff as ld
-    >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"], "ell": ["Καλημέρα", "Ευχαριστώ"]})
+    >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"] * 8, "ell": ["Καλημέρα", "Ευχαριστώ"] * 8})
     >>> ld.measure_parity(ld.read_frame(texts), reference="eng").estimates.T.round(3)
     edition                        eng    ell
     byte_premium                   1.0  2.429

@@ -39,22 +39,7 @@ class Premiums(NamedTuple):
 def two_way_premiums(counts: Floats, known: Floats) -> Premiums:
     """Fit the logarithms of premiums against the mean.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (I, J)
-        Counts; 0 where an edition lacks an intent.
-    known : ndarray, shape (I, J)
-        1 where an edition has an intent, 0 elsewhere.
-
-    Returns
-    -------
-    Premiums
-        Logarithms, shape (J,), of sum 0; the influence of every intent on them, and expected counts, shape (I, J).
-
-    Raises
-    ------
-    DataError
-        If an edition has no counts, or editions share no intents, even by way of others.
+    Shapes: counts (I, J); known (I, J).
 
     Examples
     --------

@@ -325,15 +325,7 @@ def plot_two_models(
 
 
 def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:
-    """Return the effects that all sources have, one column per source, relative to their average, and their scale.
-
-    Raises
-    ------
-    DataError
-        If fewer than two editions are in all sources.
-    ConfigError
-        If sources have different units or quantities.
-    """
+    """Return the effects that all sources have, one column per source, relative to their average, and their scale."""
     scales = list(dict.fromkeys(effects.scale for effects in sources))
     if len(scales) > 1:
         kinds = ", ".join(f"{scale.quantity} in {scale.unit}" for scale in scales)

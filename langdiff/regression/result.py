@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.grids import frame_text
-from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.audit import Audit
@@ -470,34 +468,3 @@ class DifficultyFit(Result):
             f"DifficultyFit: model {self.model}, {len(self.intent_size):,} intents × "
             f"{len(self.difficulty):,} {self._units}, sigma {self.sigma:.4g}, {state}"
         )
-
-
-def read_fit(path: str | Path) -> DifficultyFit:
-    """Read what `DifficultyFit.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file that `DifficultyFit.save` or ``langdiff fit --out`` wrote.
-
-    Returns
-    -------
-    DifficultyFit
-        Equal to the one saved; numbers keep all digits.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or holds something else.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import langdiff as ld
-    >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fit.save(f"{folder}/fit.json")
-    ...     read_fit(f"{folder}/fit.json").difficulty.equals(fit.difficulty)
-    True
-    """
-    return DifficultyFit._read(as_path(path))

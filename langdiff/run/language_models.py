@@ -220,15 +220,7 @@ def _of_section(name: str) -> Iterator[None]:
 
 
 def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
-    """Check clusters and strata as the fit will, before training.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such column.
-    DataError
-        If an intent that will be measured has no cluster.
-    """
+    """Check clusters and strata as the fit will, before training."""
     if settings.clusters in ("auto", "none"):
         return
     texts = parts.measured

@@ -297,27 +297,7 @@ def _draw_training(run: RunResult) -> Iterable[Figure]:
 
 
 def write_parity_report(parity: "Parity", path: Path, *, fit: DifficultyFit | None = None) -> Path:
-    """Write a page with difficulties, measures of parity and a picture of each.
-
-    Parameters
-    ----------
-    parity : Parity
-        Result of `langdiff.measure_parity`.
-    path : Path
-        File to write.
-    fit : DifficultyFit, optional
-        Difficulties of the same editions.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written.
-    """
+    """Write a page with difficulties, measures of parity and a picture of each."""
     shown = [name for name in parity.estimates if name in parity.low or parity.low.empty]
     pictures = {} if fit is None else {"difficulties": _picture("difficulties", fit.plot)}
     pictures |= {

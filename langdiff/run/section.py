@@ -274,23 +274,7 @@ def section(
     kept: bool = True,
     files: Iterable[str] = (),
 ) -> Callable[[type[S]], type[S]]:
-    """Register a class in `SECTIONS`.
-
-    Parameters
-    ----------
-    name : str
-        Key of the section in experiment files, and name of its table and its part of the report.
-    uses : iterable of classes of sections
-        Sections whose results it needs, which are made with the usual settings if the experiment file has none.
-    title, heading, explains : str
-        Entry of the report's contents, heading, and first paragraph.
-    in_file : bool
-        Whether it is a table of experiment files; others follow from settings of the experiment.
-    kept : bool
-        Whether the result is kept in ``analyses/`` and made again only if something that it depends on has changed.
-    files : iterable of str
-        Files of the run directory that only runs with this section have, in addition to its table.
-    """
+    """Register a class in `SECTIONS`."""
 
     def enter(kind: type[S]) -> type[S]:
         kind.about = About(name, tuple(uses), title, heading, explains, in_file, kept, tuple(files))

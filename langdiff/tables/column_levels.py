@@ -64,12 +64,6 @@ class ColumnLevels:
         """Residual of each level, indexed by language and system; sums to 0 over both if no column is missing.
 
         Positive: harder for that system in that language than both suggest, also for outcomes.
-
-        Raises
-        ------
-        DataError
-            If there are more than 2,000 columns, whose covariance is not computed (`flags` has all cells); or the
-            levels come from an additive fit.
         """
         self._has_interaction()
         if len(self.levels) > MOST_COLUMNS:
@@ -94,29 +88,6 @@ class ColumnLevels:
         self, of: str = "languages", *, over: Iterable[str] | None = None, weights: Mapping[str, float] | None = None
     ) -> Effects:
         """Return means of the levels by language or by system, or the levels of one system or in one language.
-
-        Parameters
-        ----------
-        of : str
-            ``"languages"``, ``"systems"``, or the name of a system, whose languages are then compared, or of a
-            language, in which systems are.
-        over : iterable of str, optional
-            Systems that the means of languages are over, or languages that the means of systems are over; all by
-            default.
-        weights : mapping or Series, optional
-            Weight of each of them in the means, such as the speakers of languages; by default all are equal.
-
-        Returns
-        -------
-        Effects
-            Relative to their average.
-
-        Raises
-        ------
-        ConfigError
-            If a name or weight cannot be used.
-        DataError
-            If the columns that remain are not connected.
 
         Examples
         --------
@@ -160,25 +131,6 @@ class ColumnLevels:
 
     def contrast(self, languages: Sequence[str] | None = None, systems: Sequence[str] | None = None) -> Contrast:
         """Compare two languages, two systems, or the difference of two languages between two systems.
-
-        Parameters
-        ----------
-        languages : pair of str, optional
-            Language, and the one that it is compared with.
-        systems : pair of str, optional
-            System, and the one that it is compared with. With both, the contrast is the difference of the languages
-            under the first system less that under the second.
-
-        Returns
-        -------
-        Contrast
-            With its own standard error, from the joint covariance; of systems a difference of abilities where these are
-            shown.
-
-        Raises
-        ------
-        ConfigError
-            If a name is unknown, or a pair is not two.
 
         Examples
         --------

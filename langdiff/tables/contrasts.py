@@ -57,15 +57,7 @@ class Scale:
     def center(self, values: Floats) -> Floats:
         """Return estimates relative to their average, column by column.
 
-        Parameters
-        ----------
-        values : ndarray, shape (J,) or (J, K)
-            Estimates; every column is shifted by a constant of its own.
-
-        Returns
-        -------
-        ndarray
-            Shifted estimates, of the same shape as `values`.
+        Shapes: values (J,).
 
         Examples
         --------
@@ -160,20 +152,7 @@ class Contrast:
 def count_ranks(draws: pd.DataFrame) -> pd.DataFrame:
     """Return the share of draws in which each edition has each rank; see `rank_probabilities`.
 
-    Parameters
-    ----------
-    draws : DataFrame, shape (draws, J)
-        One draw per row, one edition per column.
-
-    Returns
-    -------
-    DataFrame, shape (J, J)
-        One row per edition, the highest mean rank first; one column per rank, 1 the highest.
-
-    Raises
-    ------
-    DataError
-        If draws are missing.
+    Shapes: draws (draws, J).
 
     Examples
     --------

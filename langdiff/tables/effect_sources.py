@@ -119,13 +119,7 @@ def _from_draws(source: HasPosterior) -> Effects:
 
 
 def posterior_draws(source: HasPosterior) -> pd.DataFrame:
-    """Return the posterior draws of difficulties, draws × editions, with the chains concatenated.
-
-    Raises
-    ------
-    DataError
-        If it has no difficulties by chain, draw and edition, or some are not finite.
-    """
+    """Return the posterior draws of difficulties, draws × editions, with the chains concatenated."""
     found = source.posterior.get("difficulty")
     if found is None or set(found.dims) != {"chain", "draw", "edition"}:
         has = list(source.posterior.data_vars) if found is None else list(found.dims)
@@ -143,25 +137,6 @@ def posterior_draws(source: HasPosterior) -> pd.DataFrame:
 
 def effects_by_source(sources: Sources) -> list[tuple[str, Effects]]:
     """Return the effects of several named sources, such as the fits of several language models.
-
-    Parameters
-    ----------
-    sources : mapping, sequence, DataFrame, or one source
-        Sources as for `as_effects`: by name in a mapping; in a sequence, named by their language models (``lm``)
-        or titles; or a frame without a column ``difficulty``, one column of difficulties in nats per source, in
-        which editions without a number are left out.
-
-    Returns
-    -------
-    list of (str, Effects)
-        Names and effects, in the order given; a source without any name is called "unknown".
-
-    Raises
-    ------
-    DataError
-        If numbers are not finite, or names of editions occur twice.
-    ConfigError
-        If a source is not one that `as_effects` takes.
 
     Examples
     --------

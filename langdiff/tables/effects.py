@@ -112,8 +112,12 @@ class Effects(Result):
             each estimate on the diagonal and of differences elsewhere.
         shape : DataFrame, shape (J, J), optional
             Covariance of full rank that simultaneous inference draws from, where it is another.
-        scale, title, converged, signature
-            See `Effects`.
+        scale : Scale, optional
+            Quantity and unit, as of `Effects`.
+        title, signature : str
+            Name and origin, as of `Effects`.
+        converged : bool
+            Whether the fit behind the estimates converged.
 
         Raises
         ------
@@ -151,8 +155,10 @@ class Effects(Result):
         ----------
         draws : DataFrame, shape (n, J)
             One draw per row, one effect per column.
-        scale, title, signature
-            See `Effects`.
+        scale : Scale, optional
+            Quantity and unit, as of `Effects`.
+        title, signature : str
+            Name and origin, as of `Effects`.
 
         Examples
         --------
@@ -182,9 +188,13 @@ class Effects(Result):
         top, bottom : DataFrame, shape (G, J)
             X and Y by unit and effect; Y is not negative. Means leave out units in which a Y is 0.
         units : Units
-            The units.
-        scale, title, signature
-            See `Effects`.
+            Units of the rows, such as documents.
+        scale : Scale
+            Quantity and unit, as of `Effects`.
+        macro : bool
+            Take the mean of the ratios of units.
+        title, signature : str
+            Name and origin, as of `Effects`.
 
         Examples
         --------
@@ -194,7 +204,7 @@ class Effects(Result):
         >>> Effects.of_ratios(right, words, units, shares("recall")).to_frame()[["recall", "low", "high"]].round(2)
                  recall   low  high
         edition
-        mine       0.77  0.34  0.96
+        mine       0.77  0.22  0.98
         """
         x, y = top.to_numpy(dtype=float), bottom.to_numpy(dtype=float)
         if macro:
@@ -502,7 +512,17 @@ class Effects(Result):
         )
 
     def linear(self, jacobian: Floats, names: pd.Index, scale: Scale) -> "Effects":
-        """Return linear functions of the effects, (K, J), under new names, with their errors."""
+        """Return linear functions of the effects under new names, with their errors.
+
+        Parameters
+        ----------
+        jacobian : ndarray, shape (K, J)
+            Coefficients of the functions.
+        names : Index, length K
+            Names of the functions.
+        scale : Scale
+            Quantity and unit of the functions.
+        """
         match self.influence:
             case Influence() as influence:
                 sampling: Sampling = influence.map(jacobian)

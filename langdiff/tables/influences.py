@@ -187,7 +187,7 @@ class Influence:
     >>> units = Units("document", pd.Index(list("abc")))
     >>> found = Influence.of_ratio(np.array([[2.0], [1], [3]]), np.array([4.0, 2, 4]), units)
     >>> found.words
-    'Independent units: 3 documents, which count as 2.7 equal ones; the largest has 40 %.'
+    'Independent units: 3 documents, which count as 2.8 equal ones; the largest has 40 %.'
     """
 
     values: Floats

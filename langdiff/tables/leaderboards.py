@@ -15,23 +15,7 @@ HARDER, EASIER = "harder", "easier"  # flags of cells
 def flag_cells(
     family: Family, names: pd.Index, *, q: float, level: float, maxima: Floats, percent: bool
 ) -> pd.DataFrame:
-    """Return one row per cell, with an interval that holds for all cells together, and a flag.
-
-    Parameters
-    ----------
-    family : Family
-        Effects of the cells.
-    names : Index
-        Names of the cells.
-    q : float
-        Rate of false discoveries of the flags (Benjamini and Hochberg 1995).
-    level : float
-        Probability that all intervals contain their effect.
-    maxima : ndarray
-        Draws of the largest statistic of the family.
-    percent : bool
-        Whether effects are logarithms of ratios, to be shown in percent.
-    """
+    """Return one row per cell, with an interval that holds for all cells together, and a flag."""
     half = np.where(family.tied, 0.0, family.critical(maxima, level)) * family.std_error
     columns = {
         "estimate": family.estimate,
@@ -50,20 +34,6 @@ def flag_cells(
 
 def rank_best(effects: Effects, at_chance: pd.Series | None = None) -> pd.DataFrame:
     """Return one row per effect, the best first: the least difficulty, or the highest ability.
-
-    Parameters
-    ----------
-    effects : Effects
-        What is compared.
-    at_chance : Series, optional
-        Number of columns of each that are at chance.
-
-    Returns
-    -------
-    DataFrame
-        The estimate, ``std_error``, the ends ``low`` and ``high`` of intervals that hold together, ``percent`` for
-        nats, and ``rank`` with its set ``rank_low`` and ``rank_high``, 1 the best; ``ranks`` as text; and
-        ``at_chance`` if that is given.
 
     Examples
     --------

@@ -43,20 +43,6 @@ def check_unit(unit: object) -> None:
 def as_bits(numbers: pd.DataFrame, unit: Unit | None, where: object) -> pd.DataFrame:
     """Return surprisals in bits from surprisals or log-probabilities in any unit.
 
-    Parameters
-    ----------
-    numbers : DataFrame of float
-        Surprisals, or log-probabilities, which are none above 0; NaN where missing.
-    unit : {"bits", "nats", "log10"} or None
-        Base of the logarithms: 2, e or 10. None for surprisals in bits.
-    where : object
-        Name of the table, for messages.
-
-    Raises
-    ------
-    DataError
-        If there are log-probabilities and no unit, or numbers below and above 0.
-
     Examples
     --------
     >>> as_bits(pd.DataFrame({"eng": [-1.0, -2.0]}), "bits", "mine")["eng"].tolist()
@@ -85,37 +71,14 @@ KINDS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
 
 
 def table_kind(path: Path) -> str:
-    """Return the separator or ``"parquet"``, according to the suffix of a file name.
-
-    Raises
-    ------
-    ConfigError
-        If the name does not end in .csv, .tsv or .parquet.
-    """
+    """Return the separator or ``"parquet"``, according to the suffix of a file name."""
     if path.suffix not in KINDS:
         raise ConfigError(f"{path}: unknown kind of table {path.suffix!r}; use .csv, .tsv or .parquet.")
     return KINDS[path.suffix]
 
 
 def write_table_file(frame: pd.DataFrame, path: Path, record: Mapping[str, Any] | None = None) -> None:
-    """Write a long table in the format given by its file name, with its manifest; see `langdiff.tables.manifest`.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table.
-    path : Path
-        File to write.
-    record : mapping or None
-        What the manifest says of the table, beside its hash.
-
-    Raises
-    ------
-    ConfigError
-        If the name has another ending.
-    OutputError
-        If a file cannot be written.
-    """
+    """Write a long table in the format given by its file name, with its manifest; see `langdiff.tables.manifest`."""
     with atomic_path(path) as temporary:
         match table_kind(path):
             case "parquet":
@@ -128,16 +91,7 @@ def write_table_file(frame: pd.DataFrame, path: Path, record: Mapping[str, Any] 
 
 
 def read_table_file(path: Path, *, verify: bool = True) -> pd.DataFrame:
-    """Read a table; of CSV and TSV all cells are text, indexed by line.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read as a table, or is a folder, whose tables the message names; or, if it is to be verified,
-        is not the one that its manifest is of.
-    ConfigError
-        If the name has another ending.
-    """
+    """Read a table; of CSV and TSV all cells are text, indexed by line."""
     refuse_folder(path)
     kind = table_kind(path)
     if kind == "parquet":
@@ -157,13 +111,7 @@ def read_table_file(path: Path, *, verify: bool = True) -> pd.DataFrame:
 
 
 def refuse_folder(path: Path) -> None:
-    """Refuse a folder where a table is asked for.
-
-    Raises
-    ------
-    DataError
-        If it is a folder; the message names the tables in it.
-    """
+    """Refuse a folder where a table is asked for."""
     if path.is_dir():
         tables = [file for place in (path, path / "surprisals") for file in sorted(place.glob("*.*"))]
         tables = [file for file in tables if file.suffix in KINDS]
@@ -186,11 +134,6 @@ def numbers_of(column: pd.Series, path: Path) -> pd.Series:
     """Return the cells of a column as numbers; empty cells, NA and NaN are missing.
 
     Commas are taken as decimal commas if no cell has a point and some comma is not before exactly three digits.
-
-    Raises
-    ------
-    DataError
-        If a cell is something else; the message names line and column.
     """
     missing = column.isna()
     if not pd.api.types.is_numeric_dtype(column):
@@ -270,11 +213,6 @@ LongTable = pd.DataFrame | Mapping[str, Sequence[Any]] | ArrowTable
 def as_pandas(table: object) -> pd.DataFrame | None:
     """Return a table as a DataFrame; None if the object is not a table.
 
-    Raises
-    ------
-    DataError
-        If columns differ in length, or two have one name.
-
     Examples
     --------
     >>> as_pandas({"intent": ["1"], "bits": [3.0]})
@@ -314,24 +252,7 @@ def is_long(frame: pd.DataFrame) -> bool:
 
 
 def with_usual_names(frame: pd.DataFrame, names: Mapping[str, str], where: object) -> pd.DataFrame:
-    """Return a long table with default column names, without other columns of these names.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Long table.
-    names : mapping
-        From ``"intent"``, ``"edition"`` and ``"bits"`` to the column of each.
-    where : object
-        Name of the table, for messages.
-
-    Raises
-    ------
-    DataError
-        If there is no such column.
-    ConfigError
-        If two of them are one column.
-    """
+    """Return a long table with default column names, without other columns of these names."""
     absent = [name for name in names.values() if name not in frame]
     if absent:
         raise DataError(
@@ -346,14 +267,7 @@ def with_usual_names(frame: pd.DataFrame, names: Mapping[str, str], where: objec
 
 
 def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str) -> dict[str, Any]:
-    """Return the arguments of `Surprisals` from a long table.
-
-    Raises
-    ------
-    DataError
-        If a cell is given twice or a name is missing, numbers are not numbers, or a table has several language models
-        of which no edition has two, or several systems besides.
-    """
+    """Return the arguments of `Surprisals` from a long table."""
     path = Path(str(where))
     models = list(frame["lm"].unique()) if "lm" in frame else [lm]
     for what in ("intent", "edition", *(["lm"] if len(models) > 1 else [])):

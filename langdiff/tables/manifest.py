@@ -36,13 +36,7 @@ def manifest_text(name: str, digest: str, more: Mapping[str, Any]) -> str:
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
-    """Return the manifest of a table; None if there is none, as of tables made elsewhere.
-
-    Raises
-    ------
-    DataError
-        If it is damaged, or of another version.
-    """
+    """Return the manifest of a table; None if there is none, as of tables made elsewhere."""
     where, text = path, None
     try:
         if path.suffix == ".parquet":
@@ -72,13 +66,7 @@ def _digest_in(document: Mapping[str, Any]) -> str:
 
 
 def check_digest(path: Path, manifest: Mapping[str, Any] | None, digest: str) -> None:
-    """Check that a table has the hash that its manifest has.
-
-    Raises
-    ------
-    DataError
-        If not.
-    """
+    """Check that a table has the hash that its manifest has."""
     if manifest is not None and _digest_in(manifest) != digest:
         raise DataError(f"{path}: not what was saved: its SHA-256 is another than in its manifest. {_remedy(path)}")
 

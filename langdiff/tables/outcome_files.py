@@ -42,24 +42,7 @@ def read_long_or_wide(
     metric: str | None = None,
     verify: bool = True,
 ) -> pd.DataFrame:
-    """Read a long or wide table of outcomes and return it in long form, with successes and trials as numbers.
-
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV or Parquet.
-    wide : bool
-        Whether the file has one column per system, in place of columns ``item``, ``system``, ``successes``.
-    roles : tuple
-        Columns of items, languages and systems in a long table that has other names for them.
-    metric : str, optional
-        Column of successes in a long table; by default ``successes``, or one of `OUTCOMES`.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read as such a table, or a cell is not a count; the message names line and column.
-    """
+    """Read a long or wide table of outcomes and return it in long form, with successes and trials as numbers."""
     frame = read_table_file(path, verify=verify)
     if frame.empty:
         raise DataError(f"{path}: no rows below the header. Give one per {'item' if wide else 'item and system'}.")

@@ -53,26 +53,7 @@ def shared_texts(one: Source, other: Source) -> bool | None:
 
 
 def difference(one: Source, others: list[Source], name: str, *, independent: bool = False) -> Difference:
-    """Return the difficulties by a fit less the mean of those by others, which may contain it.
-
-    Parameters
-    ----------
-    one : Source
-        The fit.
-    others : list of Source
-        The other fits, of equal weight.
-    name : str
-        Name of the difference.
-    independent : bool
-        Whether the fits are of other texts, so that their covariances are added.
-
-    Raises
-    ------
-    ConfigError
-        If fewer than two editions are in all fits, or the fits estimate different things.
-    DataError
-        If a fit keeps no influences, or clusters differ.
-    """
+    """Return the difficulties by a fit less the mean of those by others, which may contain it."""
     fits = [one, *others]
     editions = [e for e in one.effects.estimate.index if all(e in fit.effects.estimate.index for fit in others)]
     if len(editions) < 2:

@@ -188,7 +188,7 @@ class Joint(NamedTuple):
 
     @property
     def order(self) -> Integers:
-        """Numbers of the effects, the highest first, those that are equal by name."""
+        """Numbers of the effects, the highest first, equal ones by name."""
         return falling(self.estimate.to_numpy(dtype=float), self.estimate.index)
 
     @property
@@ -202,15 +202,7 @@ class Joint(NamedTuple):
         return self.family(*self.ends)
 
     def rank_sets(self, maxima: Floats, level: float = 0.95) -> pd.DataFrame:
-        """Return the lowest and the highest rank of each effect that the intervals of all pairs allow.
-
-        Parameters
-        ----------
-        maxima : ndarray
-            Draws of the largest statistic over all pairs.
-        level : float
-            Probability that all sets contain the true rank.
-        """
+        """Return the lowest and the highest rank of each effect that the intervals of all pairs allow."""
         family, (higher, lower) = self.all_pairs(), self.ends
         sure = family.estimate - family.critical(maxima, level) * family.std_error > 0
         sure &= ~(family.tied & (family.p_value > 0))
@@ -264,17 +256,7 @@ def compare_pairs(
     level: float,
     seed: int | np.random.Generator,
 ) -> Pairs:
-    """Compare effects in pairs; see `langdiff.Effects.pairs`.
-
-    Parameters
-    ----------
-    joint : Joint
-        Effects with their joint distribution.
-    usual : callable
-        Returns draws of the largest statistic over all pairs from seed 0.
-    adjust, baseline, level, seed
-        See `langdiff.Effects.pairs`.
-    """
+    """Compare effects in pairs; see `langdiff.Effects.pairs`."""
     names = joint.estimate.index
     best = BEST[joint.scale.first]
     if adjust is not None and adjust not in get_args(Adjustment):
@@ -333,15 +315,7 @@ def compare_contrasts(
 ) -> pd.DataFrame:
     """Return contrasts of effects that are tested together, as `Pairs.frame` has pairs.
 
-    Parameters
-    ----------
-    joint : Joint
-        Effects with their joint distribution.
-    weights : DataFrame, shape (M, J)
-        Weights of the contrasts, by the names of effects. Degrees of freedom are the fewest of the differences between
-        an effect of positive and one of negative weight, or of the effects themselves where all weights have one sign.
-    adjust, level, seed
-        See `langdiff.Effects.pairs`.
+    Shapes: weights (M, J).
     """
     rows = weights[joint.estimate.index].to_numpy(dtype=float)
     order = falling(rows @ joint.estimate.to_numpy(dtype=float), weights.index)

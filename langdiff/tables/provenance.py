@@ -89,19 +89,6 @@ class Provenance:
 def join_provenance(records: Iterable[Provenance | None], name: str) -> Provenance | None:
     """Return the provenance of a table that combines several tables.
 
-    Parameters
-    ----------
-    records : iterable of Provenance or None
-        Records of the tables.
-    name : str
-        Name of the language model of the new table.
-
-    Returns
-    -------
-    Provenance or None
-        The values that all tables share, and different ones joined by ``+``; the hash in `recipe` is that of
-        all records. None if a table has no record.
-
     Examples
     --------
     >>> one, other = Provenance(recipe="a#1", seed=0, compute="cpu"), Provenance(recipe="b#2", seed=0, compute="cuda")

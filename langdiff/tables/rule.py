@@ -60,7 +60,7 @@ def t_interval(
     Examples
     --------
     >>> t_interval(0.71, 0.0253, 3.21, ends="logit")[0].round(3)
-    np.float64(0.626)
+    np.float64(0.627)
     """
     value, half = np.asarray(estimate, dtype=float), half_width(std_error, freedom, level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -66,8 +66,8 @@ class Table(Result):
     >>> made = ld.table([ld.fit(table) for table in (short, long)])
     >>> made
     Table: 10 editions by kneser-ney-3 and kneser-ney-6
-    >>> made.tests["df_residual"].round().tolist()
-    [57.0]
+    >>> made.tests["by"].tolist()
+    ['sign flips']
     """
 
     estimates: pd.DataFrame

@@ -1,4 +1,4 @@
-"""What is doubted in texts, found while they are measured: escapes, markup, lost letters, letters encoded twice.
+"""Doubts of texts, found while they are measured: escapes, markup, lost letters, letters encoded twice.
 
 Blocks of texts are searched for bytes that none or few texts have, which takes a fraction of the time of decoding; only
 what is found is looked at as text. The kinds are those of `langdiff.base.suspicion`.
@@ -196,17 +196,7 @@ def _is_recoded(raw: bytes) -> bool:
 def see_texts(
     doubts: Doubts, found: Mapping[str, Iterable[tuple[str, Doubtful]]], seen: Mapping[str, tuple[str, int, int]]
 ) -> None:
-    """Count what is doubted.
-
-    Parameters
-    ----------
-    doubts : Doubts
-        Where it is counted.
-    found : mapping from str to iterable of (str, Doubtful)
-        By edition, the intents of doubtful texts.
-    seen : mapping from str to (str, int, int)
-        By edition, its file, and the numbers of texts and of texts beyond ASCII.
-    """
+    """Count doubts."""
     for edition, pairs in found.items():
         file, n_texts, n_beyond = seen[edition]
         kinds: dict[str, dict[str, Doubtful]] = {}

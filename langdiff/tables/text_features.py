@@ -141,15 +141,7 @@ class Measuring:
         self.add_block(b"\n".join(texts), starts, ends)
 
     def add_block(self, raw: bytes, starts: Integers, ends: Integers) -> None:
-        """Measure further texts, given in UTF-8 as parts of one text.
-
-        Parameters
-        ----------
-        raw : bytes
-            What the texts are parts of.
-        starts, ends : ndarray of int
-            Where each text begins and where it ends, in order.
-        """
+        """Measure further texts, given in UTF-8 as parts of one text."""
         if self._texts:
             self._flush()
         size = ends - starts
@@ -386,16 +378,6 @@ def separates_words(counts: Mapping[str, int]) -> bool:
     It does not if most tokens with letters are of a script that is written without spaces (Han, Kana, Thai,
     Lao, Khmer, Myanmar) and have more than 4.5 letters on average: they are clauses. Segmented text of these
     scripts passes.
-
-    Parameters
-    ----------
-    counts : mapping from word to int
-        Tokens by type.
-
-    Returns
-    -------
-    bool
-        False if tokens are clauses rather than words.
 
     Examples
     --------

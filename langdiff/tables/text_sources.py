@@ -20,11 +20,6 @@ def nothing_left_out() -> pd.DataFrame:
 def names_left_out(left_out: pd.DataFrame) -> str:
     """Return the names of the texts left out, then of those repaired or doubted, in one line.
 
-    Parameters
-    ----------
-    left_out : DataFrame
-        Attribute of `langdiff.Multitext`.
-
     Examples
     --------
     >>> rows = [
@@ -58,11 +53,6 @@ def _names(left_out: pd.DataFrame) -> str:
 
 def explain_left_out(left_out: pd.DataFrame) -> str:
     """Return the names of the texts left out and the reasons, one per line; an empty text if there are none.
-
-    Parameters
-    ----------
-    left_out : DataFrame
-        Attribute of `langdiff.Multitext`.
 
     Examples
     --------

@@ -139,7 +139,7 @@ class TwoWay(ColumnLevels, Result):
         return pd.DataFrame.from_dict(rows, orient="index", columns=columns).drop(columns="freedom")
 
     def _test_cells(self) -> JointTest:
-        """Test that there is no interaction."""
+        """Test whether levels interact."""
         dummies, source = self._all.dummies, self.cells.influence
         count, df = len(self.levels), len(self.levels) - dummies.shape[1] + 1
         estimate, residual = self._all.residual(self.levels.to_numpy(dtype=float)), self._all.residual

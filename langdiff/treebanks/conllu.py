@@ -134,16 +134,6 @@ def with_function_heads(tree: Tree) -> Tree:
     one). The edge between a function word and its former head keeps its relation, the function word takes
     over its head's: *in* (case) under *London* (obl) becomes *in* (obl) above *London* (case).
 
-    Parameters
-    ----------
-    tree : Tree
-        A tree as Universal Dependencies draws it, with content words as heads.
-
-    Returns
-    -------
-    Tree
-        The converted tree; `tree` itself if nothing is to be moved.
-
     Examples
     --------
     >>> tree = Tree(("go", "to", "bed"), ("VERB", "ADP", "NOUN"), (0, 3, 1), ("root", "case", "obl"))
@@ -226,34 +216,6 @@ def read_conllu(
 ) -> Iterator[Tree]:
     r"""Yield the dependency trees of a CoNLL-U file; no more than one sentence is held at a time.
 
-    Parameters
-    ----------
-    path : str or Path
-        CoNLL-U file, plain or compressed (``.gz``, ``.bz2``, ``.xz``). Ranges (``3-4``) and empty nodes
-        (``5.1``) are ignored.
-    strict : bool
-        Stop at a sentence that is not a tree, instead of leaving it out with a warning at the end.
-    punctuation : bool
-        Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
-    strip_subtypes : bool
-        Use universal relations only; see `Tree.without_subtypes`.
-    faults : list of Fault, optional
-        List to which the reasons are added why sentences were left out.
-    repeats : Repeats, optional
-        Sentences of the treebank so far, of which the caller says at the end what is doubted.
-
-    Yields
-    ------
-    Tree
-        Tree of each sentence, in the order of the file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, a row has fewer than 8 columns or more than 10, IDs are not valid or not
-        1, 2, 3, …, or a HEAD is not an integer; with ``strict`` also if a sentence has not exactly one root,
-        a head that does not exist or a cycle. The message names the line.
-
     Warns
     -----
     LangdiffWarning
@@ -299,13 +261,7 @@ def warn_left_out(path: str | Path, faults: list[Fault], used: int) -> None:
 
 
 def read_trees(source: TreeSource) -> Iterator[Tree]:
-    """Yield the trees of a file or of several files, or the trees given.
-
-    Raises
-    ------
-    ConfigError
-        If it is none of these, such as a `Treebank`.
-    """
+    """Yield the trees of a file or of several files, or the trees given."""
     items = [source] if isinstance(source, (str, os.PathLike)) else source
     if not isinstance(items, Iterable):
         raise ConfigError(
@@ -327,13 +283,7 @@ class Sentence(NamedTuple):
 
 
 def read_sentences(path: Path) -> Iterator[Sentence]:
-    """Yield the rows of each sentence of a CoNLL-U file, divided at tabs and not checked.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
-    """
+    """Yield the rows of each sentence of a CoNLL-U file, divided at tabs and not checked."""
     found = Sentence([], [])
     for number, line in read_lines(path):
         if line.startswith("#"):
@@ -348,13 +298,7 @@ def read_sentences(path: Path) -> Iterator[Sentence]:
 
 
 def word_number(cell: str) -> int | None:
-    """Return the number in an ID; None for a range (``3-4``) or an empty node (``5.1``).
-
-    Raises
-    ------
-    ValueError
-        If it is not a valid ID.
-    """
+    """Return the number in an ID; None for a range (``3-4``) or an empty node (``5.1``)."""
     if _WORD.fullmatch(cell):
         return int(cell)
     span = _RANGE.fullmatch(cell)

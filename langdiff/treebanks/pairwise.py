@@ -334,13 +334,7 @@ def between(banks: Sequence[Treebank], settings: SimilaritySettings) -> Floats:
 
 
 def between_halves(bank: Treebank, settings: SimilaritySettings, rng: np.random.Generator) -> Floats:
-    """Return the divergence of one random half of a treebank from the other, shape (metrics,).
-
-    Raises
-    ------
-    DataError
-        If the treebank has one sentence.
-    """
+    """Return the divergence of one random half of a treebank from the other, shape (metrics,)."""
     if bank.sentences < 2:
         raise DataError(
             f"Treebank {bank.name!r}, or a subsample of it, needs at least two sentences to estimate the noise floor. "

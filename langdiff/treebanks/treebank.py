@@ -79,23 +79,6 @@ class Treebank:
     def from_trees(cls, trees: Iterable[Tree], *, name: str) -> "Treebank":
         """Collect trees.
 
-        Parameters
-        ----------
-        trees : iterable of Tree
-            Trees of the corpus, in text order.
-        name : str
-            Name of the treebank.
-
-        Returns
-        -------
-        Treebank
-            Shapes and labels of the trees.
-
-        Raises
-        ------
-        DataError
-            If there are no trees.
-
         Examples
         --------
         >>> run = Tree(("I", "run"), ("PRON", "VERB"), (2, 0), ("nsubj", "root"))

@@ -51,22 +51,6 @@ class Nodes(NamedTuple):
 def parse_newick(text: str) -> Nodes:
     r"""Parse one tree.
 
-    Parameters
-    ----------
-    text : str
-        The tree, such as ``((deu:1,nld:1)west:2,swe:3);``, with or without the semicolon. Comments in square
-        brackets are skipped; in quoted names ``''`` and ``\'`` stand for one quotation mark, in others ``_`` stays.
-
-    Returns
-    -------
-    Nodes
-        Names, parents and lengths; the root is the last node.
-
-    Raises
-    ------
-    DataError
-        If the text is not a tree; the message names the position.
-
     Examples
     --------
     >>> parse_newick("((deu:1,nld:1)west:2,swe:3);")
@@ -190,21 +174,6 @@ class LanguageTree:
         where :math:`t_i` is the length of the path from the root to language i, and :math:`s_{ij}` that of the part
         which languages i and j share (Brownian motion, scaled to unit variance).
 
-        Parameters
-        ----------
-        languages : iterable of str
-            Names of nodes. Those not in the tree are left out.
-
-        Returns
-        -------
-        DataFrame, shape (n, n)
-            Indexed by language, in the order given; 1 on the diagonal, 0 between trees.
-
-        Raises
-        ------
-        DataError
-            If a language is at the root of its tree, at depth 0.
-
         Examples
         --------
         >>> tree = plant([parse_newick("((deu:1,nld:1):3,swe:4);"), parse_newick("(fin:1,ekk:1):1;")])
@@ -244,24 +213,6 @@ class LanguageTree:
 
 def plant(trees: Iterable[Nodes], source: str = "the tree") -> LanguageTree:
     """Join trees into one object, and measure the depth of every node.
-
-    Parameters
-    ----------
-    trees : iterable of Nodes
-        The trees. Where no branch has a length, as in a classification, all have length 1, that above the root
-        included; where branches have lengths, only that of the root may be missing, and is 0.
-    source : str
-        Name of the file, for messages.
-
-    Returns
-    -------
-    LanguageTree
-        The trees, as independent families.
-
-    Raises
-    ------
-    DataError
-        If a language occurs twice, no node has a name, or only some branches have lengths.
 
     Examples
     --------

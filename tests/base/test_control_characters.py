@@ -111,10 +111,10 @@ def test_names_of_files_that_are_not_utf_8(tmp_path):
 
 def test_saved_fits_refuse_them(tmp_path):
     fits = {
-        "fit.json": (ld.fit(ld.simulate(30, 3, seed=0).surprisals), ld.read_fit, "e2", "edition"),
+        "fit.json": (ld.fit(ld.simulate(30, 3, seed=0).surprisals), ld.read, "e2", "edition"),
         "outcomes.json": (
             ld.fit_outcomes(ld.simulate_outcomes(60, 3, seed=0).outcomes),
-            ld.read_outcome_fit,
+            ld.read,
             "s2",
             "row or column",
         ),

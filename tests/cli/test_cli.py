@@ -45,7 +45,7 @@ def test_fit_prints_what_the_api_finds(langdiff, truth_and_table, tmp_path):
     table = pd.DataFrame(json.loads(done.out)).set_index("edition")
     expected = ld.fit(ld.read_surprisals(path)).to_frame()
     np.testing.assert_allclose(table["difficulty"], expected.loc[table.index, "difficulty"], rtol=1e-9)
-    assert ld.read_fit(tmp_path / "fit.json").difficulty.equals(ld.fit(ld.read_surprisals(path)).difficulty)
+    assert ld.read(tmp_path / "fit.json").difficulty.equals(ld.fit(ld.read_surprisals(path)).difficulty)
     assert (tmp_path / "forest.svg").read_text().startswith("<?xml")
 
 

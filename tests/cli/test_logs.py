@@ -37,7 +37,7 @@ def test_what_is_imported_is_read_by_other_commands(langdiff, folder):
 
 def test_parity_imports_logs_by_itself(langdiff, folder):
     samples = sorted((REAL / "lm_eval" / "llama-plain" / "toy").glob("samples_*.jsonl"))
-    done = langdiff("parity", *samples, "--n-resamples", "0")
+    done = langdiff("parity", *samples)
     assert done.code == 0, done.err
     assert "fin_Latn" in done.out
     assert "is a log" in langdiff("parity", *samples, "--surprisals", REAL / "llama-plain.csv").err

@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, TrainingError
-from langdiff.lm import Recipe, compute_surprisals, read_language_model, score_multitext, train_language_model
+from langdiff.lm import Recipe, compute_surprisals, score_multitext, train_language_model
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.lstm import training
 from langdiff.lm.lstm.loop import EpochLoop
@@ -108,7 +108,7 @@ def test_a_second_run_trains_nothing(parts, tiny_recipe, tmp_path, trainings):
         "cautions.json", "checksums.json", "compute.json", "key.json", "log.jsonl", "model", "surprisals.json",
         "surprisals.parquet",
     ]  # fmt: skip
-    again = read_language_model(folder / "model").surprisal(parts.test.text("eng"))
+    again = ld.read(folder / "model").surprisal(parts.test.text("eng"))
     assert again["bits"].tolist() == first.bits["eng"].tolist()
 
 
@@ -438,7 +438,7 @@ def test_an_interrupt_ends_the_workers_at_once(tmp_path, kill):
         time.sleep(0.05)
     assert read_job_states(cache)["state"].tolist() == ["unfinished", "unfinished"]
     for folder in cache.glob("*/*/*/model"):
-        read_language_model(folder)
+        ld.read(folder)
     if kill == signal.SIGINT:
         assert stderr.rstrip().endswith("KeyboardInterrupt")
         assert "SpawnProcess" not in stderr  # workers die without a word

@@ -162,7 +162,7 @@ def page() -> str:
         right = " and ".join(ways[way] for way in ways if way in case["right"])
         names = ", ".join(f"`{name}`" for name in case.get("records", []))
         rows.append(f"| {case['kind']} | {case['source']} | {right} | {names} |".replace("\\", "\\\\"))
-    return PAGE + "\n".join(rows) + "\n"
+    return PAGE + "\n".join(rows) + "\n\n## What next\n[Reading a corpus](corpora.md) and [logs](logs.md).\n"
 
 
 if __name__ == "__main__":

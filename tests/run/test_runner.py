@@ -181,7 +181,7 @@ def test_table_cells_are_escaped():
 
 def test_a_run_of_another_format_is_refused(tmp_path):
     (tmp_path / "manifest.json").write_text('{"format_version": 0}')
-    with pytest.raises(DataError, match=r"manifest\.json: format version 0; this langdiff reads 2\. Repeat the run"):
+    with pytest.raises(DataError, match=r"manifest\.json: format version 0; this langdiff reads 1\. Repeat the run"):
         read_run(tmp_path)
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(DataError, match=r"manifest\.json: damaged: "):

@@ -485,7 +485,7 @@ def test_tables_beside_a_cache_are_no_damage(copy):
 
 def test_editions_named_by_numbers(tmp_path):
     for name in ("001", "002", "003"):
-        (tmp_path / f"{name}.txt").write_text("".join(f"a line {k % 7} of {name}\n" for k in range(120)))
+        (tmp_path / f"{name}.txt").write_text("".join(f"{k} is line {k * k} of {name}\n" for k in range(120)))
     corpus = {"format": "moses", "path": str(tmp_path)}
     run(tmp_path / "run", corpus=corpus)
     again = read_run(tmp_path / "run")

@@ -288,8 +288,8 @@ def test_saved_and_from_the_command_line(worked, tmp_path):
     pd.testing.assert_frame_equal(again.frame, pairs.frame)
     worked.save(tmp_path / "fit.json")
     run = CliRunner().invoke
-    given = ["pairs", str(tmp_path / "fit.json"), "--out"]
-    result = run(app, [*given, str(tmp_path / "pairs.csv")])
+    given = ["table", str(tmp_path / "fit.json"), "--out"]
+    result = run(app, [*given, str(tmp_path / "pairs.csv"), "--pairs"])
     assert result.exit_code == 0
     assert "1 of 6 pairs was shown to differ" in " ".join(result.output.split())
     table = pd.read_csv(tmp_path / "pairs.csv")

@@ -58,13 +58,7 @@ class Turn(NamedTuple):
 
 
 def read_day(file: File, *, errors: str, faults: Faults) -> list[Turn]:
-    """Return the turns of a file, in order; faulty parts are left out and added to `faults`.
-
-    Raises
-    ------
-    FaultsError
-        If the file cannot be read, is not XML, holds entities or no session.
-    """
+    """Return the turns of a file, in order; faulty parts are left out and added to `faults`."""
     day = _Day(file, faults)
     read_corpus_xml(file, day, errors=errors)
     return day.turns

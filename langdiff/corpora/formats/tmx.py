@@ -129,13 +129,7 @@ class TmxText(FormatText):
 
 
 def read_units(files: tuple[File, ...], faults: Faults, errors: str) -> _TmxEvents:
-    """Return the units of some files, of which those with faults are left out.
-
-    Raises
-    ------
-    FaultsError
-        If a single file cannot be read.
-    """
+    """Return the units of some files, of which those with faults are left out."""
     events: _TmxEvents | None = None
     for file in files:
         own = _TmxEvents(file, faults, "" if len(files) == 1 else f"{edition_of(file, SUFFIXES)}/")

@@ -71,20 +71,6 @@ def base_of(marker: str) -> str:
 def kind_of(marker: str, own: Mapping[str, OwnKind]) -> Kind | None:
     r"""Return what a marker is; None if it is unknown.
 
-    Parameters
-    ----------
-    marker : str
-        The marker with its level, without the backslash.
-    own : mapping from str to {"char", "note", "para", "skip"}
-        Markers that the user has declared, which count more than those of USFM.
-
-    Returns
-    -------
-    {"text", "heading", "char", "note", "sidebar", "in note", "skip"} or None
-        ``"text"`` and ``"heading"`` are paragraphs, ``"char"`` is a style of characters, ``"note"`` hides all that it
-        holds, ``"in note"`` belongs into one, and ``"skip"`` is the user's own marker (``\z…``), left out with what it
-        holds.
-
     Examples
     --------
     >>> kind_of("q1", {}), kind_of("untr", {}), kind_of("untr", {"untr": "char"}), kind_of("zmine", {})
@@ -99,13 +85,7 @@ def kind_of(marker: str, own: Mapping[str, OwnKind]) -> Kind | None:
 
 
 def check_own_markers(own: Mapping[str, str]) -> None:
-    """Check the markers that a user has declared.
-
-    Raises
-    ------
-    ConfigError
-        If one is not a marker, or is that of a book, chapter or verse, or is declared to be something unknown.
-    """
+    """Check the markers that a user has declared."""
     for marker, kind in own.items():
         if not _NAME.fullmatch(marker):
             raise ConfigError(f"{option('markers')}: {marker!r} is not a marker; write it without its backslash.")
@@ -212,13 +192,7 @@ class BookText:
         self._joins.mark(side)
 
     def end_file(self) -> None:
-        """End the file.
-
-        Raises
-        ------
-        FaultsError
-            If it has been written without its spaces.
-        """
+        """End the file."""
         self.end_verse()
         self._joins.check(self._file, self._verses.faults.doubts.trust)
 
@@ -233,13 +207,7 @@ class BookText:
         return [] if self._verse is None else self._verse.ids
 
     def begin_book(self, code: str, where: Place) -> None:
-        """Begin a book.
-
-        Raises
-        ------
-        DataError
-            If its code is unknown.
-        """
+        """Begin a book."""
         self.end_verse()
         self.book, self._chapter, self.is_text, self._is_without_chapter = None, None, False, False
         if code.upper() not in NUMBERS and code.upper() not in UNNUMBERED:
@@ -247,13 +215,7 @@ class BookText:
         self.book = code.upper()
 
     def begin_chapter(self, number: str, where: Place) -> None:
-        """Begin a chapter.
-
-        Raises
-        ------
-        DataError
-            If the book is not known.
-        """
+        """Begin a chapter."""
         if self.book is None:
             raise DataError(f"{where}: a chapter before {self._signs[0]}, so that its book is not known.")
         self.end_verse()
@@ -264,13 +226,7 @@ class BookText:
             self._fault(f"{self._signs[1]} without a number.", where, level="chapter")
 
     def begin_verse(self, numbers: str, where: Place) -> None:
-        """Begin a verse, or several with one text (``3-5``), or a part of one (``3a``).
-
-        Raises
-        ------
-        DataError
-            If the book is not known.
-        """
+        """Begin a verse, or several with one text (``3-5``), or a part of one (``3a``)."""
         if self.book is None:
             raise DataError(f"{where}: a verse before {self._signs[0]}, so that its book and chapter are not known.")
         self.end_verse()
@@ -370,17 +326,7 @@ class BooksText(VerseText):
 
 
 def catalogue_books(reading: Reading, suffixes: Sequence[str], source: type[BooksText]) -> Multitext:
-    """Catalogue editions whose books are files.
-
-    Parameters
-    ----------
-    reading : Reading
-        Options of the request.
-    suffixes : sequence of str
-        Endings of the names of books.
-    source : type
-        Kind of `BooksText` that reads an edition.
-    """
+    """Catalogue editions whose books are files."""
     check_own_markers(reading.markers)
     groups = keep(_groups(reading.path, suffixes), reading.editions)
     books = {place: tuple(files) for place, files in groups.values()}

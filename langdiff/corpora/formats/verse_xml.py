@@ -133,13 +133,7 @@ class VerseEvents(PlacedEvents):
 
 
 def read_verses(file: File, events: PlacedEvents, *, errors: str) -> None:
-    """Read the verses of an XML file; of one that is not well-formed from some place on, those before are kept.
-
-    Raises
-    ------
-    FaultsError
-        If the file cannot be read, or nothing in it can be used.
-    """
+    """Read the verses of an XML file; of one that is not well-formed from some place on, those before are kept."""
     try:
         read_corpus_xml(file, events, errors=errors)
     except NotWellFormedError as error:

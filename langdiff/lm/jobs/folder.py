@@ -73,7 +73,7 @@ def kept_models(cache: Path, edition: str, recipe: LanguageModelRecipe | str, se
 
 
 def mark_used(folder: Path) -> None:
-    """Make a model the one that was used last."""
+    """Mark a model as used last."""
     with suppress(OSError):  # of a folder that may only be read
         os.utime(folder / KEY)
 
@@ -88,16 +88,6 @@ def folder_name(name: str) -> str:
 
     Characters that some file system forbids are percent-encoded, and so are upper-case letters, as some file
     systems do not tell them from lower-case ones; the other characters stay as they are.
-
-    Parameters
-    ----------
-    name : str
-        Name of an edition or a recipe.
-
-    Returns
-    -------
-    str
-        Lower-case ASCII except for the hexadecimal digits after ``%``; `urllib.parse.unquote` gives the name back.
 
     Examples
     --------
@@ -118,20 +108,14 @@ def read_json(path: Path) -> Any:
 
 
 def record_files(folder: Path) -> Checksums:
-    """Record the checksums of the files of a finished job, which marks it as finished.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be read, or the record cannot be written.
-    """
+    """Record the checksums of the files of a finished job, which marks it as finished."""
     found = (path for path in folder.glob("**/*") if path.is_file() and not is_state(path))
     names = (path.relative_to(folder) for path in found if path.name not in (LOCK, CHECKSUMS))
     return write_checksums(folder, [name.as_posix() for name in names if not name.name.startswith(".")])
 
 
 def make_ready(folder: Path, key: dict[str, Any]) -> None:
-    """Remove what is damaged or was written half; then write the key."""
+    """Remove damaged and half-written files; then write the key."""
     remove(folder / CHECKSUMS)  # first: what it names is about to go
     stale = [folder / TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
     stale += [path for path in folder.glob("**/*.*") if path.is_dir()]  # in the place of files
@@ -146,13 +130,7 @@ def table_names(scoring: Scoring) -> tuple[str, str]:
 
 
 def read_table(kept: Checksums, scoring: Scoring, key: Mapping[str, Any], texts: pd.Series) -> pd.DataFrame | None:
-    """Return the surprisals of texts from an earlier run; None if there are none of this key.
-
-    Raises
-    ------
-    DamageError
-        If a file is not as it was written.
-    """
+    """Return the surprisals of texts from an earlier run; None if there are none of this key."""
     table, beside = table_names(scoring)
     if not {table, beside} <= kept.files.keys() or json.loads(kept.read(beside)) != key:
         return None
@@ -161,13 +139,7 @@ def read_table(kept: Checksums, scoring: Scoring, key: Mapping[str, Any], texts:
 
 
 def write_table(folder: Path, scoring: Scoring, key: Mapping[str, Any], frame: pd.DataFrame) -> None:
-    """Write surprisals with their key.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be written.
-    """
+    """Write surprisals with their key."""
     table, beside = table_names(scoring)
     write_json(folder / beside, key)
     intents = pd.Series(frame.index.map(str), name="intent")
@@ -176,13 +148,7 @@ def write_table(folder: Path, scoring: Scoring, key: Mapping[str, Any], frame: p
 
 
 def remove_tables(kept: Checksums, damaged: Iterable[str]) -> Checksums:
-    """Remove the tables to which damaged files belong, and record the other files.
-
-    Raises
-    ------
-    OutputError
-        If the record cannot be written.
-    """
+    """Remove the tables to which damaged files belong, and record the other files."""
     stems = {Path(name).stem for name in damaged if is_of_table(name)}
     if not stems:
         return kept
@@ -198,13 +164,7 @@ def is_of_table(name: str) -> bool:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Return the epochs of a log, without an incomplete last line.
-
-    Raises
-    ------
-    DataError
-        If another line is damaged; the message names it.
-    """
+    """Return the epochs of a log, without an incomplete last line."""
     return _epochs(read_bytes(path), path) if path.is_file() else []
 
 
@@ -220,13 +180,7 @@ def _epochs(content: bytes, path: Path) -> list[dict[str, Any]]:
 
 
 def read_job_log(folder: Path) -> pd.DataFrame:
-    """Return the epochs of one job, as `read_training_logs` does for all.
-
-    Raises
-    ------
-    DataError
-        If key or log is damaged, which is known for certain only once training is finished.
-    """
+    """Return the epochs of one job, as `read_training_logs` does for all."""
     if (folder / CHECKSUMS).exists():
         kept = read_checksums(folder)
         logged = kept.read(LOG) if LOG in kept.files else b""  # not every kind of model has epochs to tell of

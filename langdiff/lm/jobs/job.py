@@ -152,13 +152,7 @@ def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | N
 
 
 def find_model(cache: Path, edition: str, recipe: LanguageModelRecipe, seed: int | None = None) -> Path:
-    """Return the folder of the one finished model of an edition by a recipe and, if one is given, a seed.
-
-    Raises
-    ------
-    CheckpointError
-        If there is none, or there are several.
-    """
+    """Return the folder of the one finished model of an edition by a recipe and, if one is given, a seed."""
     folder = job_folder(cache, edition, recipe.name)
     if isinstance(recipe, Automatic):
         recipe.read(folder, device="cpu")
@@ -194,11 +188,6 @@ def run_job(job: Job, report: Report = report_nothing) -> JobResult:
     """Return the surprisals of a job: from its folder, by its existing model, or by training.
 
     A training that was interrupted goes on from its last finished epoch.
-
-    Raises
-    ------
-    LangdiffError
-        If training or scoring fails, as in `langdiff.lm.train_language_model`; the message names the edition.
     """
     with naming(job.edition):
         texts = read_texts(job)
@@ -377,13 +366,7 @@ def _record(key: Mapping[str, Any], texts: Mapping[str, pd.Series], made: Mappin
 
 
 def read_record(folder: Path) -> JobRecord:
-    """Return the record of a finished model.
-
-    Raises
-    ------
-    CheckpointError
-        If it cannot be read.
-    """
+    """Return the record of a finished model."""
     try:
         kept = read_checksums(folder)
         return JobRecord(key=json.loads(kept.read(KEY)), **json.loads(kept.read(COMPUTE)))

@@ -88,18 +88,6 @@ class Failures:
         """Record an error of the block, if its cause is the edition.
 
         A worker process that died, or a disk that is full, would stop the other editions as well; the error is raised.
-
-        Parameters
-        ----------
-        edition : str
-            Edition that the block works for.
-        last : bool
-            Whether the edition is finished, and kept, when the block ends without an error.
-
-        Raises
-        ------
-        OutputError
-            If a file cannot be written; the message says how many editions are finished.
         """
         try:
             yield
@@ -189,13 +177,7 @@ def run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -
 def run_in(
     executor: Executor, jobs: list[Job], failures: Failures, bar: Progress, task: TaskID
 ) -> dict[str, JobResult]:
-    """Run unfinished jobs in an executor; return all results by edition, in the order of the jobs.
-
-    Raises
-    ------
-    TrainingError
-        If a worker process died.
-    """
+    """Run unfinished jobs in an executor; return all results by edition, in the order of the jobs."""
     results = {job.edition: found for job in jobs if (found := find_finished(job)) is not None}
     futures = {executor.submit(run_job, job): job.edition for job in jobs if job.edition not in results}
     job_of = {job.edition: job for job in jobs}
@@ -239,15 +221,7 @@ def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
 
 @contextmanager
 def processes(workers: int, device: str = "cpu") -> Iterator[ProcessPoolExecutor]:
-    """Start worker processes; after an error or Ctrl-C in the block, end them at once.
-
-    Parameters
-    ----------
-    workers : int
-        How many.
-    device : str
-        Device that jobs will ask for; ``"auto"`` and ``"cuda"`` share the visible GPUs out, one per worker in turn.
-    """
+    """Start worker processes; after an error or Ctrl-C in the block, end them at once."""
     context = multiprocessing.get_context("spawn")  # a forked torch can hang
     try:
         gpus = context.SimpleQueue()
@@ -287,31 +261,7 @@ def _die_with_parent() -> None:
 
 @contextmanager
 def dask_executor(address: str, *, device: str = "auto", workers: int | None = None) -> Iterator[Executor]:
-    """Connect to a Dask cluster inside the block, for the `executor` of `langdiff.compute_surprisals`.
-
-    Parameters
-    ----------
-    address : str
-        ``"local"`` for workers of this machine, which are started and ended with the block, the address of a scheduler
-        (``"tcp://host:8786"``), or the path of its file (``"….json"``).
-    device : str
-        Device that jobs will ask for: with ``"auto"`` and ``"cuda"`` local workers get one GPU each, where there are
-        any.
-    workers : int, optional
-        Number of local workers; by default one per GPU, or as many as cores and memory allow.
-
-    Yields
-    ------
-    Executor
-        ``Client.get_executor()``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no scheduler at the address, or no such device here.
-    MissingExtraError
-        If Dask is not installed.
-    """
+    """Connect to a Dask cluster inside the block, for the `executor` of `langdiff.compute_surprisals`."""
     distributed = _import_distributed()
     with ExitStack() as stack:
         if address == LOCAL:
@@ -341,20 +291,7 @@ def dask_executor(address: str, *, device: str = "auto", workers: int | None = N
 
 
 def local_workers(device: str = "auto", workers: int | None = None) -> list[dict[str, Any]]:
-    """Return the options of each worker process of this machine.
-
-    Parameters
-    ----------
-    device : str
-        Device that jobs will ask for. ``"auto"`` and ``"cuda"`` share the visible GPUs out, one per worker in turn.
-    workers : int, optional
-        Number of workers; by default one per GPU, else per core, as far as there is memory.
-
-    Returns
-    -------
-    list of dict
-        Keyword arguments of `distributed.Nanny`: one thread, an equal share of the memory (bytes), environment.
-    """
+    """Return the options of each worker process of this machine."""
     from dask.system import CPU_COUNT  # of this process, which may be allowed fewer than the machine has
     from distributed.system import MEMORY_LIMIT
 

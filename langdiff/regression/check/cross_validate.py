@@ -36,22 +36,7 @@ def assign_folds(observed: Booleans, k: int, rng: np.random.Generator, clusters:
     keeps at least two cells, all editions stay connected, and so many cells are left that I intents and J editions can
     be fitted.
 
-    Parameters
-    ----------
-    observed : ndarray of bool, shape (I, J)
-        Which cells are observed; connected, and at least I + J of them.
-    k : int
-        Number of folds.
-    rng : numpy.random.Generator
-        Source of the random assignment.
-    clusters : ndarray of int, shape (I,), optional
-        Number of the cluster of each intent, from 0; by default each intent is a cluster.
-
-    Returns
-    -------
-    ndarray of int, shape (I, J)
-        Fold of each cell, from 0; -1 for a cell that is never held out or is missing. In a small table some
-        folds have no cell.
+    Shapes: observed (I, J); clusters (I,).
 
     Examples
     --------

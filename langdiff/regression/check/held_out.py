@@ -108,17 +108,6 @@ def parameters_of(fit: DifficultyFit, editions: pd.Index) -> tuple[Floats, float
     There log bits have the mean :math:`\ln n + d + \frac12(\ln(1 + \kappa) - v)`. Where editions have dispersions of
     their own, difficulties are of expected bits, n is the expected bits of an edition of factor 1, and the mean is
     :math:`\ln n + \delta_j - \frac12 v_j`, so that :math:`d_j = \delta_j - \frac12 \ln(1 + \kappa_j)`.
-
-    Parameters
-    ----------
-    fit : DifficultyFit
-        Any fit with one difficulty per edition.
-    editions : Index
-        Editions, in the order wanted.
-
-    Returns
-    -------
-    ndarray, shape (J,), and float or ndarray, shape (J,)
     """
     difficulty = fit.difficulty[editions].to_numpy(dtype=float)
     if fit.dispersions is None:
@@ -130,14 +119,7 @@ def parameters_of(fit: DifficultyFit, editions: pd.Index) -> tuple[Floats, float
 def model_variance(fit: DifficultyFit, size: Floats, kappa: float | Floats) -> Floats:
     """Return the variance v of z for intents of given sizes under a fit (2C: its squared scale).
 
-    Parameters
-    ----------
-    fit : DifficultyFit
-        Fit whose model is used.
-    size : ndarray, shape (I, 1)
-        Intent sizes n, bits.
-    kappa : float or ndarray, shape (J,)
-        Its dispersion, or those of the editions.
+    Shapes: size (I, 1); kappa (J,).
     """
     variance: Floats = np.log1p(kappa / (np.ones_like(size) if fit.variant.common_variance else size))
     return variance
@@ -315,13 +297,7 @@ def size_prior(fit: DifficultyFit) -> SizePrior:
 
 
 def predictive_size_prior(fit: DifficultyFit) -> SizePrior:
-    """Return `size_prior` after checking that it can be used for prediction.
-
-    Raises
-    ------
-    DataError
-        If all sizes are equal, so that they say nothing of how others vary.
-    """
+    """Return `size_prior` after checking that it can be used for prediction."""
     prior = size_prior(fit)
     if prior.std <= LEAST_SPREAD:
         raise DataError(
@@ -351,14 +327,7 @@ def mean_per_cell(rows: Floats, counts: Integers, clusters: pd.Series | None = N
     A ratio of totals, :math:`\bar\ell = \sum_g s_g / \sum_g n_g`, whose variance is
     :math:`\frac{G}{G-1} \sum_g (s_g - \bar\ell n_g)^2 / (\sum_g n_g)^2`; NaN for a single row or cluster.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (I,)
-        Sum of each row.
-    counts : ndarray of int, shape (I,)
-        Number of cells of each row.
-    clusters : Series, shape (I,), optional
-        Cluster of each row, in the same order; by default every row is one.
+    Shapes: rows (I,); counts (I,); clusters (I,).
 
     Examples
     --------

@@ -155,15 +155,7 @@ def told_apart(n_languages: int, n_corpora: int, ratio: float) -> float:
 
 
 def correlations(found: Observed) -> pd.DataFrame:
-    """Return correlations of difficulties between corpora, at the same facets otherwise.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair of tables: the two corpora, the other facets, ``n`` languages, ``pearson`` with ``low`` and
-        ``high`` (by leaving out languages), ``spearman``, and ``disattenuated``, Pearson's over the root of both
-        reliabilities.
-    """
+    """Return correlations of difficulties between corpora, at the same facets otherwise."""
     means, facets = found.means(), found.facets
     wide = means.difficulties()
     others = [str(name) for name in facets if name != CORPUS]

@@ -51,11 +51,6 @@ def fit_sizes(tables: Sequence[Surprisals], variant: Variant, units: Independent
 
     Noise is tested at each size, with Bonferroni's bound over sizes.
 
-    Raises
-    ------
-    DataError
-        If a table cannot be fitted.
-
     Warns
     -----
     LangdiffWarning
@@ -241,13 +236,7 @@ def _again(fitted: Fitting, table: Surprisals) -> Fitting:
 
 
 def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
-    """Return the model of a curve, after checks of it and of the number of draws.
-
-    Raises
-    ------
-    ConfigError
-        If they cannot.
-    """
+    """Return the model of a curve, after checks of it and of the number of draws."""
     variant = find_variant(model)
     if variant.kinked:
         raise ConfigError(

@@ -451,11 +451,6 @@ KINDS: tuple[type[Errors], ...] = (Information, Sandwich, Bootstrap, Jackknife)
 def as_errors(errors: object) -> Errors | None:
     """Return the source of standard errors of a given name; None, for the default, is returned unchanged.
 
-    Raises
-    ------
-    ConfigError
-        If the name is unknown, or a class is given.
-
     Examples
     --------
     >>> as_errors("bootstrap")
@@ -492,11 +487,6 @@ def usual_errors(sample: Sample) -> Errors:
 
 def find_errors(sample: Sample) -> Uncertainty:
     """Estimate the covariance of the difficulties by the source of errors asked for, or the default.
-
-    Raises
-    ------
-    DataError
-        If the clusters, or samples of intents, leave editions that cannot be compared.
 
     Warns
     -----

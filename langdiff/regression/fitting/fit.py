@@ -270,20 +270,7 @@ def make_settings(
     optimizer: object = "auto",
     seed: int | np.random.Generator | None = None,
 ) -> Settings:
-    """Return the settings of a fit after checking that they agree with one another.
-
-    Parameters
-    ----------
-    model, restricted, intents, dispersion, errors, optimizer, seed
-        See `fit`.
-    clustered : bool, optional
-        Whether clusters of intents are given; None if they are still to be found.
-
-    Raises
-    ------
-    ConfigError
-        If a setting is unknown or contradicts another, or the seed is None where something is drawn.
-    """
+    """Return the settings of a fit after checking that they agree with one another."""
     settings = Settings(
         variant=find_variant(model),
         restricted=bool(restricted),

@@ -146,12 +146,7 @@ class Fitting(ABC):
     def records(self, labels: list[pd.Series], uncertainty: "Uncertainty") -> dict[str, Any]:  # noqa: ARG002
         """Return further results of the fit, as fields of `DifficultyFit`.
 
-        Parameters
-        ----------
-        labels : list of Series, shape (I,)
-            Clusters of intents, of no kind, one or two.
-        uncertainty : Uncertainty
-            The covariance of the difficulties.
+        Shapes: labels (I,).
         """
         return {}
 
@@ -308,16 +303,7 @@ def compare_intents(
     fixed fit of model 2 is the restricted one. The result is None for complete tables, where the two hardly differ, and
     for tables above a million cells, where the test would take longer than the fit itself.
 
-    Parameters
-    ----------
-    fitting : Fitting
-        The fit, with fixed intents or with random ones.
-    random : RandomEstimate or None
-        The estimate with random intents, if the fit is that.
-    labels : list of Series, shape (I,)
-        Clusters of intents, of no kind, one or two.
-    two_way : TwoWay, optional
-        Model 1 fitted to the intents with several cells, if that is known.
+    Shapes: labels (I,).
     """
     z, design, variant, optimizer = fitting.z, fitting.design, fitting.settings.variant, fitting.settings.optimizer
     model: Literal["1", "2"] = "1" if variant.common_variance else "2"

@@ -30,11 +30,6 @@ def influence_of(sample: Sample) -> Influence:
 
     They have the correction that `langdiff.Sandwich` uses by default: CR2, and CR1 where sizes are integrated out and
     intents are the clusters, or a cluster cannot be left out.
-
-    Raises
-    ------
-    DataError
-        If editions cannot be compared without one of the clusters.
     """
     fitting, count, most = sample.fitting, len(sample.design.first), sample.n_clusters - 1.0
     code = sample.kinds[0] if sample.kinds else np.arange(sample.n_clusters)
@@ -109,14 +104,7 @@ def _hashes(characters: pd.DataFrame, units: pd.Index) -> Iterator[str]:
 def influence_on_c(clusters: Clusters, code: Integers, editions: int) -> Floats:
     """Return the influences (CR2) of all clusters on the difficulties up to a constant, shape (G, J).
 
-    Parameters
-    ----------
-    clusters : Clusters
-        Clusters of the intents that were fitted.
-    code : ndarray of int, shape (I,)
-        Cluster of each intent, from 0 to G − 1, of all intents; clusters that were not fitted have no influence.
-    editions : int
-        Number of editions, J.
+    Shapes: code (I,).
     """
     of_c = np.zeros((int(code.max()) + 1, editions))
     of_c[clusters.numbers] = adjusted_influences(clusters, USUAL_CORRECTION)[:, :editions]

@@ -53,7 +53,7 @@ class _Chosen:
         return slope
 
     def _move(self, x: Floats, weight: Floats, k: int, side: float) -> None:
-        """Move a row to the smooth point beside its kink."""
+        """Move a row to the smooth point next to its kink."""
         h, others = x[k, self.active[k]], x[k][~np.isnan(x[k])]
         beyond = others[(others - h) * side > 0]
         self.signs[k, self.active[k]] = -side

@@ -315,7 +315,7 @@ class Kinks:
         )
 
     def at_kinks(self, mu: Floats, c: Floats, width: float) -> tuple[Floats, Floats, float]:
-        """Return the minimum with some cells at their kinks, from a point near it, and what is left of its gradient."""
+        """Return the minimum with some cells at their kinks, from a point near it, and the rest of its gradient."""
         t = self.standardized(mu, c)
         signs = np.nan_to_num(np.sign(t))
         distance = np.where(np.abs(t) < NEAR * width, np.abs(t), np.inf)

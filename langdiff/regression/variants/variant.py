@@ -441,6 +441,15 @@ class Variant(ABC):
     def influences(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> Floats:  # noqa: ARG002
         """Return the influence of each row on c up to a constant where no row has an information, shape (I, J).
 
+        Parameters
+        ----------
+        two_way : TwoWay
+            Table of log surprisals.
+        found : Estimate
+            Estimate at which influences are taken.
+        restricted : bool
+            Whether the likelihood is restricted.
+
         Raises
         ------
         ConfigError

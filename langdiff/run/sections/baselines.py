@@ -108,24 +108,7 @@ def _analysis(measured: pd.DataFrame) -> Analysis:
 
 
 def baselines_of(parts: Parts | Folds, editions: Sequence[str], directory: Path, progress: bool | None) -> pd.DataFrame:
-    """Return the baselines of editions; baselines stored earlier are used where the texts are unchanged.
-
-    Parameters
-    ----------
-    parts : Parts or Folds
-        What models learn from and are measured on; of folds, the bits of all tests are divided by their characters.
-    editions : sequence of str
-        Editions to measure.
-    directory : Path
-        Run directory.
-    progress : bool or None
-        Whether to draw a progress bar.
-
-    Returns
-    -------
-    DataFrame, one row per edition
-        As `langdiff.lm.measure_baselines` returns it.
-    """
+    """Return the baselines of editions; baselines stored earlier are used where the texts are unchanged."""
     path = directory / KEPT_BASELINES
     kept = _kept(path)
     with progress_bar(progress=progress) as bar:

@@ -33,23 +33,7 @@ def read_answers(
     pairing: Strictness,
     doubts: Doubts,
 ) -> tuple[pd.DataFrame, Pairing | None]:
-    """Return the long table of answers, and how items were paired.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of all files that have values of metrics.
-    language, item, metric, filter, pairing
-        See `langdiff.read_outcomes`.
-    doubts : Doubts
-        What is doubtful is counted here; answers without a score are missing.
-
-    Raises
-    ------
-    DataError
-        If a metric or filter has to be chosen or is not there, tasks are of several families, a value is neither right
-        nor wrong, systems had different documents under one name, or items of languages do not go together.
-    """
+    """Return the long table of answers, and how items were paired."""
     rows = _filtered(rows, filter)
     facts = _facts(rows)
     rows, chosen = _of_metric(rows, metric, facts)
@@ -145,7 +129,7 @@ def _success(value: Any, name: str, trials: float, where: str) -> float:
 
 
 def _see_missing(rows: pd.DataFrame, name: str, doubts: Doubts) -> None:
-    """Count answers whose value is NaN, and those that have none, in each file."""
+    """Count answers whose value is NaN, and answers without a value, in each file."""
     for file, part in rows.assign(file=rows["where"].str.rpartition(", ")[0]).groupby("file", sort=False):
         missing = part[part["successes"].isna()]
         if missing.empty:

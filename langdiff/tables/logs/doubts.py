@@ -1,4 +1,4 @@
-"""What is doubted in logs: marks in place of log-probabilities, NaN in place of scores, one option as most answers."""
+"""Doubts of logs: marks in place of log-probabilities, NaN in place of scores, one option as most answers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -110,13 +110,7 @@ def clamped_sums(rows: pd.DataFrame, doubts: Doubts) -> Booleans:
 
 
 def commonest_answer(answers: pd.DataFrame) -> tuple[str, int, int]:
-    """Return the option that a column has chosen most often, how often, and of how many answers that logs tell.
-
-    Parameters
-    ----------
-    answers : DataFrame
-        ``answer``, and ``chance``, which is 0 where there are no options.
-    """
+    """Return the option that a column has chosen most often, how often, and of how many answers that logs tell."""
     counts = answers.loc[answers["chance"] > 0, "answer"].value_counts()
     return ("", 0, 0) if counts.empty else (str(counts.index[0]), int(counts.iloc[0]), int(counts.sum()))
 

@@ -51,13 +51,7 @@ class Dropped:
 
 
 def without_ends(rows: pd.DataFrame, end: End) -> tuple[pd.DataFrame, list[Dropped]]:
-    """Return texts of which all or none have an end.
-
-    Raises
-    ------
-    DataError
-        If only some have, and `end` is ``"auto"``.
-    """
+    """Return texts of which all or none have an end."""
     ended = rows["ended"]
     if not (ended == True).any():  # noqa: E712 may be None
         return rows, []
@@ -87,20 +81,7 @@ def _endless(tokens: Tokens | None) -> Tokens | None:
 
 
 def without_unscored(rows: pd.DataFrame, start: Start) -> tuple[pd.DataFrame, list[Dropped]]:
-    """Return texts whose tokens all have bits.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Texts, with ``system``, ``tokens`` (None where only sums are known) and ``text``.
-    start : {"auto", "drop", "subtract"}
-        ``"drop"`` leaves a first token out that is part of the texts, of all systems.
-
-    Raises
-    ------
-    DataError
-        If first tokens that are part of the texts have no log-probability, or only some have one.
-    """
+    """Return texts whose tokens all have bits."""
     rows = rows.copy()
     dropped: list[Dropped] = []
     lacking = []
@@ -190,13 +171,7 @@ def _without_first(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Dropped]]:
 
 
 def is_charged(tokenizer: Any) -> bool:
-    """Return whether a tokenizer begins a text with its start token by itself.
-
-    Raises
-    ------
-    ConfigError
-        If it has no start token or does not encode text.
-    """
+    """Return whether a tokenizer begins a text with its start token by itself."""
     bos = getattr(tokenizer, "bos_token_id", None)
     if not callable(getattr(tokenizer, "encode", None)):
         raise ConfigError(f"a tokenizer has a method encode; {type(tokenizer).__name__} has none.")
@@ -206,21 +181,7 @@ def is_charged(tokenizer: Any) -> bool:
 
 
 def charges_of(tokenizer: Any, systems: pd.Index) -> dict[str, tuple[bool, float | None]]:
-    """Return by system whether a start token was charged, and its bits where a model was given.
-
-    Parameters
-    ----------
-    tokenizer : object
-        Folder, tokenizer or model of all systems, or a mapping from system to these. A model has a method
-        ``start_charge``, as `langdiff.HuggingFaceLM` has.
-    systems : Index
-        Names of the systems.
-
-    Raises
-    ------
-    ConfigError
-        If a system has none.
-    """
+    """Return by system whether a start token was charged, and its bits where a model was given."""
     given = dict(tokenizer) if isinstance(tokenizer, Mapping) else dict.fromkeys(systems, tokenizer)
     unknown = [name for name in given if name not in systems]
     if unknown:
@@ -248,17 +209,7 @@ def intercept(bits: Floats, sizes: Floats, language: Any, item: Any) -> tuple[fl
 
     The regression has one intercept and a slope for each language, weights 1/size, and errors clustered by item.
 
-    Parameters
-    ----------
-    bits, sizes : array, shape (N,)
-        Bits of texts, and their tokens or characters.
-    language, item : array, shape (N,)
-        Names.
-
-    Returns
-    -------
-    estimate, low, high : float
-        NaN if there are fewer than 20 items.
+    Shapes: bits, sizes (N,); language, item (N,).
     """
     kept = np.isfinite(bits) & np.isfinite(sizes) & (sizes > 0)
     clusters, languages = pd.factorize(np.asarray(item)[kept])[0], pd.factorize(np.asarray(language)[kept])[0]
@@ -281,12 +232,7 @@ def intercept(bits: Floats, sizes: Floats, language: Any, item: Any) -> tuple[fl
 def sensitivity(bits: pd.DataFrame, charge: float = KAPPA) -> float:
     """Return the largest change of a difficulty (nats) if each text had been charged some bits too many.
 
-    Parameters
-    ----------
-    bits : DataFrame, shape (I, J)
-        Bits of texts; those of all editions are used. NaN if there are none.
-    charge : float
-        Bits.
+    Shapes: bits (I, J).
 
     Examples
     --------

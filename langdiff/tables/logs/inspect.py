@@ -44,20 +44,20 @@ def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
 
 
 class Evaluation(Record):
-    """What is read of the head of a log."""
+    """Fields of the head of a log."""
 
     task: str
     model: str
 
 
 class Score(Record):
-    """What is read of a score, beside its value."""
+    """Fields of a score, without its value."""
 
     answer: str | None = None
 
 
 class AnswerTo(Record):
-    """What is read of a sample."""
+    """Fields of a sample."""
 
     id: str | int
     epoch: int = 1

@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     on_error: OnError = "raise"
 
     def rows(self, source: "Source", records: Iterable[tuple[int, str, Any]], read: "ReadRecord") -> list["Row"]:
-        """Return the rows of records, given with line and place; those that cannot be used become faults."""
+        """Return the rows of records, given with line and place; records that cannot be used become faults."""
         found = []
         for line, where, record in records:
             try:
@@ -109,7 +109,7 @@ class Row(NamedTuple):
 
 
 class Record(BaseModel, strict=True):
-    """What is read of a record: no text serves as a number, and no truth value; what is not named may be anything."""
+    """Fields of a record: no text serves as a number, and no truth value; other fields may hold anything."""
 
 
 MOST_EXACT = 2**53  # above which integers are no scores
@@ -121,13 +121,7 @@ _CALLED = {  # by the first letters of pydantic's kinds of faults
 
 
 def check(model: type[Record], record: object, where: str) -> None:
-    """Check the types of what is read of a record.
-
-    Raises
-    ------
-    DataError
-        If a value is of another type; the message names it.
-    """
+    """Check the types of the fields of a record."""
     try:
         model.model_validate(record)
     except ValidationError as error:
@@ -157,7 +151,7 @@ def _path(parts: Sequence[int | str]) -> str:
 
 
 def _said(faults: Sequence[Any]) -> str:
-    """Return what is wrong with a value, which may have been none of several types."""
+    """Return the fault of a value, which may have been of none of several types."""
     if faults[0]["type"] == "missing":
         return "is missing."
     same = [fault for fault in faults if fault["input"] is faults[0]["input"]]
@@ -296,13 +290,7 @@ class Source:
                 yield line, f"{self}, line {line}", text
 
     def frame(self) -> pd.DataFrame:
-        """Return a table, or flat records as one; the index has the lines of text files.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read as such.
-        """
+        """Return a table, or flat records as one; the index has the lines of text files."""
         if self.table is not None:
             return self.table
         if self.is_table:
@@ -365,13 +353,7 @@ ReadRecord = Callable[[Any, int, str], Row]  # of a record, its line and its pla
 
 
 def json_record(text: str, where: str) -> dict[str, Any]:
-    """Return the JSON object in a line.
-
-    Raises
-    ------
-    DataError
-        If it is none.
-    """
+    """Return the JSON object in a line."""
     try:
         record = parse_json(text)
     except ValueError as error:
@@ -445,13 +427,7 @@ def column_in_bits(numbers: pd.Series, unit: Unit | None, where: object) -> pd.S
 
 
 def needed(unit: Unit | None, where: object) -> Unit:
-    """Return the unit of a kind that does not tell it.
-
-    Raises
-    ------
-    ConfigError
-        If it was not given.
-    """
+    """Return the unit of a kind that does not tell it."""
     if unit is None:
         raise ConfigError(
             f"{where}: give the unit of the logarithms: {option('unit', 'nats')}, 'log10' or 'bits'; toolkits differ."

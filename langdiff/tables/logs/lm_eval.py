@@ -43,7 +43,7 @@ def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
 
 
 class Sample(Record):
-    """What is read of a sample, beside the values of its metrics."""
+    """Fields of a sample, without the values of its metrics."""
 
     doc_id: str | int
     filter: str = "none"

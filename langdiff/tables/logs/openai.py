@@ -78,7 +78,7 @@ class Usage(Record):
 
 
 class Completion(Record):
-    """What is read of an answer."""
+    """Fields of an answer."""
 
     choices: list[Choice]
     usage: Usage | None = None
@@ -111,13 +111,7 @@ def _row(text_of_line: str, line: int, where: str) -> Row:
 
 
 def scored(scores: list[float | None], name: str, where: str) -> tuple[Floats, str]:
-    """Return log-probabilities of tokens in bits, and the name of the scores if some are NaN.
-
-    Raises
-    ------
-    DataError
-        If another token than the first has none.
-    """
+    """Return log-probabilities of tokens in bits, and the name of the scores if some are NaN."""
     bits = in_bits(scores, "nats")
     absent = np.flatnonzero(np.isnan(bits))
     lacking = [place for place in absent if scores[place] is None]

@@ -79,13 +79,6 @@ def find_key(documents: pd.Series, files: pd.Series, languages: pd.Series) -> Fo
     A key whose values are 0, 1, 2, … or 1, 2, 3, … in every file is the number of a row whatever its name, and serves
     only if nothing else does and all files are equally long.
 
-    Parameters
-    ----------
-    documents : Series of mappings
-        Document of each row.
-    files, languages : Series
-        File and language of each row.
-
     Examples
     --------
     >>> rows = [{"link": "a", "n": 1}, {"link": "a", "n": 2}, {"link": "b", "n": 1}] * 2
@@ -163,32 +156,7 @@ def names_by(columns: "dict[str, Any]", keys: Sequence[str]) -> Any:
 def check_pairing(
     key: Sequence[str], rows: pd.DataFrame, *, strictness: Strictness, doubts: Doubts, by_row: bool = False
 ) -> Pairing:
-    """Check that rows of several languages are of the same items.
-
-    Parameters
-    ----------
-    key : sequence of str
-        Keys that name the items.
-    rows : DataFrame
-        ``item``, ``language``, ``system``; ``text``, ``bits``, ``rate`` (right answers) and ``target``, missing where
-        unknown.
-    strictness : {"checked", "unchecked"}
-        Whether what is certainly wrong is an error or a warning.
-    doubts : Doubts
-        What is likely wrong is counted here.
-    by_row : bool
-        Whether the key is the number of a row.
-
-    Returns
-    -------
-    Pairing
-        The key, figures by language, and notes.
-
-    Raises
-    ------
-    DataError
-        If items of a language certainly do not go with those of the others.
-    """
+    """Check that rows of several languages are of the same items."""
     languages = pd.unique(rows["language"])
     checks = pd.DataFrame(index=pd.Index(languages, name="language"))
     checks["items"] = rows.groupby("language")["item"].nunique()
@@ -222,20 +190,7 @@ def _is_confirmed(checks: pd.DataFrame, easy_items: int) -> bool:
 
 
 def check_documents(rows: pd.DataFrame, doubts: Doubts) -> None:
-    """Check that every item was the same document for all systems of a language, and another one in other languages.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``item``, ``task``, ``language``, ``where``, and ``checked``, the hash of the document where the log has it.
-    doubts : Doubts
-        Documents that two languages share are counted here.
-
-    Raises
-    ------
-    DataError
-        If a hash differs between systems.
-    """
+    """Check that every item was the same document for all systems of a language, and another one in other languages."""
     known = rows[rows["checked"].notna()]
     key = [known["item"], known["task"].fillna(""), known["language"].fillna("")]
     differ = known[known.groupby(key)["checked"].transform("nunique") > 1]

@@ -29,22 +29,7 @@ class Files(NamedTuple):
 
 
 def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.DataFrame], asked: Asked) -> Files:
-    """Read all files.
-
-    Parameters
-    ----------
-    paths : iterable of Path, or mapping from language to Path
-        Files, folders, archives or patterns.
-    tables : iterable of DataFrame
-        Tables in memory.
-    asked : Asked
-        What the user said of them.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read as what it is.
-    """
+    """Read all files."""
     given = paths if isinstance(paths, Mapping) else {}
     found: list[tuple[Source, Kind, str | None]] = []
     for language, path in given.items():
@@ -129,16 +114,7 @@ def _check_signs(about: list[dict[str, Any]]) -> None:
 
 
 def with_systems(rows: pd.DataFrame, system: str | Mapping[str, str] | None) -> pd.DataFrame:
-    """Return rows with the names of their systems.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of all files.
-    system : str, mapping or None
-        Key of the documents, or the name of the system of all files; or names by those that the logs have, or by the
-        names of folders.
-    """
+    """Return rows with the names of their systems."""
     rows = rows.copy()
     if isinstance(system, Mapping):
         folder = rows["folder"]
@@ -166,24 +142,7 @@ def with_systems(rows: pd.DataFrame, system: str | Mapping[str, str] | None) -> 
 def with_languages(
     rows: pd.DataFrame, language: str | Mapping[str, str] | None, *, alone: bool, facts: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return rows with their languages, empty where these are not known.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of all files, with ``file``, the name of each.
-    language : str, mapping or None
-        Key of the documents that has the language, languages by task or file, or None: they are found in the names.
-    alone : bool
-        Whether one file may be a language of its own, named by the file.
-    facts : mapping
-        What errors tell of tasks.
-
-    Raises
-    ------
-    DataError
-        If there is no such key, or tasks are of several families.
-    """
+    """Return rows with their languages, empty where these are not known."""
     rows = rows.copy()
     if isinstance(language, str):
         key = language.removeprefix("doc ")

@@ -37,25 +37,7 @@ def read_texts(
     counted: Mapping[str, int],
     doubts: Doubts,
 ) -> tuple[pd.DataFrame, pd.DataFrame, Pairing | None, list[Dropped]]:
-    """Return the long tables of texts and of tokens, how items were paired, and what was left out.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of all files that have bits or tokens.
-    language, item, start, end, pairing
-        See `langdiff.read_logs`.
-    counted : mapping from str to int
-        Numbers of rows of the files whose items are told by their rows.
-    doubts : Doubts
-        What is doubtful is counted here; texts with a fault (``lost``) are left out.
-
-    Raises
-    ------
-    DataError
-        If languages are not told, items do not go together, a system scored an item twice, or first tokens or ends are
-        missing.
-    """
+    """Return the long tables of texts and of tokens, how items were paired, and what was left out."""
     facts = {str(name): f"{n:,} texts each" for name, n in rows["task"].fillna(rows["stem"]).value_counts().items()}
     rows = with_languages(rows, language, alone=True, facts=facts)
     _check_lengths(rows, counted)
@@ -94,13 +76,7 @@ def _check_lengths(rows: pd.DataFrame, counted: Mapping[str, int]) -> None:
 def paired(
     rows: pd.DataFrame, item: tuple[str, ...], strictness: Strictness, doubts: Doubts
 ) -> tuple[list[str], Pairing | None]:
-    """Return the name of the item of each row, and how languages were paired; None of one language.
-
-    Raises
-    ------
-    DataError
-        If no key serves, a row lacks the key asked for, or items of languages do not go together.
-    """
+    """Return the name of the item of each row, and how languages were paired; None of one language."""
     found = Found(item)
     if not item and rows["item"].notna().all():
         names = rows["item"].astype(str).tolist()

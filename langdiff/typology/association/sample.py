@@ -75,13 +75,7 @@ class Sample:
     has_errors: bool = False
 
     def column(self, name: str) -> pd.Series:
-        """Return a predictor.
-
-        Raises
-        ------
-        ConfigError
-            If it is unknown; the message names similar ones.
-        """
+        """Return a predictor."""
         if name not in self.predictors:
             near = get_close_matches(name, map(str, self.predictors), n=3)
             hint = f"did you mean {listing(near)}?" if near else f"there are {listing(self.predictors, 12)}."
@@ -106,14 +100,6 @@ def gather(
     """Combine difficulties and predictors in one table; average over the editions of a language.
 
     See `langdiff.typology.correlate` for the arguments.
-
-    Raises
-    ------
-    DataError
-        If names occur twice, values are infinite, editions have no language, or fewer than four
-        languages have both difficulties and predictors.
-    ConfigError
-        If a setting is unknown.
     """
     if averaging not in ("difficulty", "factor"):
         raise ConfigError(f"{option('averaging', averaging)}: must be 'difficulty' or 'factor'.")

@@ -53,24 +53,6 @@ class Wals:
         languages, else in that of 200, else has the most features coded, else comes first by WALS code. The values of
         the others are reported where they differ. A WALS language with several codes gives its value to each of them
         that no other language has alone.
-
-        Parameters
-        ----------
-        feature : str
-            Id of the feature, such as ``26A``.
-        languages : iterable of str
-            ISO 639-3 codes.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by the codes, those without a value left out: ``value`` (category, in WALS's order), ``wals``
-            (WALS code), ``name`` and ``differing`` (other WALS languages of that code with another value, or "").
-
-        Raises
-        ------
-        ConfigError
-            If the feature is unknown; the message names similar ones.
         """
         if feature not in self.features.index:
             raise ConfigError(_unknown(feature, self.features))
@@ -90,17 +72,6 @@ class Wals:
         """Look up coordinates of languages, as for ``coordinates=`` of `langdiff.correlate`.
 
         Of several WALS languages with one code the one is taken that `feature` would take if all had a value.
-
-        Parameters
-        ----------
-        languages : iterable of str
-            ISO 639-3 codes.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by the codes, those not in WALS left out: ``latitude`` and ``longitude`` in degrees, ``glottocode``,
-            ``macroarea`` and ``wals`` (WALS code).
         """
         rows = self._ranked(self.languages.rename_axis("language").reset_index())
         first = rows.drop_duplicates("codes").set_index("codes").rename(columns={"language": "wals"})

@@ -1,6 +1,5 @@
 """Errors of difficulties carried into correlations: known special cases, and coverage."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.tables.effects import Effects
 from langdiff.typology import correlate, propagate_errors
 
 
@@ -49,7 +49,7 @@ def test_reliability_and_disattenuation_find_what_errors_hid():
 
 def test_errors_common_to_all_languages_are_none():
     fit, x = problem()
-    frame = propagate_errors(replace(fit, covariance=fit.covariance + 100.0), x, seed=0).to_frame()
+    frame = propagate_errors(Effects.from_covariance(fit.estimate, fit.covariance + 100.0), x, seed=0).to_frame()
     assert_allclose(frame["reliability"], 1, atol=1e-6)
 
 
