@@ -162,24 +162,27 @@ class CrossValidation(Result):
         Returns
         -------
         DataFrame
-            Indexed by model: ``log_density``, mean per held-out cell, nats, of log bits, and ``std_error``;
+            Indexed by model: ``log_density``, mean per held-out cell, nats, of log bits, its ``std_error``, and ``low``
+            and ``high``, the ends of its 95 % interval;
             ``difference`` to the best model, at most 0, and ``difference_std_error``, of the paired
             differences (both with the intents, or their clusters, as the sample); ``rank``; ``not_converged``, the
             number of such fits.
         """
         counts, clusters = self.held_out.to_numpy(), self.clusters
         scores = {name: mean_per_cell(column.to_numpy(), counts, clusters) for name, column in self.per_intent.items()}
-        best = max(scores, key=lambda name: scores[name][0])
+        best = max(scores, key=lambda name: scores[name]["per_cell"])
         paired = {
             name: mean_per_cell((column - self.per_intent[best]).to_numpy(), counts, clusters)
             for name, column in self.per_intent.items()
         }
         frame = pd.DataFrame(
             {
-                "log_density": {name: score[0] for name, score in scores.items()},
-                "std_error": {name: score[1] for name, score in scores.items()},
-                "difference": {name: score[0] for name, score in paired.items()},
-                "difference_std_error": {name: score[1] for name, score in paired.items()},
+                "log_density": {name: score["per_cell"] for name, score in scores.items()},
+                "std_error": {name: score["std_error"] for name, score in scores.items()},
+                "low": {name: score["low"] for name, score in scores.items()},
+                "high": {name: score["high"] for name, score in scores.items()},
+                "difference": {name: score["per_cell"] for name, score in paired.items()},
+                "difference_std_error": {name: score["std_error"] for name, score in paired.items()},
                 "not_converged": self.not_converged,
             }
         )

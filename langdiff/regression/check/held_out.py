@@ -16,8 +16,12 @@ from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_cl
 from langdiff.regression.kernel.quadrature import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Units
 from langdiff.tables.surprisals import Surprisals
 
+PER_CELL = Scale(quantity="per_cell", unit="nats per cell")
 Fix = Literal["difficulty+dispersion", "difficulty"]
 Sizes = Literal["map", "posterior"]
 FARTHEST_DISPERSION = 5.0  # nats of ln kappa from the training value, within which it is fitted anew
@@ -138,6 +142,8 @@ class HeldOutLikelihood:
         bits themselves, which is lower by Σz.
     per_cell, std_error : float
         `total` over the number of cells, and its standard error, the intents, or their clusters, being the sample.
+    low, high : float
+        Ends of its 95 % interval.
     per_intent : Series, shape (I,)
         Log-likelihood of z, summed over the cells of each held-out intent.
     dispersion : float
@@ -156,6 +162,8 @@ class HeldOutLikelihood:
     total_bits: float
     per_cell: float
     std_error: float
+    low: float
+    high: float
     per_intent: pd.Series
     dispersion: float
     cells: int
@@ -255,15 +263,17 @@ def held_out_log_likelihood(
     rows = _row_log_density(z, editions, prior, n, rng)
     per_intent = pd.Series(rows, index=table.intents[some], name="log_likelihood")
     counts = (~np.isnan(z)).sum(axis=1)
-    per_cell, std_error = mean_per_cell(rows, counts, labels)
+    per_cell = mean_per_cell(rows, counts, labels)
     return HeldOutLikelihood(
         model=fit.model,
         fix=fix,
         n=n,
         total=float(rows.sum()),
         total_bits=float(rows.sum() - np.nansum(z)),
-        per_cell=per_cell,
-        std_error=std_error,
+        per_cell=per_cell["per_cell"],
+        std_error=per_cell["std_error"],
+        low=per_cell["low"],
+        high=per_cell["high"],
         per_intent=per_intent,
         dispersion=editions.typical,
         cells=int(counts.sum()),
@@ -321,30 +331,21 @@ def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
     )
 
 
-def mean_per_cell(rows: Floats, counts: Integers, clusters: pd.Series | None = None) -> tuple[float, float]:
-    r"""Return the mean per cell of sums by row, and its standard error with rows, or clusters of them, as the sample.
+def mean_per_cell(rows: Floats, counts: Integers, clusters: pd.Series | None = None) -> pd.Series:
+    """Return the mean per cell of sums by row, with rows or clusters of them, shape (I,), as independent units.
 
-    A ratio of totals, :math:`\bar\ell = \sum_g s_g / \sum_g n_g`, whose variance is
-    :math:`\frac{G}{G-1} \sum_g (s_g - \bar\ell n_g)^2 / (\sum_g n_g)^2`; NaN for a single row or cluster.
-
-    Shapes: rows (I,); counts (I,); clusters (I,).
+    Its ``std_error``, ``low`` and ``high`` are those of a ratio of sums over units; NaN for a single unit.
 
     Examples
     --------
-    >>> mean_per_cell(np.array([1.0, 3.0]), np.array([1, 1]))
-    (2.0, 1.0)
-    >>> mean_per_cell(np.array([1.0, 1.0, 3.0, 3.0]), np.ones(4, dtype=int), pd.Series(["x", "x", "y", "y"]))
-    (2.0, 1.0)
+    >>> mean_per_cell(np.array([1.0, 1.0, 3.0, 3.0]), np.ones(4, dtype=int), pd.Series(list("xxyy"))).round(2).tolist()
+    [2.0, 1.0, -10.71, 14.71]
     """
-    if clusters is not None:
-        codes = pd.factorize(clusters)[0]
-        rows, counts = np.bincount(codes, rows).astype(float), np.bincount(codes, counts).astype(int)
-    cells = counts.sum()
-    mean = float(rows.sum() / cells)
-    if len(rows) < 2:
-        return mean, float("nan")
-    spread = np.sum((rows - mean * counts) ** 2) * len(rows) / (len(rows) - 1)
-    return mean, float(np.sqrt(spread) / cells)
+    units, code = Units.of("intent", range(len(rows)) if clusters is None else clusters)
+    sums = pd.DataFrame({"rows": rows, "counts": counts}).groupby(code).sum()
+    found = Effects.of_ratios(sums[["rows"]], sums[["counts"]].set_axis(["rows"], axis=1), units, PER_CELL)
+    mean: pd.Series = found.to_frame().iloc[0][["per_cell", "std_error", "low", "high"]].astype(float)
+    return mean
 
 
 def _row_log_density(
