@@ -236,11 +236,19 @@ def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: C
 
 
 def one_clustering(
-    table: HasIntents, clusters: AnyClusters | None, *, usable: Callable[[pd.Series], bool] | None = None
+    table: HasIntents,
+    clusters: AnyClusters | None,
+    *,
+    tables: Sequence[HasIntents] = (),
+    usable: Callable[[pd.Series], bool] | None = None,
 ) -> pd.Series | None:
-    """Return the cluster of every intent where crossed ones cannot be used; None where each intent is its own."""
-    bits = getattr(table, "bits", None) if isinstance(clusters, str) else None
-    cells = None if bits is None else bits.to_numpy(dtype=float)
+    """Return the cluster of every intent where crossed ones cannot be used; None where each intent is its own.
+
+    Copies are those in all `tables` of the same intents, by default in this one.
+    """
+    found = [getattr(each, "bits", None) for each in tables or [table]] if isinstance(clusters, str) else []
+    bits = [frame.to_numpy(dtype=float) for frame in found if frame is not None]
+    cells = np.hstack(bits) if bits else None
     labels = independent_units(table.intents, table.intent_info, clusters, bits=cells, usable=usable).labels
     if isinstance(labels, pd.DataFrame):
         raise ConfigError(

@@ -24,6 +24,7 @@ from langdiff.regression.curves.draws import (
     value_at,
 )
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import freedom_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +48,8 @@ class DifficultyCurve(Result):
         (column).
     influence : ndarray, shape (G, J, K)
         Influence of each cluster of test intents on `log_bits`, in nats.
+    share : ndarray, shape (G,)
+        Share of each cluster in the cells.
     by_seed : ndarray, shape (R, J, K)
         `log_bits` from the tables of each seed.
     model, lm : str
@@ -70,6 +73,7 @@ class DifficultyCurve(Result):
 
     log_bits: pd.DataFrame
     influence: Floats
+    share: Floats
     by_seed: Floats
     model: str
     lm: str
@@ -152,8 +156,13 @@ class DifficultyCurve(Result):
         np.fill_diagonal(seeds, (1 - 1 / len(self.editions)) * self.spread.of_editions[place, place])
         of_seeds = max((self.n_seeds - 1) * (len(self.editions) - 1), 1)
         with np.errstate(invalid="ignore"):  # of editions that are alike
-            freedom = (intents + seeds) ** 2 / (intents**2 / (len(self.influence) - 1) + seeds**2 / of_seeds)
+            freedom = (intents + seeds) ** 2 / (intents**2 / self._own_freedom + seeds**2 / of_seeds)
         return pd.DataFrame(freedom, self.editions, self.editions)
+
+    @property
+    def _own_freedom(self) -> float:
+        """Degrees of freedom of the clusters of intents alone, by their shares."""
+        return float(freedom_of(self.share))
 
     def _place(self, size: int) -> int:
         if size not in self.log_bits.columns:
@@ -173,7 +182,7 @@ class DifficultyCurve(Result):
         ConfigError
             If the curve has no such size.
         """
-        covariance, alone = self.covariance(size), float(len(self.influence) - 1)
+        covariance, alone = self.covariance(size), self._own_freedom
         freedom: float | pd.DataFrame = alone
         if self.n_seeds > 1:
             freedom = self._degrees_of_freedom(size)
