@@ -11,6 +11,7 @@ from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.intent_info import label_intents
+from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import (
     IndependentUnits,
     Level,
@@ -276,9 +277,15 @@ def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: C
 
 
 def one_clustering(
-    table: HasIntents, clusters: AnyClusters | None, *, usable: Callable[[pd.Series], bool] | None = None
+    table: HasIntents,
+    clusters: AnyClusters | None,
+    *,
+    tables: Sequence[HasIntents] = (),
+    usable: Callable[[pd.Series], bool] | None = None,
 ) -> pd.Series | None:
     """Return the cluster of every intent where crossed ones cannot be used; None where each intent is its own.
+
+    Copies are those in all `tables` of the same intents, by default in this one.
 
     Raises
     ------
@@ -287,8 +294,10 @@ def one_clustering(
     DataError
         As `independent_units`.
     """
-    bits = getattr(table, "bits", None) if isinstance(clusters, str) else None
-    cells = None if bits is None else bits.to_numpy(dtype=float)
+    cells = None
+    if isinstance(clusters, str) and clusters == "auto":
+        bits = [each.bits for each in tables or [table] if isinstance(each, Surprisals)]
+        cells = np.hstack([frame.to_numpy(dtype=float) for frame in bits]) if bits else None
     labels = independent_units(table.intents, table.intent_info, clusters, bits=cells, usable=usable).labels
     if isinstance(labels, pd.DataFrame):
         raise ConfigError(

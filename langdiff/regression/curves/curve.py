@@ -25,6 +25,7 @@ from langdiff.regression.curves.draws import (
     sizes_reached,
     value_at,
 )
+from langdiff.regression.kernel.freedom import own_freedom
 from langdiff.tables.effects import Effects
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class DifficultyCurve(Result):
         (column).
     influence : ndarray, shape (G, J, K)
         Influence of each cluster of test intents on `log_bits`, in nats.
+    share : ndarray, shape (G,)
+        Share of each cluster in the cells.
     by_seed : ndarray, shape (R, J, K)
         `log_bits` from the tables of each seed.
     model, lm : str
@@ -72,6 +75,7 @@ class DifficultyCurve(Result):
 
     log_bits: pd.DataFrame
     influence: Floats
+    share: Floats
     by_seed: Floats
     model: str
     lm: str
@@ -154,8 +158,13 @@ class DifficultyCurve(Result):
         np.fill_diagonal(seeds, (1 - 1 / len(self.editions)) * self.spread.of_editions[place, place])
         of_seeds = max((self.n_seeds - 1) * (len(self.editions) - 1), 1)
         with np.errstate(invalid="ignore"):  # of editions that are alike
-            freedom = (intents + seeds) ** 2 / (intents**2 / (len(self.influence) - 1) + seeds**2 / of_seeds)
+            freedom = (intents + seeds) ** 2 / (intents**2 / self._own_freedom + seeds**2 / of_seeds)
         return pd.DataFrame(freedom, self.editions, self.editions)
+
+    @property
+    def _own_freedom(self) -> float:
+        """Degrees of freedom of the clusters of intents alone, by their shares."""
+        return float(own_freedom(self.share[:, None], np.arange(len(self.share)))[0])
 
     def _place(self, size: int) -> int:
         if size not in self.log_bits.columns:
@@ -175,7 +184,7 @@ class DifficultyCurve(Result):
         ConfigError
             If the curve has no such size.
         """
-        covariance, alone = self.covariance(size), float(len(self.influence) - 1)
+        covariance, alone = self.covariance(size), self._own_freedom
         freedom: float | pd.DataFrame = alone
         if self.n_seeds > 1:
             freedom = self._degrees_of_freedom(size)

@@ -11,6 +11,7 @@ Clusters drawn with replacement :math:`w_g` times give :math:`\ln B_j + \sum_g (
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,58 +25,80 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, 
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
-from langdiff.regression.fitting.fixed import Fixed, Settings
+from langdiff.regression.fitting.audit import residuals_of, test_noise, warn_of_noise, with_own_dispersions
+from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
 from langdiff.regression.fitting.influence import influence_on_c, normalized_influence
+from langdiff.regression.fitting.integrated import OwnDispersions
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.variants import PlainModel, find_variant, own_numbers
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
+from langdiff.tables.units import IndependentUnits
 
 FEWEST_DRAWS = 100
 
 
 class SizeEstimate(NamedTuple):
-    """ln B of every edition, shape (J,), influences of the clusters, shape (G, J), and whether the fit converged."""
+    """ln B of every edition, shape (J,), and influences of the clusters, shape (G, J)."""
 
     log_bits: Floats
     influence: Floats
-    converged: bool
 
 
-def estimate_size(table: Surprisals, variant: Variant, cluster: Integers) -> SizeEstimate:
-    """Fit a model to the table of one size.
+def fit_sizes(tables: Sequence[Surprisals], variant: Variant, units: IndependentUnits) -> list[Fitting]:
+    """Fit a model to the table of each size; with a dispersion per edition at all sizes if noise differs at one.
 
-    Parameters
-    ----------
-    table : Surprisals, shape (I, J)
-        Bits by language models trained on one amount of text.
-    variant : Variant
-        Regression model.
-    cluster : ndarray of int, shape (I,)
-        Cluster of each intent, from 0 to G - 1.
+    Noise is tested at each size, with Bonferroni's bound over sizes.
 
     Raises
     ------
     DataError
-        If the table cannot be fitted, or a cluster has all the information on some difference.
+        If a table cannot be fitted.
 
     Warns
     -----
+    LangdiffWarning
+        If noise differs, but dispersions cannot be fitted.
     ConvergenceWarning
-        If the fit stopped before its criterion was met.
+        If a fit stopped before its criterion was met.
     """
-    design = make_design(table.editions, None, None, None)
-    z = log_bits(table, design)
-    fitted = Fixed(z, design, Settings(variant), table)
-    found = fitted.estimate
-    if not found.converged:
-        warn(f"{table.lm}, model {variant.name}: {found.message}.", ConvergenceWarning)
-    difficulty = fitted.difficulties
-    clusters = fitted.clusters(cluster[fitted.used])
-    influence = normalized_influence(influence_on_c(clusters, cluster, len(difficulty)), difficulty)
-    level, of_level = _level(table.bits, difficulty, influence, cluster)
-    return SizeEstimate(level + difficulty, of_level[:, None] + influence, found.converged)
+    fits: list[Fitting] = []
+    for table in tables:
+        design = make_design(table.editions, None, None, None)
+        fits.append(Fixed(log_bits(table, design), design, Settings(variant), table))
+        if not fits[-1].estimate.converged:
+            warn(f"{table.lm}, model {variant.name}: {fits[-1].estimate.message}.", ConvergenceWarning)
+    tests = [test_noise(residuals_of(fitted), fitted, units) for fitted in fits]
+    least = min(tests, key=lambda test: np.nan_to_num(test.p_value, nan=1.0))
+    least = replace(least, p_value=min(1.0, len(tests) * least.p_value) if least.tested else least.p_value)
+    if not least.unequal:
+        return fits
+    own = [with_own_dispersions(fitted) for fitted in fits]
+    failed = next((found for found in own if isinstance(found, str)), None)
+    if failed is None:
+        return [found for found in own if not isinstance(found, str)]
+    warn_of_noise(replace(least, why=f"{failed}, at one size at least"))
+    return fits
+
+
+def estimate_size(fitted: Fitting, cluster: Integers) -> SizeEstimate:
+    """Return the bits of each edition, and the influences of clusters on them, by the fit of one size.
+
+    Raises
+    ------
+    DataError
+        If a cluster has all the information on some difference.
+    """
+    difficulty, alone = fitted.difficulties, int(cluster.max()) + 1 == len(cluster)
+    if fitted.integrated and alone:  # CR1: the information of every single intent would not fit into memory
+        of_c = np.zeros((len(cluster), len(difficulty)))
+        of_c[cluster[fitted.used]] = fitted.row_influence() * np.sqrt(len(cluster) / (len(cluster) - 1))
+    else:
+        of_c = influence_on_c(fitted.clusters(cluster[fitted.used]), cluster, len(difficulty))
+    influence = normalized_influence(of_c, difficulty)
+    level, of_level = _level(fitted.table.bits, difficulty, influence, cluster)
+    return SizeEstimate(level + difficulty, of_level[:, None] + influence)
 
 
 def _level(bits: pd.DataFrame, difficulty: Floats, influence: Floats, cluster: Integers) -> tuple[float, Floats]:
@@ -158,23 +181,28 @@ def fit_curve(
     variant = check_settings(model, n_draws)
     by_size = _checked(tables)
     sizes, first = list(by_size), next(iter(by_size.values()))[0]
-    labels = one_clustering(first, clusters)
+    every = [table for several in by_size.values() for table in several]
+    labels = one_clustering(first, clusters, tables=every)
+    units = IndependentUnits(kind="given", labels=labels)
     cluster: Integers = np.arange(len(first.intents)) if labels is None else pd.factorize(labels)[0]
     seeds = len(next(iter(by_size.values())))
     shape = (len(first.editions), len(sizes))
     log_bits, influence = np.empty(shape), np.empty((cluster.max() + 1, *shape))
     by_seed: Floats = np.empty((seeds, *shape))
-    converged = True
-    for k, several in enumerate(by_size.values()):
-        mean = several[0] if seeds == 1 else mean_over_seeds(several)
-        found = estimate_size(mean, variant, cluster)
-        log_bits[:, k], influence[:, :, k] = found.log_bits, found.influence
-        converged &= found.converged
-        for r, table in enumerate(several):
-            by_seed[r, :, k] = found.log_bits if seeds == 1 else estimate_size(table, variant, cluster).log_bits
+    means = [several[0] if seeds == 1 else mean_over_seeds(several) for several in by_size.values()]
+    fits = fit_sizes(means, variant, units)
+    for k, (several, fitted) in enumerate(zip(by_size.values(), fits, strict=True)):
+        log_bits[:, k], influence[:, :, k] = estimate_size(fitted, cluster)
+        for r in range(seeds):
+            by_seed[r, :, k] = log_bits[:, k]
+            if seeds > 1:
+                by_seed[r, :, k] = estimate_size(_again(fitted, several[r]), cluster).log_bits
+    observed = first.bits.notna().to_numpy()
+    share = np.bincount(cluster, observed.sum(axis=1)) / observed.sum()
     return DifficultyCurve(
         log_bits=pd.DataFrame(log_bits, first.editions.rename("edition"), pd.Index(sizes, name="size")),
         influence=influence,
+        share=share,
         by_seed=by_seed,
         model=variant.name,
         lm=first.lm,
@@ -184,7 +212,7 @@ def fit_curve(
         read=read,
         n_draws=n_draws,
         seed=number,
-        converged=converged,
+        converged=all(fitted.estimate.converged for fitted in fits),
         signature=join_signature(
             {
                 "curve": ",".join(map(str, sizes)),
@@ -194,6 +222,7 @@ def fit_curve(
                 "lm": first.lm,
                 "seeds": seeds,
                 "clusters": None if labels is None else name_of_clusters(labels),
+                "dispersion": "edition" if fits[0].settings.own_dispersions else None,
                 "draws": n_draws,
                 "seed": number,
                 "tables": short_hash(*(table.bits for several in by_size.values() for table in several)),
@@ -201,6 +230,14 @@ def fit_curve(
             }
         ),
     )
+
+
+def _again(fitted: Fitting, table: Surprisals) -> Fitting:
+    """Return the same model fitted to another table of the same cells."""
+    z = log_bits(table, fitted.design)
+    if isinstance(fitted, OwnDispersions):
+        return OwnDispersions(z, fitted.design, fitted.settings, table, fitted.group)
+    return Fixed(z, fitted.design, fitted.settings, table)
 
 
 def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
