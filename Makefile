@@ -14,7 +14,7 @@ export OMP_NUM_THREADS ?= 1
 help:
 	@echo "make demo       train, fit and report on artificial languages whose difficulty is known (minutes)"
 	@echo "make test       run the tests"
-	@echo "make lint       ruff, import contracts make type       mypy"
+	@echo "make lint       ruff, imports, ratchet make type       mypy"
 	@echo "make docs       build the handbook     make notebooks  execute the notebooks, store outputs"
 	@echo "make bench      print the benchmarks   make format     let ruff rewrite the code"
 	@echo "make metadata   write codemeta.json and .zenodo.json from pyproject.toml and CITATION.cff"
@@ -69,6 +69,8 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check langdiff tests benchmarks
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/structure.py --ratchet
+	$(BIN)/python .ci/floor.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix langdiff tests benchmarks

@@ -147,7 +147,7 @@ def main():
     print("Seconds of CPU:", ", ".join(f"{what} {seconds:.1f}" for what, seconds in cpu.items()), "\n")
     table = result.relations()
     print(table.pivot(index="relation", columns="system", values="recall").round(3).to_string(), "\n")
-    print(result.compare(seed=0).summary(), "\n")
+    print(result.compare().summary(), "\n")
     if options.out:
         for name, found in systems.items():
             write_discourse(found, options.out / name)

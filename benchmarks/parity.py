@@ -43,7 +43,7 @@ def main():
 
 def sizes(arguments):
     flores = ld.read_multitext(arguments.data / "flores200", format="moses", nfc=False)
-    parity = ld.measure_parity(flores, reference="eng_Latn", seed=0)
+    parity = ld.measure_parity(flores, reference="eng_Latn")
     print("| edition | bytes | characters | byte premium | character premium | bytes per character |")
     print("|---|---:|---:|---:|---:|---:|")
     shown = [name for name in SHOWN if name in parity.totals.index]
@@ -83,7 +83,7 @@ def difficulty(arguments):
     parts, surprisals = surprisals_of(arguments.data / "flores200", arguments)
     print(f"{arguments.lm} of FLORES-200: {parts.summary()}")
     fit = ld.fit(surprisals)
-    parity = ld.measure_parity(parts.test, reference="eng_Latn", surprisals=surprisals, n_resamples=0)
+    parity = ld.measure_parity(parts.test, reference="eng_Latn", surprisals=surprisals)
     lengths = tokenization_lengths2023().figures.loc[parity.estimates.index]
     table = np.log(parity.estimates[["byte_premium", "character_premium", "bytes_per_character"]])
     for name in TOKENIZERS:

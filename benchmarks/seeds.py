@@ -38,7 +38,9 @@ def fit_model_1(table):
     """Return the effects that `langdiff.fit` gives for model 1, without its checks."""
     found = LogNormal().estimate(solve_two_way(np.log(table.bits.to_numpy())))
     difficulty = pd.Series(found.c - np.log(np.mean(np.exp(found.c))))
-    return Effects(estimate=difficulty, covariance=pd.DataFrame(normalized_covariance(found.covariance, found.c)))
+    return Effects.from_covariance(
+        difficulty, covariance=pd.DataFrame(normalized_covariance(found.covariance, found.c))
+    )
 
 
 def covered(found, of_intents):

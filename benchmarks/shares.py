@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
-from langdiff.regression.components.shares import Cells, classes_of, components_of, shares_of, table_of_shares
 
 DESIGNS = ((26, 3), (65, 2))
 SHARES = (0.3, 0.5, 0.65, 0.8)
@@ -30,12 +29,13 @@ def draw(rng, languages, corpora, share, family=0.0):
     return np.sqrt(share) * own[:, None] + np.sqrt(1 - share) * rng.normal(size=(languages, corpora))
 
 
-def bootstrap(rng, d, classes):
-    """Return both ends of the percentile interval of the share of the language."""
+def bootstrap(rng, d):
+    """Return both ends of the percentile interval of the share of the language, by the analysis of variance."""
     found = []
     for _ in range(DRAWS):
-        rows = rng.integers(len(d), size=len(d))
-        found.append(shares_of(components_of(np.cov(d[rows], rowvar=False), classes))[0])
+        s = np.cov(d[rng.integers(len(d), size=len(d))], rowvar=False)
+        own = (s.sum() - np.trace(s)) / (s.size - len(s))
+        found.append(np.clip(own / np.diag(s).mean(), 0, 1))
     return np.quantile(found, [0.025, 0.975])
 
 
@@ -44,14 +44,17 @@ def coverage(tables, family):
     print(f"\nshare of tables whose interval holds the true share; {tables} tables each; family {family}")
     for (languages, corpora), share in product(DESIGNS, SHARES):
         rng = np.random.default_rng(0)
-        classes = classes_of(pd.DataFrame({"corpus": np.arange(corpora)}))
+        names = [f"l{j}" for j in range(languages)]
+        facets = pd.DataFrame({"corpus": [f"c{c}" for c in range(corpora)]}, index=[f"c{c}" for c in range(corpora)])
         ours = theirs = 0
         for number in range(tables):
             d = draw(rng, languages, corpora, share, family)
-            row = table_of_shares(Cells(d, []), classes, None).loc["language"]
+            totals = {name: pd.Series(np.exp(8 + 0.05 * d[:, c]), names) for c, name in enumerate(facets.index)}
+            found = ld.difficulty_shares(totals, languages={name: name for name in names}, facets=facets)
+            row = found.frame.loc["language"]
             ours += row["low"] < share < row["high"]
             if not family and number < tables // 4:
-                low, high = bootstrap(rng, d, classes)
+                low, high = bootstrap(rng, d)
                 theirs += low < share < high
         rival = f"; bootstrap {4 * theirs / tables:.3f}" if not family else ""
         print(f"{languages} languages, {corpora} corpora, share {share}: {ours / tables:.3f}{rival}", flush=True)

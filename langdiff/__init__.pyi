@@ -35,7 +35,6 @@ from .experiments.reproduction import reproduce as reproduce
 from .lm.compute import compute_surprisals as compute_surprisals
 from .lm.external.huggingface import HuggingFaceLM as HuggingFaceLM
 from .lm.external.protocol import surprisals_of as surprisals_of
-from .lm.lstm.model import read_language_model as read_language_model
 from .lm.lstm.recipe import Recipe as Recipe
 from .lm.lstm.training import train_language_model as train_language_model
 from .lm.rescoring import score_multitext as score_multitext
@@ -55,7 +54,6 @@ from .regression.components.planning import plan as plan
 from .regression.components.reliability import generalizability as generalizability
 from .regression.components.short_forms import short_form as short_form
 from .regression.curves.curve import DifficultyCurve as DifficultyCurve
-from .regression.curves.curve import read_curve as read_curve
 from .regression.explanation import Explanation as Explanation
 from .regression.explanation import explain as explain
 from .regression.fitting.errors import Bootstrap as Bootstrap
@@ -71,11 +69,9 @@ from .regression.outcomes.prediction import OutcomeSimulation as OutcomeSimulati
 from .regression.outcomes.prediction import simulate_crossed_outcomes as simulate_crossed_outcomes
 from .regression.outcomes.prediction import simulate_outcomes as simulate_outcomes
 from .regression.outcomes.result import OutcomeFit as OutcomeFit
-from .regression.outcomes.result import read_outcome_fit as read_outcome_fit
 from .regression.outcomes.sampling import OutcomePriors as OutcomePriors
 from .regression.outcomes.sampling import sample_outcomes as sample_outcomes
 from .regression.result import DifficultyFit as DifficultyFit
-from .regression.result import read_fit as read_fit
 from .regression.simulation import Simulation as Simulation
 from .regression.simulation import simulate as simulate
 from .regression.stan.draws import diagnose as diagnose

@@ -104,13 +104,6 @@ class FaultsError(DataError):
 def list_faults(faults: Iterable[Fault], all_of_them: str) -> list[str]:
     """Return the lines of a message: faults of whole files first, then the others, one by one or by file.
 
-    Parameters
-    ----------
-    faults : iterable of Fault
-        The faults, in the order of the files.
-    all_of_them : str
-        Where all are listed, for more files than a message has.
-
     Examples
     --------
     >>> many = [Fault("a.txt", line, "a NUL byte.") for line in range(3, 1003)]
@@ -212,16 +205,6 @@ class EditionWarning(LangdiffWarning):
     def of_each_kind(cls, cautions: Iterable[tuple[str, str]]) -> "list[EditionWarning]":
         """Return one warning for all cautions that differ in figures only.
 
-        Parameters
-        ----------
-        cautions : iterable of (str, str)
-            Edition and what is said of it.
-
-        Returns
-        -------
-        list of EditionWarning
-            In the order in which the kinds first occur.
-
         Examples
         --------
         >>> given = [("deu", "2 rare characters."), ("deu", "Short."), ("eng", "3 rare characters.")]
@@ -247,13 +230,6 @@ class EditionWarning(LangdiffWarning):
 
 def warn(text: str | Warning, category: type[Warning] = LangdiffWarning) -> None:
     """Issue a warning at the line outside of the package that called it, however deep the present function lies.
-
-    Parameters
-    ----------
-    text : str or Warning
-        The message, or the warning itself, whose class counts instead of `category`.
-    category : type of Warning
-        Class of the warning.
 
     Examples
     --------
@@ -335,18 +311,6 @@ _READER: ContextVar[tuple[Reader, Say]] = ContextVar("reader", default=("python"
 def option(name: str, value: object = _NO_VALUE) -> str:
     """Name an option, with the value that it has or should get.
 
-    Parameters
-    ----------
-    name : str
-        Name of the argument in Python.
-    value : str, number, bool, or list or mapping of these, optional
-        Value of the option; by default only the option is named.
-
-    Returns
-    -------
-    str
-        The option in the words of the reader; a command that lacks it is told the name in Python.
-
     Examples
     --------
     >>> option("errors", "replace"), option("restricted", True), option("vref")
@@ -374,13 +338,7 @@ def words(*, python: str, command: str, experiment: str | None = None) -> str:
 
 @contextmanager
 def in_command(options: Mapping[str, tuple[str, str]]) -> Iterator[None]:
-    """Let messages made inside the block name the options of a command.
-
-    Parameters
-    ----------
-    options : mapping from str to (str, str)
-        The option of each argument, and what switches it off where there is such an option, or ``""``.
-    """
+    """Let messages made inside the block name the options of a command."""
 
     def say(name: str, value: object) -> str:
         found = options.get(name) or options.get(name.removesuffix("s"))  # of several values, one at a time

@@ -19,8 +19,8 @@ langdiff:
     difficulty_shares
     explain fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     plan
-    measure_parity measure_treebanks pareto_front predictors rank_probabilities read read_curve read_fit
-    read_frame read_language_model read_logs read_multitext read_outcome_fit read_outcomes
+    measure_parity measure_treebanks pareto_front predictors rank_probabilities read
+    read_frame read_logs read_multitext read_outcomes
     read_surprisals read_treebank replicate reproduce run_balanced run_experiment
     sample sample_outcomes score_multitext select short_form simulate simulate_crossed_outcomes simulate_outcomes
     split stack split_by_origin split_into_folds standardized_residuals surprisals_of sweep_merges
@@ -38,7 +38,7 @@ langdiff.datasets:
     goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
     tokenization_lengths2023 xmi2020
 langdiff.discourse:
-    Attachment DiscourseDifferences DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
+    Attachment DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
     compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
     read_discourse relation_class tree_of_attachments write_discourse
 langdiff.experiments:
@@ -52,7 +52,7 @@ langdiff.lm:
     merge_shards score_shard
     Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring SurprisalModel
     TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
-    read_kneser_ney read_language_model read_mixture read_model read_models read_training_logs score_multitext
+    read_model read_models read_training_logs score_multitext
     surprisals_of token_scores train_kneser_ney train_language_model
 langdiff.parallelism:
     AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
@@ -60,7 +60,7 @@ langdiff.parallelism:
     TaggingScheme WordVectors align_conjunctions annotator_agreement classify_errors compare_treatments
     draw_settings make_document merge_interlocked nesting parallelism_statistics passage_html passage_text
     published_settings read_error_labels read_parallelisms read_parts read_settings read_tag_counts
-    read_tagger read_word_vectors score_parallelisms search_taggers
+    read_word_vectors score_parallelisms search_taggers
     split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
 langdiff.parity:
     CrossMutualInformation Parity diagnose_tokens measure_parity read_tokenizer xmi
@@ -84,7 +84,7 @@ langdiff.regression:
     Random Sampler Sandwich ShortForm Simulation Underserved Variant approximate compare compare_folds
     compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
     Number Plan plan
-    held_out_log_likelihood posterior_table read_curve read_fit sample short_form simulate
+    held_out_log_likelihood posterior_table sample short_form simulate
     standardized_residuals
 langdiff.run:
     Analysis Experiment clean_run read_experiment read_run read_status run_experiment run_shard verify_run write_report

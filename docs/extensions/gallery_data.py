@@ -62,7 +62,7 @@ def _corpus(n_editions: int) -> dict[str, Any]:
         "share": native_share(multitext, origin),
         "selection": ld.select(multitext, min_intents=20),
         "front": ld.pareto_front(multitext),
-        "parity": ld.measure_parity(multitext, reference=multitext.editions[0], n_resamples=100, seed=0),
+        "parity": ld.measure_parity(multitext, reference=multitext.editions[0]),
         "predictors": ld.predictors(multitext.dropna()),
         "costs": _changed_texts(),
     }

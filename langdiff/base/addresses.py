@@ -16,11 +16,6 @@ def address_of(path: object) -> str | None:
 
     `Path` makes one slash of two, which are written as two again.
 
-    Raises
-    ------
-    ConfigError
-        If it is an address of a kind that is not read.
-
     Examples
     --------
     >>> address_of("https://example.org/eng.txt"), address_of(Path("hf://datasets/a/b/eng.txt"))
@@ -61,13 +56,7 @@ def address_of(path: object) -> str | None:
 
 
 def refuse_address(path: object) -> None:
-    """Refuse an address where only a path of this machine will do: a cache, a run, a file to be written.
-
-    Raises
-    ------
-    ConfigError
-        If it is an address.
-    """
+    """Refuse an address where only a path of this machine will do: a cache, a run, a file to be written."""
     if isinstance(path, str | os.PathLike) and (address := address_of(path)):
         raise ConfigError(f"{address}: must be a path of this machine, not an address.")
 

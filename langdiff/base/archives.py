@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -80,13 +81,7 @@ def is_archive(file: File) -> bool:
 
 
 def members_of(archive: Path) -> list[Member]:
-    """Return the files in an archive, without hidden ones.
-
-    Raises
-    ------
-    DataError
-        If the archive cannot be read, or holds names that point outside it or are there twice.
-    """
+    """Return the files in an archive, without hidden ones."""
     refuse_special(archive)
     if _is_tar(archive):
         names = [entry.name for entry in entries_of(archive, _allowed(_size(archive)).size)]
@@ -115,7 +110,8 @@ def _size(archive: Path) -> int:
 def _names_in_zip(archive: Path) -> list[str]:
     try:
         with zipfile.ZipFile(archive) as opened:
-            return [info.filename for info in opened.infolist() if not info.is_dir()]
+            names = [info.filename.replace("\\", "/") for info in opened.infolist()]  # of programs of Windows
+            return [name for name in names if not name.endswith("/")]
     except (OSError, zipfile.BadZipFile, MemoryError, NotImplementedError, ValueError) as error:
         raise DataError(f"{archive}: cannot be read as a zip archive: {error}.") from error
 
@@ -126,11 +122,6 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
 
     The limits are None for a file that is not compressed. Since a small file can expand to any size, the reader must
     count and stop at the limits.
-
-    Raises
-    ------
-    DataError
-        If it is a pipe, a socket or a device, from which reading might never end.
     """
     refuse_special(file)
     if isinstance(file, Member) and _is_tar(file.archive):
@@ -141,9 +132,10 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
     if isinstance(file, Member):
         with zipfile.ZipFile(file.archive) as opened:
             # no more than there is, whatever the archive says
-            packed = min(opened.getinfo(file.inner).compress_size, file.archive.stat().st_size)
+            info = {one.filename.replace("\\", "/"): one for one in opened.infolist()}[file.inner]
+            packed = min(info.compress_size, file.archive.stat().st_size)
             with (
-                opened.open(file.inner) as member,
+                opened.open(info) as member,
                 io.BufferedReader(cast(io.RawIOBase, member)) as buffered,
                 _expanded(buffered, file) as out,
             ):
@@ -154,15 +146,9 @@ def open_bytes(file: File) -> Iterator[tuple[IO[bytes], Allowance | None]]:
 
 
 def refuse_special(file: File) -> None:
-    """Check that a file is not a pipe, a socket or a device, from which reading might never end.
-
-    Raises
-    ------
-    DataError
-        If it is one; not if it does not exist or is a directory, which opening says.
-    """
+    """Check that a file is not a pipe, a socket or a device, from which reading might never end."""
     path = file.archive if isinstance(file, Member) else file
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112, PTH113
         raise DataError(f"{file}: cannot be read: it is a pipe, a socket or a device. Copy its content into a file.")
 
 
@@ -187,5 +173,5 @@ def _expanded(stream: IO[bytes], file: File) -> Iterator[IO[bytes]]:
 
 
 def _is_unsafe(name: str) -> bool:
-    parts = name.split("/")
-    return not name.isprintable() or "\\" in name or ":" in name or "" in parts or ".." in parts or "." in parts
+    parts = name.replace("\\", "/").split("/")
+    return not name.isprintable() or ":" in name or "" in parts or ".." in parts or "." in parts

@@ -21,20 +21,6 @@ KEPT = "\n\t"  # of whole texts
 def check_names(names: Iterable[object], what: str, where: str = "") -> None:
     r"""Check that names contain no control characters.
 
-    Parameters
-    ----------
-    names : iterable
-        Names; those that are not text are not looked at.
-    what : str
-        What they name: ``"edition"``.
-    where : str
-        File that they are from, for messages.
-
-    Raises
-    ------
-    DataError
-        If a name has one; the message shows it escaped.
-
     Examples
     --------
     >>> check_names(["eng", "a\x1b[31m"], "edition")

@@ -47,19 +47,7 @@ def conversion(encoding: str, file: File) -> str:
 
 
 def remedy(line: bytes, block: bytes, file: File, *, replaceable: bool) -> str:
-    """Return advice on a line that is not UTF-8: its text in likely encodings, and how to convert or read the file.
-
-    Parameters
-    ----------
-    line : bytes
-        The line.
-    block : bytes
-        Lines of the file from this one on.
-    file : Path or Member
-        The file.
-    replaceable : bool
-        Whether the reader has the option ``decode_errors``.
-    """
+    """Return advice on a line that is not UTF-8: its text in likely encodings, and how to convert or read the file."""
     as_it_is = f"{option('decode_errors', 'replace')} reads it with U+FFFD in such places"
     if any(_is_utf8(other) and not other.isascii() for other in block.split(b"\n")):
         return f"Other lines are UTF-8: correct this one{f'; {as_it_is}' if replaceable else ''}."

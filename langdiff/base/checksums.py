@@ -38,13 +38,7 @@ def is_whole(document: Mapping[str, Any]) -> bool:
 
 
 def format_of(path: Path, member: str = "format") -> str | None:
-    """Return a member of a JSON file that is text; None if the file is not JSON or has no such member.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
-    """
+    """Return a member of a JSON file that is text; None if the file is not JSON or has no such member."""
     try:
         document = _parsed(path)
     except DataError:  # itself a ValueError
@@ -63,24 +57,7 @@ def _parsed(path: Path) -> Any:
 
 
 def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, Any]:
-    """Read a JSON document and check its format, version and hash.
-
-    Parameters
-    ----------
-    path : Path
-        File to read.
-    kind : str
-        Value of its member ``format``.
-    version : int
-        Value that its member ``format_version`` must have.
-    what : str
-        Name of what it should be, for messages: ``"saved fit"``, say.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, holds something else, or not what was saved.
-    """
+    """Read a JSON document and check its format, version and hash."""
     try:
         document = _parsed(path)
     except DataError:  # itself a ValueError
@@ -88,7 +65,8 @@ def read_sealed(path: Path, *, kind: str, version: int, what: str) -> dict[str, 
     except ValueError as error:  # broken JSON or UTF-8
         raise DataError(f"{path}: not a {what}, or damaged: {error}.") from error
     if not isinstance(document, dict) or document.get("format") != kind:
-        raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}.")
+        held = f", and it holds {document['format']!r}" if isinstance(document, dict) and "format" in document else ""
+        raise DataError(f"{path}: not a {what}; expected JSON with format {kind!r}{held}.")
     if document.get("format_version") != version:
         raise DataError(
             f"{path}: format version {document.get('format_version')!r}; this langdiff reads {version}. Compute it "
@@ -150,22 +128,7 @@ class Checksums:
 
 
 def write_checksums(folder: Path, names: Iterable[str], known: Mapping[str, str] = MappingProxyType({})) -> Checksums:
-    """Write the checksums of files in a folder, atomically replacing an earlier record.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the files, and of the record.
-    names : iterable of str
-        Files that were written, as paths relative to the folder, with slashes.
-    known : mapping from str to str
-        Hashes of other files, which are recorded as they are.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be read, or the record cannot be written.
-    """
+    """Write the checksums of files in a folder, atomically replacing an earlier record."""
     try:
         new = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     except OSError as error:
@@ -176,13 +139,7 @@ def write_checksums(folder: Path, names: Iterable[str], known: Mapping[str, str]
 
 
 def read_checksums(folder: Path) -> Checksums:
-    """Read the checksums that `write_checksums` wrote.
-
-    Raises
-    ------
-    DamageError
-        If there is no record, or it is damaged or of another version.
-    """
+    """Read the checksums that `write_checksums` wrote."""
     path = folder / CHECKSUMS
     try:
         document = parse_json(read_bytes(path))

@@ -34,13 +34,7 @@ class Kept(Protocol):
 
 
 def encode_fields(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as values that JSON can hold.
-
-    Raises
-    ------
-    DataError
-        If a name is neither text nor a number, or a field holds something that has no place in a file.
-    """
+    """Return the fields of a dataclass as values that JSON can hold."""
     hints = typing.get_type_hints(type(record))
     encoded = {}
     for name in (field.name for field in fields(record) if field.init):
@@ -51,13 +45,7 @@ def encode_fields(record: Any) -> dict[str, Any]:
 
 
 def decode_fields(kind: type[Record], stored: Mapping[str, Any]) -> Record:
-    """Return a record from fields that `encode_fields` encoded; missing fields get their defaults.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If a field is missing or not of the type that its annotation says.
-    """
+    """Return a record from fields that `encode_fields` encoded; missing fields get their defaults."""
     hints = typing.get_type_hints(kind)
     read = {}
     for field in fields(kind):  # type: ignore[arg-type]
@@ -67,13 +55,7 @@ def decode_fields(kind: type[Record], stored: Mapping[str, Any]) -> Record:
 
 
 def encode(value: Any, name: str) -> Any:
-    """Return a value in a form that JSON can hold; `name` is its field, for messages.
-
-    Raises
-    ------
-    DataError
-        If it has no place in a file.
-    """
+    """Return a value in a form that JSON can hold; `name` is its field, for messages."""
     match value.item() if isinstance(value, np.generic) else value:
         case None | bool() | int() | str() as plain:
             return plain

@@ -134,9 +134,9 @@ class Grid:
         rows = [heads, ["---", *["---:"] * len(self.columns)]]
         for line in self.lines:
             shown = [_plain(cell) for cell in line.cells] or [""] * len(self.columns)
-            name = _pipe(line.name)
+            name = markdown(line.name)
             rows.append([f"*{name}*" if line.kind != "row" and name else name, *shown])
-        rows[0] = [_pipe(head) for head in heads]
+        rows[0] = [markdown(head) for head in heads]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
     def latex(self, *, caption: str, label: str, notes: Sequence[str]) -> str:
@@ -148,7 +148,7 @@ class Grid:
         count = 1 + sum(2 if error else 1 for error in errors)
         out = [r"% \usepackage{booktabs}"]
         out += [] if latin else ["% XeLaTeX or LuaLaTeX, and a font that has these letters"]
-        out += [r"\begin{table}", r"\centering", rf"\caption{{{tex(caption)}}}", rf"\label{{{label}}}"]
+        out += [r"\begin{table}", r"\centering", rf"\caption{{{tex(caption)}}}", rf"\label{{{tex_label(label)}}}"]
         out += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule"]
         start, heads, rules = 2, [], []
         for head, each in groupby(range(len(self.columns)), lambda k: self.columns[k].group):
@@ -173,7 +173,7 @@ class Grid:
                     parts.append(f"{tex(cell.text)} & {tex(cell.error)}")
                 else:
                     parts.append(rf"\multicolumn{{2}}{{r}}{{{tex(cell.text)}}}")
-            out.append(" & ".join([tex(line.name), *parts]) + r" \\")
+            out.append(tex_row(" & ".join([tex(line.name), *parts])) + r" \\")
         out += [r"\bottomrule", r"\end{tabular}"]
         out += [rf"\par\footnotesize {tex(note)}" for note in notes]
         return "\n".join([*out, r"\end{table}"])
@@ -260,13 +260,6 @@ def folded(text: str, width: int) -> list[str]:
 def filled(text: str, width: int | None = None) -> str:
     """Return a text whose sentences go on in the next line where they are longer than a line; rows of tables stay.
 
-    Parameters
-    ----------
-    text : str
-        Text of several lines; one with a run of spaces in it is a row of a table.
-    width : int, optional
-        Columns of a line; by default those of the terminal.
-
     Examples
     --------
     >>> print(filled("a sentence that goes on", 16))
@@ -287,17 +280,6 @@ def filled(text: str, width: int | None = None) -> str:
 
 def frame_text(frame: "pd.DataFrame", width: int | None = None, **printing: Any) -> str:
     """Return a data frame as text, in blocks of columns below one another where it is wider than a line.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Table; every block begins with the names of its rows: the index, or without it the first columns of words, as
-        many as tell all rows apart.
-    width : int, optional
-        Columns of a line, by default those of `in_lines`, outside which a table is as wide as it is; only a single
-        word, such as a path, is longer.
-    **printing
-        Options of ``DataFrame.to_string``, such as ``index``, ``formatters`` and ``na_rep``.
 
     Examples
     --------
@@ -445,9 +427,32 @@ def tex(text: str) -> str:
     return "".join(marks.get(letter, letter) for letter in apart).replace("\0", "{}")
 
 
-def _pipe(text: str) -> str:
+def tex_row(row: str) -> str:
+    r"""Return a row of a table in LaTeX, which the command before it cannot take for an argument.
+
+    Examples
+    --------
+    >>> tex_row("[deu] & 1"), tex_row("deu & 1")
+    ('{}[deu] & 1', 'deu & 1')
+    """
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
+
+
+def tex_label(text: str) -> str:
+    """Return a label that LaTeX accepts: other characters than letters, digits and a few marks become hyphens."""
+    return re.sub(r"[^\w:.+/ -]", "-", text)
+
+
+def markdown(text: str) -> str:
+    r"""Return a text as Markdown shows it: no HTML, no link, no code and no cell of a table begins in it.
+
+    Examples
+    --------
+    >>> markdown("[l](x) <b> a|b")
+    '\\[l\\](x) &lt;b> a\\|b'
+    """
     text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")  # what looks like an entity is none
-    return re.sub(r"([\\|*_])", r"\\\1", text)
+    return re.sub(r"([\\|*_`\[\]])", r"\\\1", text).replace("\n", " ")
 
 
 def _plain(cell: Cell) -> str:

@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ LOCK = ".lock"
 RELEASED_BY = 1.0  # seconds; whoever only asks whether a folder is owned holds its lock for less
 
 SAVE_AS = "Save it as UTF-8; spreadsheet programs call it 'CSV UTF-8'."
+SEPARATOR = re.compile(r'"?sep=([,;|\t])"?\s*')  # a first line for spreadsheet programs
 ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as "surrogateescape" decodes them
 
 UNREADABLE = (
@@ -41,13 +43,6 @@ MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be he
 
 def as_path(path: object) -> Path:
     """Return a user's argument as a path, after checking that it is one.
-
-    Raises
-    ------
-    DataError
-        If it is neither text nor a path, or names a pipe, a socket or a device.
-    ConfigError
-        If it is the address of a file elsewhere.
 
     Examples
     --------
@@ -66,15 +61,7 @@ def as_path(path: object) -> Path:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file that was not named by the user itself, such as one in a folder that was.
-
-    Raises
-    ------
-    DataError
-        If it is a pipe, a socket or a device.
-    OSError
-        If it cannot be read.
-    """
+    """Return the content of a file that was not named by the user itself, such as one in a folder that was."""
     refuse_special(path)
     return path.read_bytes()
 
@@ -89,13 +76,7 @@ def as_paths(paths: object) -> list[Path]:
 def read_lines(
     path: File, *, errors: str | None = None, on_fault: Callable[[int, str], None] | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line without its end) of a file, decoded from UTF-8 and decompressed.
-
-    Parameters
-    ----------
-    path, errors, on_fault
-        See `read_blocks`, also for the errors.
-    """
+    """Yield (line number from 1, line without its end) of a file, decoded from UTF-8 and decompressed."""
     for block in read_blocks(path, errors=errors, on_fault=on_fault):
         lines = block.text.removesuffix("\n").split("\n")
         if "\r" in block.text:
@@ -121,26 +102,6 @@ def read_blocks(
     r"""Yield a file in blocks of lines, decoded and decompressed.
 
     Only ``\n`` ends a line.
-
-    Parameters
-    ----------
-    path : Path or Member
-        Plain, ``.gz``, ``.bz2`` or ``.xz`` text, or such a member of a zip archive.
-    errors : str or None
-        ``"strict"`` or ``"replace"``, as for ``bytes.decode``. None is strict, too, for readers that do not give their
-        callers the choice, so that no message offers it.
-    on_fault : callable, optional
-        Function that is called, before the block is yielded, with the number of a line that holds NUL or is not UTF-8
-        and with what is wrong; there, `DAMAGED` stands in the line. By default such lines are errors.
-    encoding : str
-        Encoding of the text, in which ASCII is one byte each; in another than UTF-8 a byte without meaning is an error.
-
-    Raises
-    ------
-    FaultsError
-        If the file is not a file, cannot be read, is damaged, holds NUL bytes (it is binary), is not UTF-8, expands to
-        more than a hundred times its size (and 64 MiB) or to more lines than it has bytes (and a million), or has a
-        line of more than 64 MiB; the message names file, line and byte.
     """
     explained = False
     for first, raw in _raw_blocks(path):
@@ -180,13 +141,7 @@ def is_utf16(path: File) -> bool:
 
 
 def read_utf16(path: File) -> Iterator[Block]:
-    """Yield the text of a file in UTF-16 with a byte order mark, in blocks that may end within a line.
-
-    Raises
-    ------
-    FaultsError
-        If it cannot be read, is not UTF-16, or expands to more than `read_blocks` allows.
-    """
+    """Yield the text of a file in UTF-16 with a byte order mark, in blocks that may end within a line."""
     decoder = codecs.getincrementaldecoder("utf-16")()
     line, size = 1, 0
     try:
@@ -275,11 +230,6 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 def text_of(document: str | bytes) -> str:
     r"""Return a JSON document as text, after checking that all its strings are Unicode.
 
-    Raises
-    ------
-    ValueError
-        If it is not UTF-8, or has an escape of half a surrogate pair, which no file and no hash can take.
-
     Examples
     --------
     >>> text_of(b'"\\ud83d\\ude00"')
@@ -357,23 +307,21 @@ def read_table(
 
     The apostrophe is removed that `langdiff.base.cells` writes before what spreadsheets take for a formula, unless
     the table is not `guarded`, as one of texts.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or is not UTF-8 (with `errors` as for ``bytes.decode``), two columns have one name,
-        or a row has more or fewer cells than the header and there is no `on_fault`, which is called with the number of
-        the line and what is wrong, and the row is left out; the message names the line.
     """
-    reader = csv.reader(_table_lines(path, errors), delimiter=delimiter, strict=True)
+    lines = _table_lines(path, errors)
+    first = next(lines, "")
+    before = 0
+    if named := SEPARATOR.fullmatch(first):
+        delimiter, first, before = named[1], next(lines, ""), 1
+    reader = csv.reader(chain([first] if first else [], lines), delimiter=delimiter, strict=True)
     try:
         read: Callable[[str], str] = unguard if guarded else str
         header = [read(cell) for cell in next(reader, [])]
-        rows = [(reader.line_num, [read(cell) for cell in row]) for row in reader if row]
+        rows = [(reader.line_num + before, [read(cell) for cell in row]) for row in reader if row]
     except csv.Error as error:
         raise DataError(
-            f"{path}: cannot be read as a table: in line {reader.line_num}, {error}. A cell that begins with a "
-            "quotation mark ends with one, and those inside are doubled."
+            f"{path}: cannot be read as a table: in line {reader.line_num + before}, {error}. A cell that begins with "
+            "a quotation mark ends with one, and those inside are doubled."
         ) from error
     if not header:
         raise DataError(f"{path}: cannot be read as a table: its first line is empty.")
@@ -425,13 +373,7 @@ class LockedError(OutputError):
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary path next to `path`, and rename it to `path` if the block succeeds; else remove it.
-
-    Raises
-    ------
-    OutputError
-        If the folder cannot be made or written to, or the disk is full.
-    """
+    """Yield a temporary path next to `path`, and rename it to `path` if the block succeeds; else remove it."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -465,22 +407,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def locked(folder: Path, use: str) -> Iterator[None]:
-    """Lock a folder against other processes within a block, creating it if it is missing.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder to own.
-    use : str
-        What another process does with it, and what to do then, for the error.
-
-    Raises
-    ------
-    LockedError
-        If another process owns the folder.
-    OutputError
-        If the folder cannot be made or written to.
-    """
+    """Lock a folder against other processes within a block, creating it if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / LOCK)

@@ -55,6 +55,39 @@ def iso639_3(code: object) -> str | None:
     return code if is_own or code in _names() else ISO_639_3.get(code)
 
 
+def code_of(name: str) -> str | None:
+    """Return the ISO 639-3 code of the language code that a name begins with, in small letters or in capitals.
+
+    In capitals, codes of three letters are those of languages in wide use: others are abbreviations, such as ASV.
+
+    Examples
+    --------
+    >>> code_of("deu-x-bible-luther1912-v1"), code_of("de_DE"), code_of("EN-GB"), code_of("DEU")
+    ('deu', 'deu', 'eng', 'deu')
+    >>> code_of("luther"), code_of("ASV"), code_of("My-text")
+    (None, None, None)
+    """
+    match = re.match(r"(?:[a-z]{2,3}|[A-Z]{2,3})(?=[-_]|\Z)", name)
+    code = iso639_3(match[0].lower()) if match else None
+    is_sure = match is None or match[0].islower() or len(match[0]) == 2 or code in ISO_639_3.values()
+    return code if is_sure else None
+
+
+def spelled(code: str) -> str:
+    """Return a code of a language as it is usually written, with hyphens; another name as it is.
+
+    Examples
+    --------
+    >>> spelled("EN_gb"), spelled("zh-hant-TW"), spelled("sr_LATN"), spelled("Vulgate")
+    ('en-GB', 'zh-Hant-TW', 'sr-Latn', 'Vulgate')
+    """
+    first, *more = re.split("[-_]", code)
+    if iso639_3(first.lower()) is None:
+        return code
+    sizes = {2: str.upper, 4: str.title}
+    return "-".join([first.lower(), *(sizes.get(len(part), str)(part) for part in more)])
+
+
 def contradict(one: str, other: str) -> bool:
     """Return whether two ISO 639-3 codes denote different languages, neither being a group of languages.
 

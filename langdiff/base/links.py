@@ -34,12 +34,6 @@ class _Linked(MetaPathFinder, Loader):
 
 
 def use_package(link: str) -> None:
-    """Register a link at the root of a checkout as a name for the package inside langdiff.
-
-    Parameters
-    ----------
-    link : str
-        Name of the link: ``"lm"``, ``"regression"`` or ``"selection"``.
-    """
+    """Register a link at the root of a checkout as a name for the package inside langdiff."""
     sys.meta_path.insert(0, _Linked(link))
     sys.modules[link] = importlib.import_module(f"langdiff.{link}")

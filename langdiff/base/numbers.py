@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from langdiff.errors import DataError
+
 PANDAS_IS_EXACT = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 
 
@@ -23,6 +25,9 @@ def exact_numbers(values: pd.Series) -> pd.Series:
     [1, 2]
     """
     numbers = pd.to_numeric(values, errors="coerce")
+    if np.iscomplexobj(numbers):
+        name = "values" if values.name is None else values.name
+        raise DataError(f"{name}: complex numbers are no measurements; give their real parts.")
     if PANDAS_IS_EXACT or pd.api.types.is_numeric_dtype(values) or not pd.api.types.is_float_dtype(numbers):
         return numbers
     known = numbers.notna().to_numpy()

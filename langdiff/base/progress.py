@@ -75,15 +75,7 @@ class Lines(Progress):
 
 @contextmanager
 def progress_bar(*, progress: bool | None = None, lines: bool = False) -> Iterator[Progress]:
-    """Open a progress display on stderr.
-
-    Parameters
-    ----------
-    progress : bool, optional
-        Whether to draw; by default only if stderr is a terminal.
-    lines : bool
-        Whether to print lines by default where there is no terminal, for work of hours.
-    """
+    """Open a progress display on stderr."""
     console = Console(stderr=True)
     if lines and progress is None and not console.is_terminal:
         yield Lines()

@@ -29,17 +29,6 @@ def local_copies(paths: Any) -> Any:
     A pattern stands for all of its files, so that one address can become a list. What is neither an address nor a list
     or mapping of them is returned as it is.
 
-    Raises
-    ------
-    ConfigError
-        If an address is of a kind that is not read.
-    MissingExtraError
-        If a package that it needs is not installed.
-    DataError
-        If a file is not there, or cannot be brought and no copy is in the cache.
-    OutputError
-        If the cache cannot be written to.
-
     Warns
     -----
     LangdiffWarning

@@ -13,14 +13,15 @@ import pandas as pd
 
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
-from langdiff.base.grids import filled, frame_text, in_lines, line_width
+from langdiff.base.grids import filled, frame_text, in_lines, line_width, markdown, tex, tex_label, tex_row
 from langdiff.base.io import as_path
 from langdiff.base.saving import check_ending, flat, write_frame, write_lines
-from langdiff.errors import DataError
+from langdiff.errors import CheckpointError, ConfigError, DataError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_CLEAN: dict[str, Callable[[str], str]] = {"caption": tex, "label": tex_label}
 PREFIX = "langdiff."  # of the formats of files; the name of the class follows
 
 
@@ -124,9 +125,9 @@ class Result(Tabular):
         looks = [str(name) for name in table.columns]
         cells = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
         rows = [looks, ["---"] * len(looks), *cells]
-        lines = "\n".join(f"| {' | '.join(map(_escaped, row))} |" for row in rows)
-        notes = "\n".join(f"* {_escaped(note)}" for note in [*self._notes(), *self._signed()])
-        return "\n\n".join(filter(None, ["\n".join(map(_escaped, self._lines())), lines, notes]))
+        lines = "\n".join(f"| {' | '.join(map(markdown, row))} |" for row in rows)
+        notes = "\n".join(f"* {markdown(note)}" for note in [*self._notes(), *self._signed()])
+        return "\n\n".join(filter(None, ["\n".join(map(markdown, self._lines())), lines, notes]))
 
     def to_html(self) -> str:
         """Return the description, the table and notes as HTML, as notebooks show them."""
@@ -162,11 +163,13 @@ class Result(Tabular):
         \begin{tabular}{lr}
         """
         table = self._table()
+        style = style | {name: clean(str(style[name])) for name, clean in _CLEAN.items() if style.get(name) is not None}
         options = {"escape": True, "float_format": f"%.{self.digits}f", "index": self.printing.get("index", True)}
         with pd.option_context("styler.format.escape", "latex"):
             unnamed = table.columns.set_names([None] * table.columns.nlevels)
             text = str(table.set_axis(unnamed, axis=1).to_latex(**(options | style)))
-        return text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
+        text = text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
+        return "\n".join(map(tex_row, text.split("\n")))
 
     def save(self, path: str | Path) -> None:
         """Write the result in the form that the ending of the name says.
@@ -216,13 +219,7 @@ class Result(Tabular):
 
     @classmethod
     def _read(cls, path: Path) -> Self:
-        """Read a result from a file written by `save`; numbers keep all digits.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read, is damaged, or holds something else.
-        """
+        """Read a result from a file written by `save`; numbers keep all digits."""
         document = read_sealed(
             path, kind=f"{PREFIX}{cls.__name__}", version=cls.format_version, what=f"saved {cls.__name__}"
         )
@@ -238,13 +235,18 @@ TABLES = (".csv", ".tsv", ".parquet")
 READABLE = (*TABLES, ".json")  # endings by which a text is taken for a path
 
 
-def read(path: str | Path) -> Any:
+def read(path: str | Path, kind: type | None = None, **how: Any) -> Any:
     """Read a result, a table or a trained model that was saved by its method `save`.
 
     Parameters
     ----------
     path : str or Path
         File of a result; CSV, TSV or Parquet file of surprisals or outcomes; or folder of a language model or tagger.
+    kind : class, optional
+        Class that it must be of, such as `DifficultyFit`; by default it may be of any.
+    **how
+        Of models: ``device`` to compute on (``"auto"``, ``"cpu"``, ``"cuda"``, …); of taggers also ``vectors``,
+        ``bert`` and ``lemmatizer``, where the files are now and the function that the tagger was trained with.
 
     Returns
     -------
@@ -253,8 +255,10 @@ def read(path: str | Path) -> Any:
 
     Raises
     ------
+    ConfigError
+        If `how` is given for what is no model.
     DataError
-        If the file cannot be read, is damaged, or holds nothing that langdiff has saved.
+        If the file cannot be read, is damaged, holds nothing that langdiff has saved, or something else than `kind`.
     CheckpointError
         If the files of a model are missing or damaged.
 
@@ -269,16 +273,23 @@ def read(path: str | Path) -> Any:
     True
     """
     path = as_path(path)
-    package: Any = importlib.import_module("langdiff")
+    if how and not path.is_dir():
+        raise ConfigError(f"{path}: {', '.join(how)}: for folders of models, and this is none. Leave it out.")
     if path.is_dir():
-        return _read_model(path, package)
-    if path.suffix.lower() in TABLES:
-        return _read_table(path, package)
-    kind = format_of(path)
-    found = _class_of(kind) if kind is not None else None
-    if found is None:
-        raise DataError(f"{path}: not a file that a result of langdiff has saved.")
-    return found._read(path)
+        found = _read_model(path, how)
+    elif path.suffix.lower() in TABLES:
+        found = _read_table(path, importlib.import_module("langdiff"))
+    elif kind is not None and issubclass(kind, Result):
+        return kind._read(path)
+    else:
+        named = format_of(path)
+        result = _class_of(named) if named is not None else None
+        if result is None:
+            raise DataError(f"{path}: not a file that a result of langdiff has saved.")
+        found = result._read(path)
+    if kind is not None and not isinstance(found, kind):
+        raise DataError(f"{path}: not a saved {kind.__name__}; it holds a {type(found).__name__}.")
+    return found
 
 
 def opened(source: Any) -> Any:
@@ -303,20 +314,20 @@ def _class_of(kind: str) -> type[Result] | None:
     return Result.classes.get(kind)
 
 
-def _read_model(folder: Path, package: Any) -> Any:
+def _read_model(folder: Path, how: dict[str, Any]) -> Any:
     """Read a trained model of the kind that its index file gives."""
     index = folder / "model.json"
     if not index.is_file():
-        raise DataError(f"{folder}: there is no saved model. The folder of a run is read by langdiff.run.read_run.")
-    match format_of(index, "kind"):
-        case "parallelism-tagger":
-            return package.parallelism.read_tagger(folder)
-        case "mixture":
-            return package.lm.read_mixture(folder)
-        case "kneser-ney":
-            return package.lm.read_kneser_ney(folder)
-        case _:
-            return package.lm.read_language_model(folder)
+        raise CheckpointError(
+            f"{index}: cannot be read: there is no saved model. Runs are read by langdiff.run.read_run."
+        )
+    kind = format_of(index, "kind")
+    readers = {
+        "parallelism-tagger": "parallelism.taggers.tagger:read_tagger",
+        "mixture": "lm.mixture:read_mixture",
+    }
+    module, _, function = readers.get(str(kind), "lm.checkpoint:read_model").partition(":")
+    return getattr(importlib.import_module(f"{PREFIX}{module}"), function)(folder, **how)
 
 
 def _read_table(path: Path, package: Any) -> Any:
@@ -348,10 +359,6 @@ def _columns(path: Path) -> set[str]:
 
 def _cell(value: Any) -> str:
     return "" if not isinstance(value, str) and pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:

@@ -23,11 +23,6 @@ class EndingError(ConfigError):
 def check_ending(path: str | Path | None, endings: Iterable[str] = ENDINGS, what: str = "file") -> None:
     """Refuse, before any work is done, a name whose ending is none of those offered; nothing if no name is given.
 
-    Raises
-    ------
-    EndingError
-        If the name has another ending.
-
     Examples
     --------
     >>> check_ending("x.cvs")
@@ -49,15 +44,7 @@ def flat(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def write_frame(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a frame without its index as CSV, TSV or Parquet, by the ending of the name; all digits are kept.
-
-    Raises
-    ------
-    ConfigError
-        If the name has another ending.
-    OutputError
-        If the file cannot be written.
-    """
+    """Write a frame without its index as CSV, TSV or Parquet, by the ending of the name; all digits are kept."""
     check_ending(path, FRAMES, "table")
     with atomic_path(path) as temporary:
         if path.suffix == ".parquet":

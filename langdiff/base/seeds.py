@@ -20,24 +20,6 @@ NUMBERS = 2**32  # of seeds that can be drawn from a generator
 def generator(seed: object, drawn: str = "") -> np.random.Generator:
     """Return a random generator made from a seed, or the generator given.
 
-    Parameters
-    ----------
-    seed : int or numpy.random.Generator
-        The seed that the caller was given. NumPy would take None for "any seed", True for 1 and a list for a seed of
-        several numbers; all of these are refused.
-    drawn : str, optional
-        Name of what the caller draws at random, for the message: "bootstrap samples".
-
-    Returns
-    -------
-    numpy.random.Generator
-        A new one for a number, else the one given, whose state changes as it is drawn from.
-
-    Raises
-    ------
-    ConfigError
-        If the seed is neither a whole number from 0 up nor a generator.
-
     Examples
     --------
     >>> int(generator(7).integers(100))
@@ -60,11 +42,6 @@ repeated (bootstrap samples are drawn at random); got None.
 
 def seed_number(seed: object, drawn: str = "") -> int:
     """Return a seed as a number, for results stored under it; drawn from the generator if one is given.
-
-    Raises
-    ------
-    ConfigError
-        If the seed is neither a whole number from 0 up nor a generator.
 
     Examples
     --------
@@ -101,18 +78,6 @@ def keyed_random(seed: int, kind: str, *key: str) -> Random:
 
 def torch_generator(rng: np.random.Generator, device: "torch.device | str" = "cpu") -> "torch.Generator":
     """Return a PyTorch generator seeded from a NumPy generator fresh from a seed or from ``spawn``.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Generator whose seed decides that of torch's; what has been drawn from it does not matter.
-    device : torch.device or str
-        Device whose random numbers are wanted.
-
-    Returns
-    -------
-    torch.Generator
-        A generator on `device`, seeded.
 
     Examples
     --------

@@ -16,11 +16,6 @@ _NUMBERS_AT_ONCE = 2**16  # half a megabyte, which stays in the processor's cach
 def short_hash(*parts: Any) -> str:
     """Return a hash of eight hexadecimal digits that identifies data or settings.
 
-    Parameters
-    ----------
-    *parts : frames, series, indices, arrays, or anything that JSON can hold
-        Names are compared as text, and every NaN is the same.
-
     Examples
     --------
     >>> short_hash(1, "a") == short_hash(1, "a")
@@ -100,13 +95,6 @@ def _plain(value: Any) -> Any:
 
 def name_of_seed(seed: object, rng: np.random.Generator) -> str:
     """Return a seed as part of a signature: the number, or a hash of the state of a generator.
-
-    Parameters
-    ----------
-    seed : int, numpy.random.Generator or None
-        Seed as it was given.
-    rng : numpy.random.Generator
-        Generator made of it, before anything was drawn.
 
     Examples
     --------

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Action = Literal["refuse", "repair", "name"]
 LEFT_OUT_COLUMNS = ("edition", "level", "what", "why")  # of the tables `left_out`
 KEPT: dict[str, str] = {"repair": "repaired", "name": "doubted"}  # levels of these tables for what is still there
+UNKNOWN = {"?", "-", "NA", "N/A"}  # codes of no value
 _NAMED = 5  # places that a row names
 _EXAMPLES = 3  # kept of a kind in a place
 
@@ -49,6 +50,8 @@ class Suspicion:
         Its folder in ``tests/real_faults``.
     refuse_from : float, optional
         Share from which on a unit is refused although others are only named.
+    missing : {"text", "file"}, optional
+        What is missing where it is refused and faults are skipped; by default a text where one is named.
 
     Raises
     ------
@@ -66,6 +69,7 @@ class Suspicion:
     source: str
     case: str
     refuse_from: float | None = None
+    missing: Literal["text", "file"] | None = None
 
     def __post_init__(self) -> None:
         """Check the record."""
@@ -75,12 +79,12 @@ class Suspicion:
             raise ConfigError(f"{self.name}: share must be in [0, 1), least at least 1, and case the name of a folder.")
 
     def doubts(self, n: int, seen: int) -> bool:
-        """Return whether so many of so many are doubted."""
+        """Return whether `n` of `seen` are doubted."""
         return n >= self.least and n > self.share * seen
 
 
 class Judged(NamedTuple):
-    """What is doubted in one place: how many of how many, with an example, its file and line, and the intents."""
+    """Doubt in one place: how many of how many, with an example, its file and line, and the intents."""
 
     suspicion: Suspicion
     where: str
@@ -92,7 +96,7 @@ class Judged(NamedTuple):
     intents: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Say what was found, without the place."""
+        """Return the sentence about the doubt, without the place."""
         shown = {"n": f"{self.n:,}", "seen": f"{self.seen:,}", "where": self.where, "example": self.example}
         return self.suspicion.sentence.format(**shown)
 
@@ -110,8 +114,8 @@ class Judged(NamedTuple):
 
     @property
     def level(self) -> str:
-        """Level of its row: of what is refused, what is missing."""
-        return KEPT.get(self.action, "text" if self.intents else "file")
+        """Level of its row; a refusal has the level of the missing unit."""
+        return KEPT.get(self.action, self.suspicion.missing or ("text" if self.intents else "file"))
 
     def fault(self) -> Fault:
         """Return the fault of what cannot be used."""
@@ -140,7 +144,7 @@ class _Seen:
 
 
 class Doubts:
-    """Counts of what is doubted, of one call of a public reader.
+    """Counts of doubtful units, for one call of a public reader.
 
     Parameters
     ----------
@@ -151,6 +155,13 @@ class Doubts:
     ------
     ConfigError
         If a kind is unknown.
+
+    Examples
+    --------
+    >>> doubts = Doubts()
+    >>> doubts.see("markup", "eng", 2, 100, example="one <i>two", intent="7")
+    >>> [(one.where, one.level, one.n) for one in doubts.judged()], doubts.judged()
+    ([('eng', 'doubted', 2)], [])
     """
 
     def __init__(self, trust: Iterable[str] = ()) -> None:
@@ -175,25 +186,7 @@ class Doubts:
         intent: str | Iterable[str] | None = None,
         file: object = None,
     ) -> None:
-        """Add to the counts of a kind in a place; a kind that is trusted is not counted.
-
-        Parameters
-        ----------
-        name : str
-            The kind.
-        where : str
-            What is judged as one: an edition, a file, a log, a treebank.
-        n, seen : int
-            How many more of how many more are doubtful.
-        example : str
-            An example, to be kept if it is among the first.
-        line : int, optional
-            Number of its line, from 1.
-        intent : str or iterable of str, optional
-            Where the doubtful ones are: intents, items, sentences.
-        file : Path, Member or str, optional
-            The file, by default `where`.
-        """
+        """Add to the counts of a kind in a place; a kind that is trusted is not counted."""
         if not self.applies(name):
             return
         found = self._seen.setdefault((name, where), _Seen(str(where if file is None else file)))
@@ -207,7 +200,7 @@ class Doubts:
                 found.intents |= dict.fromkeys([intent] if isinstance(intent, str) else intent)
 
     def judged(self) -> list[Judged]:
-        """Return what is doubted, and begin to count anew."""
+        """Return all doubts, and begin to count anew."""
         seen, self._seen = self._seen, {}
         judged = []
         for (name, where), one in seen.items():
@@ -219,19 +212,7 @@ class Doubts:
 
 
 def report(judged: Sequence[Judged], on_error: OnError = "raise") -> "pd.DataFrame":
-    """Say what is doubted and return it as the rows of a table `left_out`.
-
-    Parameters
-    ----------
-    judged : sequence of Judged
-        From `Doubts.judged`.
-    on_error : {"raise", "skip"}
-        Whether what is refused is an error, or the caller leaves it out.
-
-    Raises
-    ------
-    FaultsError
-        If something is refused and `on_error` is ``"raise"``.
+    """Report doubts, and return them as rows of a table `left_out`.
 
     Warns
     -----
@@ -258,6 +239,24 @@ def warn_of(judged: Iterable[Judged]) -> None:
         if len(own) > _NAMED:
             said.append(f"and {len(own) - _NAMED:,} more; left_out lists all.")
         warn("\n  ".join([f"{name}: {said[0]}", *said[1:], *filter(None, [own[0].remedy])]))
+
+
+def known_values(doubts: Doubts, where: str, column: "pd.Series") -> "pd.Series":
+    """Return a column of codes in which codes of unknown values are missing, if it has other codes, too.
+
+    ``-`` beside ``+`` is a value.
+    """
+    cells = column.astype(object).map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    codes = set(cells.dropna())
+    unknown = UNKNOWN & codes - ({"-"} if "+" in codes else set())
+    if not unknown or unknown == codes or not doubts.applies("unknown_value"):
+        return column
+    rows = cells.isin(unknown)
+    names = [str(name) for name in column.index[rows]]
+    shown = listing(sorted(unknown))
+    doubts.see("unknown_value", where, len(names), int(cells.notna().sum()), shown, intent=names)
+    known = column.where(~rows)
+    return known.cat.remove_unused_categories() if hasattr(known, "cat") else known
 
 
 def _read_records() -> dict[str, Suspicion]:

@@ -32,20 +32,7 @@ def is_packed(archive: Path) -> bool:
 
 
 def entries_of(archive: Path, most: int) -> tuple[Entry, ...]:
-    """Return the files in a tar archive, without directories.
-
-    Parameters
-    ----------
-    archive : Path
-        The archive.
-    most : int
-        Bytes to which it may expand if it is compressed.
-
-    Raises
-    ------
-    DataError
-        If the archive is damaged, expands to more, or has links or devices.
-    """
+    """Return the files in a tar archive, without directories."""
     try:
         status = archive.stat()
     except OSError as error:
@@ -90,13 +77,7 @@ def _check_end(stream: Any, members: int) -> None:
 
 @contextmanager
 def open_entry(archive: Path, name: str, most: int) -> Iterator[IO[bytes]]:
-    """Open a file in a tar archive; see `entries_of` for the parameters.
-
-    Raises
-    ------
-    KeyError
-        If the archive has no such file.
-    """
+    """Open a file in a tar archive; see `entries_of` for the parameters."""
     entry = next((entry for entry in entries_of(archive, most) if entry.name == name), None)
     if entry is None:
         raise KeyError(f"there is no {name} in the archive; it has changed")

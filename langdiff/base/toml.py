@@ -18,14 +18,7 @@ _LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART}){{{
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read, is not TOML in UTF-8, has more than 1 MiB, a line of more than 10,000 characters, or a key
-        of more than 10 parts.
-    """
+    """Read a TOML file."""
     path = as_path(path)
     try:
         if path.stat().st_size > MAX_SIZE:

@@ -30,14 +30,14 @@ Reordering = Literal["forms", "head-final", "head-initial", "random-grammar", "l
 WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts that do not belong where they stand
 
 
-def check_on_error(on_error: str) -> None:
-    """Check the option for the treatment of faulty files.
+def check_kind(value: object, kind: type | tuple[type, ...], wanted: str) -> None:
+    """Check the kind of an argument."""
+    if not isinstance(value, kind):
+        raise ConfigError(f"{wanted}; got {' '.join(repr(value).split())[:40]}, of type {type(value).__name__}.")
 
-    Raises
-    ------
-    ConfigError
-        If it is neither ``"raise"`` nor ``"skip"``.
-    """
+
+def check_on_error(on_error: str) -> None:
+    """Check the option for the treatment of faulty files."""
     if on_error not in get_args(OnError):
         raise ConfigError(f"{option('on_error')} must be 'raise' or 'skip', got {on_error!r}.")
 
@@ -51,3 +51,6 @@ def __getattr__(name: str) -> Any:
     import numpy.typing as npt
 
     return npt.NDArray[getattr(np, elements[name])]  # type: ignore[misc]  # known when called only
+
+
+FEWEST_RESAMPLES = 99  # samples drawn for an interval or a p-value; fewer make them too coarse

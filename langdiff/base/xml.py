@@ -1,5 +1,6 @@
 """Reading of XML as a stream of events, without expanding entities or opening other files."""
 
+import codecs
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,6 +9,7 @@ from langdiff.base.archives import File
 from langdiff.base.io import DAMAGED, Block, is_utf16, read_blocks, read_utf16
 from langdiff.errors import Fault, FaultsError
 
+_DECLARED = re.compile(r"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 MAX_DEPTH = 200  # nested elements; real files have less than twenty
 _FORBIDDEN = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # characters that XML cannot hold
 _DAMAGED_END = re.compile(rf"{DAMAGED}[{DAMAGED}\s]*\Z")
@@ -87,27 +89,7 @@ def read_xml(
     encoding: str = "utf-8",
     utf16: bool = False,
 ) -> None:
-    """Read an XML file as events, never holding it in memory as a whole.
-
-    Parameters
-    ----------
-    file : Path or Member
-        The file.
-    events : XmlEvents
-        Handler of the elements and the text.
-    errors : {"strict", "replace", None}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD; see `read_blocks`.
-    encoding : str
-        Encoding of the file; its declaration is not heeded.
-    utf16 : bool
-        Whether the file may be UTF-16 with a byte order mark instead.
-
-    Raises
-    ------
-    FaultsError
-        If it cannot be read, is not well-formed, or defines entities or refers to other files; the
-        message names file and line.
-    """
+    """Read an XML file as events, never holding it in memory as a whole."""
     from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
     from defusedxml.ElementTree import ParseError, XMLParser  # type: ignore[import-untyped]
 
@@ -153,3 +135,21 @@ def _fit_for_xml(blocks: Iterator[Block], events: XmlEvents) -> Iterator[str]:
         end = _DAMAGED_END.search(text) if DAMAGED in text else None
         held = [end[0]] if end else []
         yield text[: end.start()] if end else text
+
+
+def declared_encoding(file: File, error: FaultsError) -> str:
+    """Return the encoding that the declaration names, for a file that is not UTF-8."""
+    head = next(iter(read_blocks(file, encoding="latin-1"))).text[:200]
+    named = _DECLARED.match(head)
+    if named is None:
+        what = f"{error.faults[0].fault} Or let its first line name its encoding: <?xml version='1.0' encoding='…'?>."
+        raise FaultsError([error.faults[0]._replace(fault=what)])
+    try:
+        ascii_too = bytes(range(128)).decode(named[1]) == bytes(range(128)).decode("ascii")
+        found = codecs.lookup(named[1]).name
+    except (LookupError, UnicodeDecodeError):
+        ascii_too, found = False, ""
+    if not ascii_too or found == "utf-8":
+        what = f"{error.faults[0].fault} It declares the encoding {named[1]!r}, which does not help."
+        raise FaultsError([error.faults[0]._replace(fault=what)])
+    return found

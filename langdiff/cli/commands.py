@@ -20,6 +20,7 @@ from typer.main import get_command
 from typer.models import OptionInfo
 
 from langdiff.base.grids import in_lines, line_width
+from langdiff.base.types import FEWEST_RESAMPLES
 from langdiff.cli.help import SHARED, print_help
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
@@ -125,6 +126,8 @@ class Command:
         parts = {name: {one.name: one for one in self._expanded(each)} for name, each in own.items()}
 
         def call(**given: Any) -> None:
+            if 0 < (given.get("n_resamples") or 0) < FEWEST_RESAMPLES:
+                raise typer.BadParameter(f"{option('n_resamples')} is 0 or at least {FEWEST_RESAMPLES}.")
             arguments = {}
             for name, options in parts.items():
                 kind = own[name].annotation
@@ -201,7 +204,7 @@ class Command:
             callback, help = _one_of(choices), f"{help.removesuffix('.')}: {', '.join(choices)}."
         if is_list:
             help = _repeated(help)
-        if one.name == "seed" and default in (None, ...):
+        if one.name == "seed" and default is ...:
             default = 0
         info: Any
         if is_argument:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from langdiff.constructions import GoldTargets, Parses, Rules
 
+METRICS = ("uas", "las", "clas", "mlas")
 constructions = typer.Typer(
     name="constructions",
     help="Evaluate parsers on chosen constructions.",
@@ -192,7 +193,7 @@ def attachment(
         Literal["parser", "relation", "length", "construction", "sentence", "pair"],
         typer.Option(),
     ] = "parser",
-    metric: Annotated[Literal["uas", "las", "clas", "mlas"], typer.Option()] = "las",
+    metric: Annotated[Literal["uas", "las", "clas", "mlas"] | None, typer.Option()] = None,
     clusters: Annotated[
         Literal["auto", "document", "sentence"],
         typer.Option(),
@@ -205,8 +206,8 @@ def attachment(
 ) -> None:
     """UAS, LAS, CLAS and MLAS of parsers, words aligned as in the CoNLL 2018 shared task.
 
-    With --by pair, two parsers are compared by --metric, over documents if there are ten or more, else over sentences;
-    with --by construction, words that mined candidates name are counted.
+    With --metric, only that one is shown. With --by pair, two parsers are compared by it, by default LAS, by documents
+    if there are several, else by sentences; with --by construction, words that mined candidates name are counted.
 
     Example: langdiff constructions attachment en_pud.conllu --parser one=one.conllu --parser two=two.conllu --by pair
     """
@@ -215,6 +216,10 @@ def attachment(
     check_ending(out, RESULT)
     if not parser:
         raise ConfigError("give the output of a parser: --parser NAME=FILE.")
+    if clusters != "auto" and by != "pair":
+        raise ConfigError(f"--clusters is for --by pair, not {by}: leave it out.")
+    if queries is not None and by != "construction":
+        raise ConfigError(f"--queries is for --by construction, not {by}: leave it out.")
     files: dict[str, list[str | Path]] = {}
     for option in parser:
         name, file = _named(option, "--parser")
@@ -227,17 +232,28 @@ def attachment(
         "length": scores.by_length,
         "construction": scores.by_construction,
         "sentence": scores.by_sentence,
-        "pair": lambda: scores.compare(metric, clusters=clusters),
+        "pair": lambda: scores.compare(metric or "las", clusters=clusters).to_frame().reset_index(),
     }
     table = tables[by]()
+    if metric is not None and by != "pair":
+        table = _of_metric(table, metric)
     if out is not None:
         scores.save(out) if out.suffix == ".json" else write_frame(table, out)
     if as_json:
         print_json(table)
-    elif by == "parser":
+    elif by == "parser" and metric is None:
         echo(scores.summary())
     else:
         print_frame(table, f"Attachment scores, {scores.name}", RATES)
+
+
+def _of_metric(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
+    """Return the rows of one metric, or the table without the columns of the others."""
+    if "metric" in table:
+        return table[table["metric"] == metric].reset_index(drop=True)
+    if metric not in table:
+        raise ConfigError(f"--metric {metric}: this table has no such figure; leave it out, or choose another --by.")
+    return table.drop(columns=[name for name in METRICS if name in table and name != metric])
 
 
 @Command(constructions)

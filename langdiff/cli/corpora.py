@@ -39,6 +39,7 @@ def fetch(
         Path | None,
         typer.Option("--out", "-o", callback=new_folder, help="Directory for corpora; by default in the user's cache."),
     ] = None,
+    sha256: Annotated[str | None, typer.Option(help="Checksum of the archive, where its publisher gives none.")] = None,
     as_json: Json = False,
 ) -> None:
     """Download a corpus, unpack it and print its directory; without a name, list known corpora with their terms.
@@ -63,7 +64,7 @@ def fetch(
     source = SOURCES.get(name)
     if source is not None and source.url is not None:  # before the download starts
         typer.echo(f"{source.title}\nLicence: {source.licence}\nTerms in full: {source.home}", err=True)
-    directory = download(name, directory=out)
+    directory = download(name, directory=out, sha256=sha256)
     if source is not None:
         typer.echo(f"Next: {source.how}, with --format {source.format}", err=True)
     typer.echo(str(directory))

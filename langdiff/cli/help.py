@@ -33,6 +33,7 @@ SHARED = {  # what options of several commands are, by name; choices and "(repea
     "clusters": "What shares errors, such as document; auto: found, where a command can; none: each by itself.",
     "contrast": "Contrast, such as 'deu - mean(fra, spa)'.",
     "corpus": "Name of the corpus.",
+    "detached": "Segments that no relation joins to the tree: an error, dropped, or attached to a new root.",
     "device": "Device: auto, cpu or cuda.",
     "edition-info": "Properties of the editions (.csv, .tsv), such as family; of a corpus, one row per file.",
     "errors": "Source of standard errors.",
@@ -68,6 +69,7 @@ SHARED = {  # what options of several commands are, by name; choices and "(repea
     "system": "Column or key of the system, or its name.",
     "table": "Table to print.",
     "tokenize": "Split punctuation off reversibly, or take the text as it is.",
+    "trust": "A kind of doubt not to raise, such as markup.",
     "unit": "Unit of logarithms in files that do not tell it, by default bits.",
     "workers": "Number of processes that train or compute side by side.",
 }

@@ -27,7 +27,7 @@ from langdiff.cli.output import (
     save_picture,
 )
 from langdiff.cli.training import COMPUTING, computing
-from langdiff.errors import ConfigError, DataError, LangdiffError, option
+from langdiff.errors import ConfigError, DataError, LangdiffError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 app = typer.Typer(rich_help_panel="Questions")
 TABLES = (".csv", ".tsv", ".parquet")
 LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
-RESAMPLES = "n_resamples"
 FAMILIES = ("language", "family")  # columns whose numbers are names
 
 
@@ -89,11 +88,12 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     """Read a fit, or a table of difficulties by language model."""
     import pandas as pd
 
+    import langdiff as ld
     from langdiff.base.numbers import exact_numbers
-    from langdiff.regression import read_fit
 
     if path.suffix == ".json":
-        return read_fit(path)
+        fit: DifficultyFit = ld.read(path, ld.regression.DifficultyFit)
+        return fit
     frame = read_frame(path)
     columns = ["difficulty"] if "difficulty" in frame else list(frame)
     words = [name for name in columns if frame[name].dtype.kind != "f"]
@@ -104,7 +104,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
             f"{path}: column {words[0]!r} is not of numbers, such as {cell!r} for {row!r}; difficulties are in nats, "
             "one column per model."
         )
-    return frame[columns]
+    return frame[[*columns, *(["std_error"] if "difficulty" in frame and "std_error" in frame else [])]]
 
 
 @Command(
@@ -152,8 +152,6 @@ def parity(
     if bits is None:
         reason = "is for bits, and CORPUS is texts: give --surprisals beside them, or leave it out."
         refuse_given(context, ["model", *OF_TABLES[:-1]], reason)
-    if not call.given[RESAMPLES]:
-        refuse_given(context, ["seed"], f"is of the bootstrap, which {option(RESAMPLES, '0')} leaves out.")
     beside = None if bits is source else bits
     arguments = call.arguments("source", *OF_TABLES)
     files = named_files(tokenizer, "--tokenizer", "tokenizer", "gpt2=tokenizers/gpt2")

@@ -29,24 +29,7 @@ NOT_TESTED = ("language", "family", "genus", "glottocode", "iso639_3", "name", "
 
 
 def existing(given: Given) -> Given:
-    """Refuse paths that do not exist; a pattern may match none, which is told where it is read.
-
-    Parameters
-    ----------
-    given : str, Path, list of these, or None
-        What an argument or option names.
-
-    Returns
-    -------
-    str, Path, list of these, or None
-        The same, with copies in the cache in place of addresses of files elsewhere that came as `Path`; addresses that
-        came as text are brought where they are read.
-
-    Raises
-    ------
-    DataError
-        If there is no such file or folder.
-    """
+    """Refuse paths that do not exist; a pattern may match none, which is told where it is read."""
     if isinstance(given, Path):
         given = local_copy(given)
     elif isinstance(given, list) and isinstance(given[0] if given else None, Path):
@@ -64,15 +47,7 @@ def existing(given: Given) -> Given:
 
 
 def existing_here(given: Path) -> Path:
-    """Refuse a path that does not exist or is an address: that of a run, a cache or an experiment file.
-
-    Raises
-    ------
-    ConfigError
-        If it is an address.
-    DataError
-        If there is no such file or folder.
-    """
+    """Refuse a path that does not exist or is an address: that of a run, a cache or an experiment file."""
     refuse_address(given)
     return existing(given)
 
@@ -96,11 +71,6 @@ FILES = (
 
 def new_folder(given: Path | None) -> Path | None:
     """Refuse the name of a file where a folder will be written.
-
-    Raises
-    ------
-    ConfigError
-        If there is a file of that name, or none yet and the name has the ending of one.
 
     Examples
     --------
@@ -132,13 +102,7 @@ def split_name(given: str) -> tuple[str, str]:
 
 
 def named_paths(arguments: list[str], what: str = "documents", *, taken: str = "") -> list[tuple[str, Path]]:
-    """Return names and paths of several sets of documents or trees, each given as PATH or NAME=PATH.
-
-    Raises
-    ------
-    ConfigError
-        If two have one name, or one has the name that is taken.
-    """
+    """Return names and paths of several sets of documents or trees, each given as PATH or NAME=PATH."""
     pairs = []
     for name, path in map(split_name, arguments):
         pairs.append((name or Path(path).name or path, Path(path)))
@@ -149,13 +113,7 @@ def named_paths(arguments: list[str], what: str = "documents", *, taken: str = "
 
 
 def named_files(given: list[str] | None, option: str, what: str, example: str = "") -> dict[str, str]:
-    """Return files by name, each given to an option as NAME=FILE; `what` and `example` are for messages.
-
-    Raises
-    ------
-    ConfigError
-        If a name or a file is missing, or two have one name.
-    """
+    """Return files by name, each given to an option as NAME=FILE; `what` and `example` are for messages."""
     found: dict[str, str] = {}
     for each in given or []:
         name, file = split_name(each)
@@ -168,18 +126,7 @@ def named_files(given: list[str] | None, option: str, what: str, example: str = 
 
 
 def existing_named(given: list[str] | None) -> list[str] | None:
-    """Refuse NAME=PATH or PATH if the path does not exist.
-
-    Parameters
-    ----------
-    given : list of str or None
-        What the argument names.
-
-    Raises
-    ------
-    DataError
-        If there is no such file or folder.
-    """
+    """Refuse NAME=PATH or PATH if the path does not exist."""
     for each in given or []:
         name, path = split_name(each)
         try:
@@ -195,18 +142,7 @@ def existing_named(given: list[str] | None) -> list[str] | None:
 
 
 def existing_after_name(given: list[str] | None) -> list[str] | None:
-    """Refuse NAME=FILE if the file does not exist; other forms are refused where they are read.
-
-    Parameters
-    ----------
-    given : list of str or None
-        What the options name; ``tiktoken:ENCODING`` is no file.
-
-    Raises
-    ------
-    DataError
-        If there is no such file or folder.
-    """
+    """Refuse NAME=FILE if the file does not exist; other forms are refused where they are read."""
     for each in given or []:
         name, path = split_name(each)
         if name and path and not path.startswith("tiktoken:"):
@@ -232,22 +168,7 @@ def is_given(context: typer.Context, name: str) -> bool:
 
 
 def refuse_given(context: typer.Context, names: Iterable[str], reason: str) -> None:
-    """Refuse options that were written, whatever their value, and that would not be used.
-
-    Parameters
-    ----------
-    context : Context
-        Context of the command.
-    names : iterable of str
-        Names of its parameters.
-    reason : str
-        End of the message that begins with the option.
-
-    Raises
-    ------
-    ConfigError
-        If one was written; the message names the first.
-    """
+    """Refuse options that were written, whatever their value, and that would not be used."""
     for name in names:
         if is_given(context, name):
             option = next(param.opts[0] for param in context.command.params if param.name == name)
@@ -281,10 +202,7 @@ class Corpus:
         OnError,
         typer.Option("--on-error"),
     ] = "raise"
-    trust: Annotated[
-        list[str] | None,
-        typer.Option("--trust", help="A kind of doubt not to raise, such as markup (repeat)."),
-    ] = None
+    trust: Annotated[list[str] | None, typer.Option("--trust")] = None
     decode_errors: Annotated[
         Literal["strict", "replace"],
         typer.Option("--decode-errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
@@ -445,6 +363,18 @@ def read_attributes(path: Path, *, numbers: bool = True, distinct: bool = False)
     return frame
 
 
+def _drop_unknown(frame: "pd.DataFrame", of_predictors: bool) -> None:
+    """Set cells without a value to None, and in predictors codes of unknown values, too."""
+    from langdiff.base.suspicion import Doubts, known_values, report
+
+    doubts = Doubts()
+    for name in frame:
+        if of_predictors and name not in (*CODES, *NOT_TESTED):
+            frame[name] = known_values(doubts, str(name), frame[name].where(frame[name] != "", None))
+        frame[name] = frame[name].where(~frame[name].isin({""} if name in CODES else NO_VALUE), None)
+    report(doubts.judged())
+
+
 def read_frame(path: Path, categorical: Sequence[str] = (), *, of_predictors: bool = False) -> "pd.DataFrame":
     """Read a table by its first column; columns of numbers become floats, others stay text.
 
@@ -463,8 +393,7 @@ def read_frame(path: Path, categorical: Sequence[str] = (), *, of_predictors: bo
     if nameless := [line for line, row in rows if not row[0].strip()]:
         raise DataError(f"{path}, line {nameless[0]}: the first cell, which names the row, is empty.")
     frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).set_index(header[0])
-    for name in frame:
-        frame[name] = frame[name].where(~frame[name].isin({""} if name in CODES else NO_VALUE), None)
+    _drop_unknown(frame, of_predictors)
     unknown = [name for name in categorical if name not in header[1:] and name not in ("language", "family")]
     if unknown:
         raise ConfigError(f"{path}: no column {listing(unknown)}; there are {listing(header[1:])}.")

@@ -125,19 +125,7 @@ def echo(text: str, *, err: bool = False) -> None:
 def print_frame(
     frame: "pd.DataFrame", title: str, formats: "Mapping[str, str] | None" = None, as_json: bool = False
 ) -> None:
-    """Print a frame without its index below a title, or as JSON.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Table to print.
-    title : str
-        Lines printed above the table.
-    formats : mapping, optional
-        Format of the numbers of each column, such as ``"{:+.1f}"``.
-    as_json : bool
-        Whether to print the table, without its title, as a list of records.
-    """
+    """Print a frame without its index below a title, or as JSON."""
     if as_json:
         print_json(frame)
         return
@@ -169,13 +157,7 @@ def print_tables(frames: "dict[str, pd.DataFrame]") -> None:
 
 
 def check_picture_name(path: Path) -> None:
-    """Refuse, before any work is done, a name that `save_picture` would refuse.
-
-    Raises
-    ------
-    ConfigError
-        If the ending does not name a kind of picture.
-    """
+    """Refuse, before any work is done, a name that `save_picture` would refuse."""
     from matplotlib.figure import Figure
 
     from langdiff.errors import ConfigError
@@ -185,22 +167,7 @@ def check_picture_name(path: Path) -> None:
 
 
 def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
-    """Write a picture in the format that the ending of its name says; the text of an SVG stays text.
-
-    Parameters
-    ----------
-    draw : callable
-        Function that draws on axes of a new figure, of the size that the picture needs, and returns them.
-    path : Path
-        File to write.
-
-    Raises
-    ------
-    ConfigError
-        If the ending does not name a kind of picture.
-    OutputError
-        If the file cannot be written.
-    """
+    """Write a picture in the format that the ending of its name says; the text of an SVG stays text."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 

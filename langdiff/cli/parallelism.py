@@ -169,13 +169,7 @@ def show_passage(
 
 
 def _shares(given: list[str] | None) -> dict[str, float] | None:
-    """Return parts and shares.
-
-    Raises
-    ------
-    ConfigError
-        If one is not a name and a number, or two have one name.
-    """
+    """Return parts and shares."""
     shares: dict[str, float] = {}
     for pair in given or []:
         name, _, number = pair.partition("=")

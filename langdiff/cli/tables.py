@@ -143,13 +143,13 @@ def _properties(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
 @Command(
     app,
     "langdiff.difficulty_shares",
-    reads={"languages": _properties, "facets": _properties},
+    reads={"edition_info": _properties, "facets": _properties},
     settings={READER: OF_TABLES},
-    renamed={**LONG, "languages": "edition-info"},
+    renamed=LONG,
     help={
-        "facets": "Table (.csv, .tsv): name of the table, and corpus, lm, size, seed as far as they differ.",
+        "facets": "Table (.csv, .tsv): name of the table, and corpus, genre, lm, size, seed as far as they differ.",
     },
-    without=("tables",),
+    without=("tables", "languages"),
     panel="Questions",
     brief="Estimate what share of difficulty is of languages.",
 )
@@ -167,7 +167,7 @@ def shares(
 ) -> None:
     """Estimate how much of the difficulties is of languages, language models, corpora and their combinations.
 
-    The properties of the editions have a column glottocode or language, and perhaps family.
+    Several editions of a language are a component of their own where five languages have two in a corpus.
 
     Example: langdiff shares runs/study-nt runs/study-ntrex --edition-info languages.csv --plot shares.svg
     """

@@ -81,7 +81,7 @@ def train(
 
 @Command(
     app,
-    "langdiff.parallelism.read_tagger",
+    "langdiff.parallelism.taggers.tagger:read_tagger",
     name="predict",
     help=TRAINING,
     without=("directory", "lemmatizer"),
@@ -121,13 +121,7 @@ def predict(
 
 @contextmanager
 def _folder(out: Path, record: dict[str, Any], divided: Mapping[str, Mapping[str, "Document"]]) -> Iterator[Any]:
-    """Own a folder; give a function that writes a tagger, its table and its picture, and a manifest last.
-
-    Raises
-    ------
-    OutputError
-        If the folder holds something else or a finished tagger, or another process uses it.
-    """
+    """Own a folder; give a function that writes a tagger, its table and its picture, and a manifest last."""
     import shutil
 
     from langdiff.base.cells import guarded

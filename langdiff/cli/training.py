@@ -182,8 +182,10 @@ def score(
     if out is not None:
         table_kind(out)  # an error before any work is done
     if hf:
-        if any(is_given(context, name) for name in ("lm", "scoring", "max_replaced")):
-            raise ConfigError("--lm, --scoring, --max-replaced are for models trained here: leave them out, or --hf.")
+        if any(is_given(context, name) for name in ("lm", "scoring", "max_replaced", "training_seed")):
+            raise ConfigError(
+                "--lm, --scoring, --max-replaced, --seed are for models trained here: leave them out, or --hf."
+            )
         if per != "text" and cache is not None:
             raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
         model = ld.HuggingFaceLM(models, **{name: call.given[name] for name in ("device", *TRANSFORMER)})
@@ -198,7 +200,9 @@ def score(
         return
     given = call.given
     recipe, how = find_scored_lm(given["lm"], given["scoring"])
-    trained = read_models(models, multitext.editions, lm=recipe, device=given["device"])
+    trained = read_models(
+        models, multitext.editions, lm=recipe, device=given["device"], training_seed=given["training_seed"]
+    )
     scores = token_scores(trained, multitext, scoring=how, max_replaced=given["max_replaced"])
     _write_tokens(scores, per, written, as_json)
 

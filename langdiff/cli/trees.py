@@ -47,7 +47,9 @@ Tsv = Annotated[bool, typer.Option("--tsv", help="Print tab-separated values ins
 FRACTIONS = dict.fromkeys(["precision", "recall", "f1", "micro", "macro", "span_recall"], "{:.4f}")
 RATIOS = FRACTIONS | dict.fromkeys(["rst-parseval", "parseval"], "{:.4f}") | {"difference": "{:+.4f}"}
 COUNTS = dict.fromkeys(["true_positives", "gold", "predicted"], "{:,}")
-DIFFERENCES = dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}", "p_value": "{:.4f}"}
+DIFFERENCES = dict.fromkeys(["estimate", "low", "high"], "{:+.4f}") | dict.fromkeys(
+    ["std_error", "p", "p_adjusted"], "{:.4f}"
+)
 FILES = list[Path]
 
 
@@ -66,7 +68,7 @@ def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
 @Command(
     treebanks,
     "langdiff.compare_treebanks",
-    settings={"langdiff.read_treebank": ("strict",)},
+    settings={"langdiff.read_treebank": ("strict", "trust")},
     renamed={"alpha": "smoothing", "noise": "halves"},
     without=(
         *("treebanks", "size_bin", "label", "statistics", "adjacent", "width_by", "divergence", "base", "rescale"),
@@ -93,9 +95,9 @@ def compare(
 
     if cluster and out is None:
         raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
-    reading = {name: call.given[name] for name in ("strict", "punctuation")}
+    reading = {name: call.given[name] for name in ("strict", "punctuation")} | {"trust": call.given["trust"] or ()}
     banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
-    result = ld.compare_treebanks(banks, **call.arguments("strict"))
+    result = ld.compare_treebanks(banks, **call.arguments("strict", "trust"))
     if out is not None:
         _write(result, out, cluster, call.given["noise"])
         typer.echo(f"Tables and pictures: {out}", err=True)
@@ -179,7 +181,7 @@ def parse(
     "langdiff.discourse.evaluate_discourse",
     settings={
         "langdiff.discourse.discourse_similarity": ("metric", "averaging"),
-        "langdiff.discourse.read_discourse": ("format", "collapse_unary"),
+        "langdiff.discourse.read_discourse": ("format", "collapse_unary", "trust"),
     },
     kinds={"classes": str},
     without=("reference", "predictions", "procedures", "spans", "trivial_spans"),
@@ -204,8 +206,6 @@ def evaluate(
         Literal["rst-parseval", "parseval", "both"],
         typer.Option(help="RST-Parseval (all nodes), Parseval on attachment decisions, or both."),
     ] = "both",
-    n_draws: Annotated[int, typer.Option("--n-resamples")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
     outcomes: Annotated[Path | None, typer.Option()] = None,
     as_json: Json = False,
 ) -> None:
@@ -224,7 +224,7 @@ def evaluate(
         table_kind(outcomes)  # an error before any work is done
     given, classes = call.given, _classes(call.given["classes"])
     _refuse_unused(context, table, outcomes is not None)
-    read = {name: given[name] for name in ("format", "collapse_unary")}
+    read = {name: given[name] for name in ("format", "collapse_unary", "detached")} | {"trust": given["trust"] or ()}
     gold = read_documents(reference, **read)
     systems = {
         name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")
@@ -239,8 +239,9 @@ def evaluate(
         typer.echo(f"Outcomes: {outcomes}", err=True)
     match table:
         case "differences":
-            found = result.compare(seed=seed, n_draws=n_draws, **comparing)
-            print_frame(found.to_frame(), f"Differences in F1 ({', '.join(comparing.values())})", DIFFERENCES, as_json)
+            found = result.compare(**comparing)
+            title = f"Differences in F1 ({', '.join(comparing.values())})"
+            print_frame(found.to_frame().reset_index(), title, DIFFERENCES, as_json)
             typer.echo(f"[{found.signature}]", err=True)
             return
         case "similarity":

@@ -369,13 +369,7 @@ class Reference:
         self.named = _named_words(targets, self.items, self.texts[exact], path)
 
     def score(self, parsers: Mapping[str, str | Path | Iterable[str | Path]]) -> AttachmentScores:
-        """Score the outputs of parsers, without a warning where sentences are left out; see `evaluate_attachment`.
-
-        Raises
-        ------
-        DataError
-            If a file is malformed, or fewer than half of the sentences are found in an output.
-        """
+        """Score the outputs of parsers, without a warning where sentences are left out; see `evaluate_attachment`."""
         sums, relations, constructions = [], [], []
         digests, left_out = {}, {}
         for name, files in parsers.items():

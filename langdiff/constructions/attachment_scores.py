@@ -2,23 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from langdiff.base.result import Result
-from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.contrasts import shares
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Units
+from langdiff.tables.pairs import Pairs
 
 METRICS = ("uas", "las", "clas", "mlas")
 Metric = Literal["uas", "las", "clas", "mlas"]
 Clusters = Literal["auto", "document", "sentence"]
-FEWEST_DOCUMENTS = 10  # with fewer, errors by document are too rough, and sentences are taken
 LENGTHS = {"1–10": 10, "11–20": 20, "21–30": 30, "31–40": 40, "> 40": np.inf}  # words of the gold sentence
-QUANTILE = 0.975
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -118,47 +117,66 @@ class AttachmentScores(Result):
         table = table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
         return table[[*keys, "metric", *(name for name in table.columns if name not in (*keys, "metric"))]]
 
-    def compare(self, metric: Metric = "las", *, clusters: Clusters = "auto") -> pd.DataFrame:
-        """Compare all pairs of parsers on the sentences that both have.
+    def effects(self, metric: Metric = "las", *, clusters: Clusters = "auto") -> Effects:
+        """Return F1 of the parsers, on the sentences that all have, with errors by document or sentence.
 
         Parameters
         ----------
         metric : {"uas", "las", "clas", "mlas"}
-            Score to compare.
+            Score that is compared.
         clusters : {"auto", "document", "sentence"}
-            Units that are taken as independent; ``"auto"``: documents if the treebank has ten or more, else sentences.
-
-        Returns
-        -------
-        DataFrame
-            One row per pair: ``difference`` in F1, ``std_error`` (of the ratio to first order, from sums by cluster),
-            ``low`` and ``high`` (95 %, Student's t), ``p_value``, ``p_holm`` (adjusted for the number of pairs),
-            ``clusters`` and their number ``n``.
+            Units that are taken as independent; ``"auto"``: documents if the treebank has several, else sentences.
 
         Raises
         ------
         ConfigError
-            If `metric` or `clusters` is unknown, or there is one parser only.
+            If `metric` or `clusters` is unknown.
         DataError
-            If there are fewer than two clusters.
+            If parsers have no sentence in common.
         """
         if metric not in METRICS:
             raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
         if clusters not in get_args(Clusters):
             raise ConfigError(f"{option('clusters')} is one of {', '.join(get_args(Clusters))}; got {clusters!r}.")
-        if len(self.parsers) < 2:
-            raise ConfigError(f"a comparison needs two parsers; there is only {listing(self.parsers)}.")
         if clusters == "auto":
-            clusters = "document" if self.counts["document"].nunique() >= FEWEST_DOCUMENTS else "sentence"
-        of_each = {name: own.set_index("sentence") for name, own in self.counts.groupby("parser", sort=False)}
-        rows = [
-            (one, other, *_difference(of_each[one], of_each[other], metric, clusters))
-            for one, other in combinations(self.parsers, 2)
-        ]
-        columns = ["parser", "other", "difference", "std_error", "low", "high", "p_value", "clusters", "n"]
-        table = pd.DataFrame(rows, columns=columns)
-        table.insert(7, "p_holm", _holm(table["p_value"].to_numpy()))
-        return table
+            clusters = "document" if self.counts["document"].nunique() > 1 else "sentence"
+        own, parsers = self.counts, self.parsers
+        common = own.groupby("sentence", sort=False)["parser"].nunique() == len(parsers)
+        own = own[own["sentence"].map(common)]
+        if own.empty:
+            raise DataError("the parsers have no sentence in common.")
+        gold, predicted = _sizes(metric)
+        counts = pd.DataFrame({"x": 2 * own[metric], "y": own[gold] + own[predicted]}).astype(float)
+        sums = counts.groupby([own[clusters], own["parser"]], sort=False).sum()
+        tops, bottoms = (sums[name].unstack("parser")[parsers] for name in ("x", "y"))
+        return Effects.of_ratios(
+            tops,
+            bottoms,
+            Units(clusters, tops.index.map(str)),
+            shares(metric),
+            title=f"{metric.upper()} on {self.name}",
+            signature=f"{self.signature}|metric:{metric}|clusters:{clusters}",
+        )
+
+    def compare(self, metric: Metric = "las", *, clusters: Clusters = "auto") -> Pairs:
+        """Compare all pairs of parsers on the sentences that all have; see `effects` and `langdiff.Pairs`.
+
+        Parameters
+        ----------
+        metric, clusters
+            Score and independent units, as of `effects`.
+
+        Raises
+        ------
+        ConfigError
+            If `metric` or `clusters` is unknown.
+        DataError
+            If there is one parser only, or one document or sentence.
+        """
+        effects = self.effects(metric, clusters=clusters)
+        pairs = effects.pairs()
+        effects.warn_of_few()
+        return pairs
 
     def _lines(self) -> Iterator[str]:
         yield f"Attachment scores (F1, percent), {self.name}"
@@ -172,6 +190,7 @@ class AttachmentScores(Result):
 
     def _notes(self) -> Iterator[str]:
         """Yield the sentences that were left out, parsers with the same ones together."""
+        yield self.effects().words
         for own in dict.fromkeys(filter(None, self.left_out.values())):
             names = [name for name, sentences in self.left_out.items() if sentences == own]
             yield f"Left out for {listing(names)}, because characters differ: {len(own):,} sentences ({listing(own)})."
@@ -197,46 +216,3 @@ def _rated(table: pd.DataFrame) -> pd.DataFrame:
         recall=table["correct"] / table["gold"].where(table["gold"] > 0),
         f1=2 * table["correct"] / both.where(both > 0),
     )
-
-
-def _difference(
-    one: pd.DataFrame, other: pd.DataFrame, metric: str, clusters: str
-) -> tuple[float, float, float, float, float, str, int]:
-    """Return the difference in F1, its error, interval and p, and the clusters."""
-    common = one.index[one.index.isin(other.index)]
-    groups = one.loc[common, "document"].to_numpy() if clusters == "document" else np.arange(len(common))
-    labels, places = np.unique(groups, return_inverse=True)
-    n = len(labels)
-    if n < 2:
-        raise DataError(f"errors need two clusters; all {len(common):,} sentences are in one {clusters}.")
-    gold, predicted = _sizes(metric)
-
-    def of(counts: pd.DataFrame) -> tuple[float, Floats]:
-        """Return F1 and its influence by cluster."""
-        own = counts.loc[common]
-        sizes = np.bincount(places, (own[gold] + own[predicted]).to_numpy(float))
-        hits = 2 * np.bincount(places, own[metric].to_numpy(float))
-        f1 = hits.sum() / sizes.sum()
-        return float(f1), (hits - f1 * sizes) / sizes.sum()
-
-    (first, influence), (second, influence_of_other) = of(one), of(other)
-    difference = first - second
-    error = float(np.sqrt(n / (n - 1) * np.sum((influence - influence_of_other) ** 2)))
-    reach = float(student.ppf(QUANTILE, n - 1)) * error
-    p_value = float(2 * student.sf(abs(difference) / error, n - 1)) if error > 0 else float(difference == 0)
-    return difference, error, difference - reach, difference + reach, p_value, clusters, n
-
-
-def _holm(p_values: Floats) -> Floats:
-    """Return Holm's adjusted p-values.
-
-    Examples
-    --------
-    >>> _holm(np.array([0.01, 0.04, 0.03])).round(2)
-    array([0.03, 0.06, 0.06])
-    """
-    order = np.argsort(p_values)
-    adjusted = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1))
-    found = np.empty_like(p_values)
-    found[order] = np.minimum(adjusted, 1)
-    return found

@@ -43,14 +43,6 @@ def coverage_of(gold: GoldTargets, systems: Sequence[Parses]) -> pd.DataFrame:
 def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], missing: Missing) -> GoldTargets:
     """Return the gold set, optionally without treebanks of which a parser has parsed nothing.
 
-    Raises
-    ------
-    ConfigError
-        If `missing` is unknown.
-    DataError
-        If a parser has no parse of any sentence of a treebank, and `missing` is ``"raise"`` or no other treebank is
-        left; if a parser has parsed nothing at all.
-
     Warns
     -----
     LangdiffWarning
@@ -262,13 +254,7 @@ def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str
 
 
 def positions_of(gold: GoldTargets, system: Parses) -> dict[str, list[tuple[int, ...]]]:
-    """Return the positions of the parser's words for the words of each sentence that it has parsed.
-
-    Raises
-    ------
-    DataError
-        If words cannot be aligned; the message is about the first sentence, and names others.
-    """
+    """Return the positions of the parser's words for the words of each sentence that it has parsed."""
     positions: dict[str, list[tuple[int, ...]]] = {}
     faults: dict[str, str] = {}
     for item, tokens in gold.sentences.items():

@@ -224,13 +224,7 @@ def read_gold(
 
 
 def refuse_treebank(path: str | Path) -> None:
-    """Refuse a treebank where a file of targets or of their sentences is asked for.
-
-    Raises
-    ------
-    DataError
-        If the file is CoNLL-U by its name; the message says which functions or commands take treebanks.
-    """
+    """Refuse a treebank where a file of targets or of their sentences is asked for."""
     if {".conllu", ".conll"} & set(as_path(path).suffixes):
         mined = words_for(python=f"mined_gold({str(path)!r}) has", command=f"give mined --sentences {path} for")
         own = words_for(python="mine_candidates finds", command=f"find with langdiff constructions mine {path}")
@@ -285,27 +279,7 @@ def warn_of_words(source: str, different: list[str]) -> None:
 
 
 def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[str, tuple[str, ...]]:
-    """Read a file of items and their words.
-
-    Parameters
-    ----------
-    path : str or Path
-        Tab-separated file: item, words separated by spaces.
-    faults : list of Fault, optional
-        List to which what is wrong is added; by default it is raised.
-
-    Returns
-    -------
-    dict from str to tuple of str
-        Words of each item.
-
-    Raises
-    ------
-    FaultsError
-        If a line is malformed or an item comes twice.
-    DataError
-        If the file is a treebank.
-    """
+    """Read a file of items and their words."""
     refuse_treebank(path)
     sentences: dict[str, tuple[str, ...]] = {}
     own: list[Fault] = []
@@ -339,13 +313,7 @@ def read_treebanks(path: str | Path) -> dict[str, str]:
 
 
 def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Target, list[str]]:
-    """Return the target of a line, and its words that differ from the sentence.
-
-    Raises
-    ------
-    ValueError
-        If the line is not a target of one of the sentences.
-    """
+    """Return the target of a line, and its words that differ from the sentence."""
     if len(cells) != CELLS:
         raise ValueError(f"{len(cells)} cells separated by tabs; a target has {CELLS}.")
     item, phenomenon, polarity, head, kind, dependent = (cell.strip() for cell in cells)

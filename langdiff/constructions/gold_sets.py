@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from langdiff.base.grids import frame_text
@@ -14,9 +15,9 @@ from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
 from langdiff.constructions.gold import GoldTargets, collect_targets, read_gold
 from langdiff.constructions.graphs import read_graphs
-from langdiff.constructions.scores import wilson
 from langdiff.constructions.target import Target, write_nodes
 from langdiff.errors import DataError, listing
+from langdiff.tables.rule import wilson
 
 _DATA = resources.files("langdiff.constructions").joinpath("data")
 
@@ -242,7 +243,7 @@ def _row(annotator: str, target: Target, words: tuple[str, ...]) -> tuple[str, .
 def _share(code: str, part: pd.DataFrame) -> dict[str, object]:
     identical, shared = int(part["identical"].sum()), int(part["shared"].sum())
     first, second = int(part["first"].sum()), int(part["second"].sum())
-    low, high = wilson(identical, len(part))
+    low, high = map(float, wilson(np.array(identical / len(part)), len(part)))
     share = {"phenomenon": code, "items": len(part), "identical": identical, "share": identical / len(part)}
     targets = {"shared": shared, "only_first": first - shared, "only_second": second - shared}
     return {**share, "low": low, "high": high, **targets, "dice": 2 * shared / (first + second)}

@@ -85,24 +85,6 @@ class Graph:
 def read_graphs(path: str | Path, *, named: bool = True) -> Iterator[Graph]:
     r"""Yield the sentences of a CoNLL-U file.
 
-    Parameters
-    ----------
-    path : str or Path
-        CoNLL-U file, plain or compressed.
-    named : bool
-        Whether every sentence needs a ``sent_id``.
-
-    Yields
-    ------
-    Graph
-        Sentences in the order of the file.
-
-    Raises
-    ------
-    DataError
-        If a row is malformed, a head does not exist, or a sentence lacks the ``sent_id`` that it needs; the message
-        names the line.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -244,21 +226,7 @@ class Stream:
         self._sentences = {0, *accumulate(map(len, texts))}
 
     def find(self, texts: Mapping[str, str], wanted: Collection[str]) -> dict[str, Graph]:
-        """Return what the parser says of some sentences of a gold set.
-
-        Parameters
-        ----------
-        texts : mapping from str to str
-            Characters of all sentences of the gold set, as `plain` gives them, in the order of the text.
-        wanted : collection of str
-            Sentences to find.
-
-        Returns
-        -------
-        dict from str to Graph
-            Analyses of the sentences that were found, with the parser's own division into words. A sentence that the
-            parser left out is not found within a longer one of the gold set.
-        """
+        """Return what the parser says of some sentences of a gold set."""
         alike: dict[str, list[str]] = {}
         for item, text in texts.items():
             alike.setdefault(text, []).append(item)

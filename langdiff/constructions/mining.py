@@ -106,19 +106,7 @@ class Candidates:
         return replace(self, found=tuple(drawn), sentences=kept)
 
     def save(self, path: str | Path) -> None:
-        """Write a file for vetting: targets in the layout of gold files after an empty column for the decision.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write. Above the targets of each candidate a comment gives its sentence. Write ``yes``, ``no`` or
-            ``edit`` (after correcting the cells) in the first column, for `langdiff.constructions.read_vetted`.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
+        """Write a file for vetting: targets in the layout of gold files after an empty column for the decision."""
         lines = ["# decision (yes, no, edit)\titem\tphenomenon\tpolarity\thead\ttype\tdependent"]
         treebank = ""
         for candidate in self.found:
@@ -131,13 +119,7 @@ class Candidates:
         write_text(Path(path), "\n".join([*lines, ""]))
 
     def gold(self) -> GoldTargets:
-        """Return the proposed targets as a gold set that nobody has read; it must be called derived, not vetted.
-
-        Returns
-        -------
-        GoldTargets
-            Targets of all candidates, each once.
-        """
+        """Return the proposed targets as a gold set that nobody has read; it must be called derived, not vetted."""
         targets = {target.key: target for candidate in self.found for target in candidate.targets}
         return GoldTargets(
             name="candidates",

@@ -19,28 +19,6 @@ GraphName = Literal["basic", "enhanced"]
 def align(item: str, words: Sequence[str], tokens: Sequence[Token], forms: Sequence[str]) -> list[tuple[int, ...]]:
     """Return the positions of the parser's words that overlap each word of the sentence.
 
-    Parameters
-    ----------
-    item : str
-        Identifier of the sentence, for the message.
-    words : sequence of str
-        Words of the gold sentence.
-    tokens : sequence of (str, tuple of int)
-        The parser's tokens as they are written, each with the positions of its words.
-    forms : sequence of str
-        The parser's words by position. Where those of a token of several words do not add up to it, each
-        stands for all of it.
-
-    Returns
-    -------
-    list of tuple of int
-        Positions, from 0, for each word of the sentence.
-
-    Raises
-    ------
-    DataError
-        If the characters of the two differ.
-
     Examples
     --------
     >>> tokens = [("can", (0,)), ("not", (1,)), ("go", (2,)), (".", (3,))]
@@ -318,23 +296,7 @@ def find_by_text(
     by_name: Mapping[str, Graph],
     sentences: Sequence[Graph] = (),
 ) -> dict[str, Graph]:
-    """Return the analyses of items that CoNLL-U has under no or another ``sent_id``, found by their characters.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        CoNLL-U files of the parser.
-    words : mapping from str to sequence of str
-        Words of each item, in the order of the text.
-    by_name : mapping from str to Graph
-        Analyses that were found by ``sent_id``.
-    sentences : sequence of Graph
-        Sentences of the files, if they have been read; else they are read where items are lacking.
-
-    Returns
-    -------
-    dict from str to Graph
-    """
+    """Return the analyses of items that CoNLL-U has under no or another ``sent_id``, found by their characters."""
     texts = {item: "".join(map(plain, own)) for item, own in words.items()}
     wanted = {
         item: text

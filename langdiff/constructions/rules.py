@@ -245,20 +245,6 @@ def lexical_words(rules: Rules, gold: GoldTargets, parses: Parses) -> dict[int, 
     """Return words of the sentences that rules name, although the parser has no label of that name.
 
     Rules are about labels. One that names a word of the test set fits the sentences, not the phenomenon.
-
-    Parameters
-    ----------
-    rules : Rules
-        Rules to check.
-    gold : GoldTargets
-        Sentences whose words are forbidden.
-    parses : Parses
-        Output whose labels are allowed.
-
-    Returns
-    -------
-    dict from int to list of str
-        Words of three letters or more, by line of the rule.
     """
     node = re.compile(SHAPES[parses.shape].node.replace("#", r"\d+"))
     lines = {node.sub(" ", line) for block in parses.blocks.values() for line in block}
@@ -287,25 +273,6 @@ def is_found(
     positions: Sequence[tuple[int, ...]],
 ) -> bool:
     r"""Return whether some rule finds some pair of alternatives in an analysis.
-
-    Parameters
-    ----------
-    target : Target
-        The dependency that is looked for.
-    rules : iterable of Rule
-        Rules that serve it.
-    lines : sequence of str
-        The parser's lines for the sentence.
-    shape : str
-        Shape of the lines, a key of `SHAPES`.
-    words : sequence of str
-        Words of the sentence.
-    positions : sequence of tuple of int
-        Positions of the parser's words for each of them.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

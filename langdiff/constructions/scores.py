@@ -13,6 +13,9 @@ from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError
+from langdiff.tables.contrasts import shares
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Units
 from langdiff.tables.outcomes import Outcomes
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 
 CELL = ["phenomenon", "type", "parser"]
-LEVEL = 0.95
+RECALL = shares("recall")
 NOT_SCORED = "not expressible"  # outcome of targets that the parser's representation has no place for
 BANDS = ["1", "2", "3–5", "6–10", "> 10"]
 EDGES = [1, 2, 5, 10]  # last distance of each band but the last; halves belong to the band above
@@ -69,13 +72,7 @@ def order_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def score_matrix(table: pd.DataFrame) -> pd.DataFrame:
-    """Return recall as a matrix, phenomena and types × parsers; NaN where a parser cannot express the type.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, or a cell is missing or comes twice.
-    """
+    """Return recall as a matrix, phenomena and types × parsers; NaN where a parser cannot express the type."""
     if lacking := [name for name in (*CELL, "recall") if name not in table.columns]:
         raise DataError(f"a table of scores has the columns {', '.join(CELL)} and recall; it lacks {lacking[0]!r}.")
     if table.duplicated(CELL).any():
@@ -97,20 +94,6 @@ def _majorities(part: pd.DataFrame, kind: str) -> int:
     return sum(int(up > down) for up, down in zip(higher, lower, strict=True))
 
 
-def wilson(correct: int, targets: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a recall; NaN of no targets.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in wilson(1, 2)]
-    [0.0945, 0.9055]
-    """
-    if not targets:
-        return np.nan, np.nan
-    interval = binomtest(correct, targets).proportion_ci(LEVEL, method="wilson")
-    return float(interval.low), float(interval.high)
-
-
 def is_scored(judgements: pd.DataFrame) -> pd.Series:
     """Return which judgements are of targets that the parser can express."""
     return judgements.get("outcome", pd.Series("", index=judgements.index)) != NOT_SCORED
@@ -121,12 +104,26 @@ def recall_by(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
     Targets that are not expressible count neither as targets nor as wrong; where there are no others, recall is NaN.
     """
-    groups = judgements.assign(scored=is_scored(judgements)).groupby(list(keys), sort=False, observed=True)
+    unit = units_of(judgements)
+    judged = judgements.assign(scored=is_scored(judgements), unit=judgements[unit])
+    groups = judged.groupby(list(keys), sort=False, observed=True)
     table = groups.agg(correct=("correct", "sum"), targets=("scored", "sum")).reset_index()
     table["recall"] = table["correct"] / table["targets"].where(table["targets"] > 0)
-    ends = [wilson(*counts) for counts in table[["correct", "targets"]].astype(int).to_numpy().tolist()]
-    table[["low", "high"]] = np.array(ends).reshape(-1, 2)
+    sums = judged.groupby([*keys, "unit"], sort=False, observed=True)[["correct", "scored"]].sum().reset_index("unit")
+    table[["low", "high"]] = np.nan
+    for place, cell in enumerate(table[list(keys)].itertuples(index=False, name=None)):
+        if table.at[place, "targets"]:
+            own = sums.loc[[cell if len(cell) > 1 else cell[0]]].reset_index(drop=True)
+            of_cell = Effects.of_ratios(
+                own[["correct"]], own[["scored"]].set_axis(["correct"], axis=1), Units.of(unit, own["unit"])[0], RECALL
+            )
+            table.loc[place, ["low", "high"]] = [float(end.iloc[0]) for end in of_cell._ends()]
     return table
+
+
+def units_of(judgements: pd.DataFrame) -> str:
+    """Return the independent units: documents if there are several, else sentences."""
+    return "document" if "document" in judgements and judgements["document"].nunique() > 1 else "item"
 
 
 def recall_by_column(judgements: pd.DataFrame) -> pd.DataFrame:
@@ -195,15 +192,7 @@ def compare_parsers(judgements: pd.DataFrame, first: str, second: str) -> pd.Dat
 def sign_flip(differences: Integers) -> float:
     """Return the exact two-sided p of a sum of differences under random signs.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n,)
-        Difference of each sentence, in targets.
-
-    Returns
-    -------
-    float
-        Share of the 2ⁿ choices of signs whose sum is at least as far from 0; McNemar's if all differences are ±1.
+    Shapes: differences (n,).
 
     Examples
     --------
@@ -263,7 +252,7 @@ class ConstructionScores(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per phenomenon, type and parser, easy columns first.
 
-        Columns are ``correct``, ``targets``, ``recall``, ``low`` and ``high`` (its 95 % Wilson interval), ``mapped``
+        Columns are ``correct``, ``targets``, ``recall``, ``low`` and ``high`` (95 %, by sentence), ``mapped``
         (whether the parser has a rule for the type) and ``no_parse`` (scored targets in sentences it has not parsed).
         Recall is NaN, of 0 targets, where basic trees cannot express the type.
         """
@@ -274,14 +263,60 @@ class ConstructionScores(Result):
         return recall_by_phenomenon(self.to_frame(), self.judgements)
 
     def by_parser(self) -> pd.DataFrame:
-        """Return ``macro`` (mean over phenomena) and ``micro`` (pooled) recall by parser, and its coverage."""
+        """Return ``macro`` (mean over phenomena) and ``micro`` (pooled) recall by parser, and its coverage.
+
+        ``macro_low`` and ``macro_high`` are the 95 % interval of the first, ``low`` and ``high`` that of the second.
+        """
         table = recall_by_parser(self.by_phenomenon(), self.judgements)
+        ends = self.effects("macro").to_frame()[["low", "high"]].add_prefix("macro_")
+        table = table.join(ends, on="parser")
         counts = self.coverage.groupby("parser", sort=False)[["items", "no_parse", "empty"]].sum()
         return table.merge(counts.reset_index(), on="parser")
 
     def by_distance(self) -> pd.DataFrame:
         """Return recall of positive targets by parser and band of surface distance."""
         return recall_by_distance(self.judgements)
+
+    def effects(self, averaging: str = "micro") -> Effects:
+        """Return recall of the parsers, with errors by sentence (or document), which all functions of effects take.
+
+        Parameters
+        ----------
+        averaging : {"micro", "macro"}
+            Whether targets are added up, or recall is averaged over the types of each phenomenon, and then over
+            phenomena.
+
+        Raises
+        ------
+        ConfigError
+            If the averaging is unknown.
+        """
+        if averaging not in ("micro", "macro"):
+            raise ConfigError(f"averaging is micro or macro; got {averaging!r}.")
+        unit = units_of(self.judgements)
+        judged = self.judgements.assign(scored=is_scored(self.judgements), unit=self.judgements[unit])
+        columns = ["parser"] if averaging == "micro" else ["parser", "phenomenon", "type"]
+        sums = judged.groupby(["unit", *columns], sort=False)[["correct", "scored"]].sum()
+        tops, bottoms = (sums[name].unstack(columns, fill_value=0) for name in ("correct", "scored"))
+        kept = bottoms.columns[bottoms.sum(axis=0) > 0]
+        found = Effects.of_ratios(
+            tops[kept].set_axis(range(len(kept)), axis=1),
+            bottoms[kept].set_axis(range(len(kept)), axis=1),
+            Units("sentence" if unit == "item" else unit, tops.index.map(str)),
+            RECALL,
+            title=f"{averaging} recall on {self.name}",
+            signature=f"{self.signature}|recall:{averaging}",
+        )
+        parsers = [name for name in self.parsers if name in set(kept.get_level_values(0))]
+        weights = np.zeros((len(parsers), len(kept)))
+        for row, parser in enumerate(parsers):
+            own = np.flatnonzero(kept.get_level_values(0) == parser)
+            part = kept[own].to_frame(index=False)
+            weights[row, own] = 1.0
+            if averaging == "macro":
+                of_type = part.groupby("phenomenon")["phenomenon"].transform("size")
+                weights[row, own] = 1 / (of_type * part["phenomenon"].nunique())
+        return found.linear(weights, pd.Index(parsers, name="parser"), RECALL)
 
     def compare(self, first: str, second: str) -> pd.DataFrame:
         """Test whether two parsers differ, by phenomenon and for all targets (exact tests).
@@ -335,7 +370,7 @@ class ConstructionScores(Result):
 
     def _lines(self) -> Iterator[str]:
         kind = f" ({self.origin})" if self.origin else ""
-        yield f"Recall of targets, {self.name}{kind}, 95 % Wilson intervals"
+        yield f"Recall of targets, {self.name}{kind}, with 95 % intervals"
 
     def _table(self) -> pd.DataFrame:
         wide = self.to_frame()
@@ -359,6 +394,7 @@ class ConstructionScores(Result):
             yield f"Not parsed by {parser}, and therefore wrong: {each} (sentences)."
         if not is_scored(self.judgements).all():
             yield "n/a: a basic tree cannot express the type; it is not part of the parser's macro and micro recall."
+        yield self.effects().words
         yield CAUTION
 
     def summary(self) -> str:

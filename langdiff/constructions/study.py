@@ -138,13 +138,7 @@ def _files(folder: str | Path) -> dict[str, Path]:
 def _usable(
     files: Mapping[str, Path], reference: Reference, targets: GoldTargets | None, on_error: OnError
 ) -> dict[str, Output]:
-    """Return the outputs that can be used.
-
-    Raises
-    ------
-    DataError
-        If others cannot, and `on_error` is ``"raise"`` or none is left.
-    """
+    """Return the outputs that can be used."""
     usable, faults = {}, []
     for name, file in files.items():
         try:
@@ -162,14 +156,7 @@ def _usable(
 
 
 def _read(name: str, file: Path, reference: Reference, targets: GoldTargets | None) -> Output:
-    """Read an output.
-
-    Raises
-    ------
-    DataError
-        If the file is malformed or of another text, or has other words under the ``sent_id`` of a sentence with
-        targets.
-    """
+    """Read an output."""
     attachment = reference.score({name: file})
     parses = None
     if targets is not None:

@@ -111,24 +111,6 @@ class Target:
 def read_nodes(cell: str) -> tuple[tuple[Node, ...], list[tuple[int, str]]]:
     """Read the cell of a head or a dependent.
 
-    Parameters
-    ----------
-    cell : str
-        Words as ``word-position`` or ``position`` alone; alternatives joined by ``|``, the words of one predicate by
-        ``+``. ``*`` stands for any word.
-
-    Returns
-    -------
-    nodes : tuple of tuple of int
-        Alternatives; none for ``*``.
-    words : list of (int, str)
-        Positions for which the cell gives the word.
-
-    Raises
-    ------
-    ValueError
-        If the cell is not written so.
-
     Examples
     --------
     >>> read_nodes("having-2|been-3")
@@ -159,17 +141,6 @@ def read_nodes(cell: str) -> tuple[tuple[Node, ...], list[tuple[int, str]]]:
 
 def write_nodes(nodes: Sequence[Node], tokens: Sequence[str] | None = None) -> str:
     """Write the cell of a head or a dependent; the inverse of `read_nodes`.
-
-    Parameters
-    ----------
-    nodes : sequence of tuple of int
-        Alternatives; none for any word.
-    tokens : sequence of str, optional
-        Words of the sentence; without them, positions are written alone.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -2,22 +2,23 @@
 
 import gzip
 import logging
+import re
 import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from platformdirs import user_cache_path
 
-from langdiff.base.io import write_text
+from langdiff.base.archives import members_of
 from langdiff.base.progress import progress_bar
-from langdiff.errors import ConfigError, DataError, OutputError
+from langdiff.errors import ConfigError, DataError, OutputError, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +34,9 @@ class CorpusSource:
     home : str
         Address of the page that describes it.
     url : str, optional
-        Address of an archive (``.tar.gz``) that its publisher lets anyone download.
+        Address of an archive (``.tar.gz``) that its publisher lets anyone download, which begins with ``https://``.
     sha256 : str, optional
-        Checksum of the archive; without one, that of the first download is kept and later ones are compared.
+        Checksum of the archive; without one, whoever downloads it gives it.
     format : str, optional
         Format of the files, as in `langdiff.read_multitext`.
     how : str
@@ -58,7 +59,7 @@ SOURCES: Mapping[str, CorpusSource] = MappingProxyType(
             licence="debates of the European Parliament: may be reproduced if the source is acknowledged; cite Graën "
             "et al. (2014) and Koehn (2005)",
             home="https://pub.cl.uzh.ch/wiki/public/costep/start",
-            url="http://pub.cl.uzh.ch/corpora/costep/costep_1.0.1.tar.gz",
+            url="https://pub.cl.uzh.ch/corpora/costep/costep_1.0.1.tar.gz",
             format="costep",
             how="read the directory with the .xml files",
         ),
@@ -119,6 +120,7 @@ SOURCES: Mapping[str, CorpusSource] = MappingProxyType(
 )
 
 
+_REFUSED = ("http://",)  # what nobody may read or change on its way, also after a redirect
 _TIMEOUT = 30  # seconds without a byte
 _CHUNK = 1 << 20
 
@@ -127,14 +129,15 @@ def fetch(
     name: str,
     *,
     directory: str | Path | None = None,
+    sha256: str | None = None,
     progress: bool | None = None,
     sources: Mapping[str, CorpusSource] = SOURCES,
 ) -> Path:
     """Download and unpack a corpus, unless it is there already.
 
     A download that is interrupted is kept, and the next call resumes it if the server can. The SHA-256 of the archive
-    is checked; where the publisher gives none, that of the first download is kept beside the corpus, and later ones
-    are compared with it.
+    is checked, and that it holds plain files of a plausible size, before anything is unpacked; after an error nothing
+    is left of it.
 
     Parameters
     ----------
@@ -142,6 +145,8 @@ def fetch(
         Name of the corpus, as ``langdiff corpora fetch`` lists it with its licence.
     directory : str or Path, optional
         Folder of all corpora, each in a directory of its name; by default in the user's cache.
+    sha256 : str, optional
+        Checksum of the archive, 64 hexadecimal digits; needed where the publisher gives none.
     progress : bool, optional
         Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
     sources : mapping from name to CorpusSource
@@ -155,10 +160,10 @@ def fetch(
     Raises
     ------
     ConfigError
-        If the name is unknown.
+        If the name is unknown, no checksum is known, or the one given is none or another than the publisher's.
     DataError
-        If the publisher does not offer the corpus for download (the message says how to get it), or the download fails
-        or is not the archive that was expected.
+        If the publisher does not offer the corpus for download (the message says how to get it), or the download fails,
+        is not encrypted, or is not the archive that was expected.
     OutputError
         If the directory cannot be written to.
 
@@ -176,14 +181,33 @@ def fetch(
     source = sources[name]
     if source.url is None:
         raise DataError(f"{source.title}: no download ({source.licence}). To get it, {source.how}: {source.home}")
+    source = _with_checksum(source, name, sha256)
     root = user_cache_path("langdiff") / "corpora" if directory is None else Path(directory).expanduser()
     target = root / name
     if not target.is_dir():
         with _as_output_errors(root):
             archive = _download(source, root, name, progress)
-            _unpack(archive, target)
-            archive.unlink()
+            try:
+                _unpack(archive, target)
+            finally:
+                archive.unlink(missing_ok=True)
     return target
+
+
+def _with_checksum(source: CorpusSource, name: str, given: str | None) -> CorpusSource:
+    """Return a source with the checksum that its publisher or the user gives, and an address that is encrypted."""
+    if (source.url or "").startswith(_REFUSED):
+        raise DataError(f"{source.url}: not encrypted, so that anyone on the way may change it; only https is fetched.")
+    if given is not None and not re.fullmatch("[0-9a-fA-F]{64}", given):
+        raise ConfigError(f"{option('sha256', given)}: a SHA-256 has 64 hexadecimal digits.")
+    if source.sha256 is not None and given is not None and source.sha256 != given.lower():
+        raise ConfigError(f"{option('sha256', given)}: that of {name} is {source.sha256}. Leave it out.")
+    if source.sha256 is None and given is None:
+        raise ConfigError(
+            f"{name}: its publisher gives no checksum. Give that of the archive ({option('sha256')}), such as the "
+            f"one that `sha256sum` prints of {source.url} where you have downloaded it by other means."
+        )
+    return replace(source, sha256=source.sha256 or cast(str, given).lower())
 
 
 def _download(source: CorpusSource, root: Path, name: str, progress: bool | None) -> Path:
@@ -192,14 +216,12 @@ def _download(source: CorpusSource, root: Path, name: str, progress: bool | None
     from requests.exceptions import RequestException
 
     root.mkdir(parents=True, exist_ok=True)
-    note = root / f"{name}.sha256"
-    known = source.sha256 or (note.read_text(encoding="utf-8").partition(" ")[0].strip() if note.is_file() else "")
     part = root / f"{name}.part"
     pooch.get_logger().setLevel(logging.WARNING)  # it reports the checksum, which is written to a file below
     try:
         archive = pooch.retrieve(
             source.url,
-            known_hash=f"sha256:{known}" if known else None,
+            known_hash=f"sha256:{source.sha256}",
             fname=f"{name}.tar.gz",
             path=root,
             downloader=_Resuming(part, name, progress),
@@ -210,11 +232,9 @@ def _download(source: CorpusSource, root: Path, name: str, progress: bool | None
         raise DataError(f"{source.url}: cannot be downloaded: {error}.{go_on}") from error
     except ValueError as error:  # what Pooch raises for a wrong checksum
         raise DataError(
-            f"{source.url}: the download is not the archive that was expected (SHA-256 {known}); it has been removed. "
-            f"Try again; if that does not help, the publisher has changed the file: see {source.home}."
+            f"{source.url}: the download is not the archive that was expected (SHA-256 {source.sha256}); it has been "
+            f"removed. Try again; if that does not help, the publisher has changed the file: see {source.home}."
         ) from error
-    if source.sha256 is None:
-        write_text(note, f"{pooch.file_hash(archive)}  {Path(source.url or '').name}\n")
     return Path(archive)
 
 
@@ -235,7 +255,10 @@ class _Resuming:
         have = self.part.stat().st_size if self.part.is_file() and self._tag.is_file() else 0
         if have:
             headers |= {"Range": f"bytes={have}-", "If-Range": self._tag.read_text(encoding="utf-8")}
-        with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+        session = requests.Session()
+        for scheme in _REFUSED:
+            session.adapters.pop(scheme)
+        with session, session.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable:  # the part is all of it, or more
                 self._forget()
                 self(url, output_file, _)
@@ -268,13 +291,13 @@ class _Resuming:
 
 def _unpack(archive: Path, target: Path) -> None:
     """Unpack into a temporary folder and rename it, so that a folder with the final name is always complete."""
+    members_of(archive)  # an error if it expands too much, or has links or names that point elsewhere
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as temporary:
         inner = Path(temporary, "corpus")
         try:
             with tarfile.open(archive) as opened:
                 opened.extractall(inner, filter="data")  # refuses names and links that point elsewhere
         except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-            archive.unlink()
             raise DataError(f"{archive.name}: cannot be unpacked: {error}. It has been removed; try again.") from error
         inner.rename(target)
 

@@ -32,34 +32,7 @@ def find_edition_info(
     edition_info: str | Path | pd.DataFrame | None,
     edition_columns: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return the attributes of editions from a CSV file or a frame.
-
-    Parameters
-    ----------
-    files : mapping from edition to Path or Member
-        The editions and their files.
-    edition_info : str, Path or DataFrame, optional
-        The CSV file, or a frame indexed by edition; by default ``metadata.csv`` in each file's folder, where there
-        is one.
-    edition_columns : mapping from str to str, optional
-        Names of columns of that table, and the names that langdiff has for them.
-
-    Returns
-    -------
-    DataFrame
-        Rows of the editions that are known, in the order of the CSV file or frame. From a CSV file, cells are str,
-        NaN where empty; the column ``language`` is the file's ``iso639_3``, if it has one, and then
-        ``language_name`` its ``language``.
-
-    Raises
-    ------
-    DataError
-        If the CSV file cannot be read or has neither column ``file`` nor ``edition``, or if an edition is there
-        twice, or none is there although `edition_info` was given; if `edition_columns` names a column that is not
-        there.
-    ConfigError
-        If `edition_columns` are given and there is no table.
-    """
+    """Return the attributes of editions from a CSV file or a frame."""
     if edition_info is None:
         tables = [
             _read(
@@ -96,23 +69,7 @@ def find_edition_info(
 def edition_info_of(
     editions: Iterable[str], known: pd.DataFrame, headers: Mapping[str, Mapping[str, str]]
 ) -> pd.DataFrame:
-    """Join attributes of editions from the user, from headers and from names, in this order of precedence.
-
-    Parameters
-    ----------
-    editions : iterable of str
-        Rows of the result.
-    known : DataFrame
-        Table of editions, as `find_edition_info` returns it.
-    headers : mapping from edition to mapping
-        For each edition, column to value, from the header of its file; ``supposed_language`` is a code that counts
-        less than the edition's name.
-
-    Returns
-    -------
-    DataFrame
-        One row per edition; the first column is ``language``, NaN where nothing says it.
-    """
+    """Join attributes of editions from the user, from headers and from names, in this order of precedence."""
     check_names(editions, "edition")  # pandas takes no half characters, which names of files may have
     rows = pd.Index(list(editions), name="edition")
     info = known.reindex(rows).astype(object)
@@ -135,7 +92,7 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
     for edition, header in headers.items():
         if (given := header.pop("language", None)) in (None, *UNDETERMINED):
             continue
-        code, named = iso639_3(given), language_of(edition)
+        code, named = iso639_3(given.lower()), language_of(edition)
         if code is None:
             header.setdefault("language_name", given)
             unknown += [f"{edition} ({given})"] if len(given) <= 3 else []
@@ -156,18 +113,7 @@ def _check_languages(headers: Mapping[str, dict[str, str]], known: pd.Series | N
 
 
 def with_language(info: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with the column ``language`` first, filled from the editions' names where it is missing.
-
-    Parameters
-    ----------
-    info : DataFrame
-        Information on editions, indexed by edition; it is not changed.
-
-    Returns
-    -------
-    DataFrame
-        The column is NaN or None where nothing is known.
-    """
+    """Return the table with the column ``language`` first, filled from the editions' names where it is missing."""
     info = info.copy()
     named = pd.Series([language_of(str(edition)) for edition in info.index], index=info.index, dtype=object)
     language = info.pop("language").astype(object).fillna(named) if "language" in info else named
@@ -177,24 +123,6 @@ def with_language(info: pd.DataFrame) -> pd.DataFrame:
 
 def languages_of(edition_info: EditionInfo | None, editions: pd.Index) -> dict[str, str]:
     """Return the languages given by the user for some editions.
-
-    Parameters
-    ----------
-    edition_info : DataFrame, Series or mapping, optional
-        A frame indexed by edition with a column ``language``, which may have more editions, or the languages of some
-        of the editions.
-    editions : Index
-        The editions there are.
-
-    Returns
-    -------
-    dict from edition to language
-        Editions whose language is missing are left out.
-
-    Raises
-    ------
-    DataError
-        If a frame has no column ``language``, or another table names an unknown edition.
 
     Examples
     --------
@@ -213,26 +141,7 @@ def languages_of(edition_info: EditionInfo | None, editions: pd.Index) -> dict[s
 
 
 def edition_info_csv(edition_info: pd.DataFrame, files: Mapping[str, str]) -> str:
-    """Return the CSV text that `find_edition_info` reads.
-
-    Parameters
-    ----------
-    edition_info : DataFrame
-        Information on editions, indexed by edition; the column ``path`` is left out.
-    files : mapping from edition to str
-        Name of the file of each edition.
-
-    Returns
-    -------
-    str
-        The file's content.
-
-    Raises
-    ------
-    DataError
-        If a column of `edition_info` has a name that means something else in the file, or a value
-        holds NUL or half a surrogate pair.
-    """
+    """Return the CSV text that `find_edition_info` reads."""
     taken = [column for column in _RESERVED if column in edition_info]
     if taken:
         raise DataError(
@@ -288,7 +197,9 @@ def _with_codes(table: pd.DataFrame, what: str) -> pd.DataFrame:
     if {"language", "language_name"} <= set(table):
         raise DataError(f"{what}: in addition to 'iso639_3', give the name as 'language' or 'language_name', not both.")
     table = table.rename(columns={"language": "language_name"}).rename(columns={"iso639_3": "language"})
-    return table.assign(language=[iso639_3(code) or code for code in table["language"]])
+    return table.assign(
+        language=[(iso639_3(code.lower()) if isinstance(code, str) else None) or code for code in table["language"]]
+    )
 
 
 def _our_names(header: Sequence[str], edition_columns: Mapping[str, str], what: str) -> list[str]:

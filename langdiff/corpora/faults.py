@@ -26,7 +26,8 @@ from langdiff.errors import (
     words,
 )
 from langdiff.tables.multitext import FAULT_COLUMNS, Multitext
-from langdiff.tables.text_sources import names_left_out
+from langdiff.tables.text_doubts import Doubtful, see_repeated, see_texts
+from langdiff.tables.text_sources import names_left_out, with_repairs
 
 NAMED = 5  # intents that a row of what is left out names
 MAX_FAULTS = 1000  # per edition or file; a file with more of them is not in the format
@@ -83,28 +84,7 @@ class Faults:
         level: str = "text",
         edition: str | None = None,
     ) -> None:
-        """Add a fault that makes a part of the file unusable, by default at most one text.
-
-        Parameters
-        ----------
-        file : Path, Member or str
-            The file.
-        line : int or None
-            Number of the line, from 1.
-        fault : str
-            What is wrong, as a sentence without file and line.
-        intent : str, optional
-            The intent whose text is concerned, or the first of several.
-        edition : str, optional
-            The edition, if the file has several; by default the one that is being read.
-        level : str
-            What is left out: ``"text"``, ``"chapter"``, or the ``"rest"`` of the file.
-
-        Raises
-        ------
-        FaultsError
-            If the file has more than a thousand faults, so that it cannot be used as a whole.
-        """
+        """Add a fault that makes a part of the file unusable, by default at most one text."""
         self._counts[self._edition, str(file)] += 1
         if self._counts[self._edition, str(file)] > MAX_FAULTS:
             raise FaultsError([Fault(str(file), None, self._too_many(str(file)))])
@@ -120,15 +100,7 @@ class Faults:
 
     @contextmanager
     def of(self, edition: str | None, file: File | str) -> Iterator[None]:
-        """Add the edition to the faults found in the block, and turn a `DataError` into a fault of the whole file.
-
-        Parameters
-        ----------
-        edition : str or None
-            The edition that is being read; None if the file has several.
-        file : Path, Member or str
-            Its file.
-        """
+        """Add the edition to the faults found in the block, and turn a `DataError` into a fault of the whole file."""
         self._edition = edition
         try:
             with self.of_part(file, "file"):
@@ -138,15 +110,7 @@ class Faults:
 
     @contextmanager
     def of_part(self, file: File | str, level: str) -> Iterator[None]:
-        """Turn a `DataError` in the block into a fault of the whole file; see `of`.
-
-        Parameters
-        ----------
-        file : Path, Member or str
-            The file.
-        level : str
-            What it holds: ``"file"`` is all of the edition, ``"book"`` one book of it.
-        """
+        """Turn a `DataError` in the block into a fault of the whole file; see `of`."""
         try:
             yield
         except DataError as error:
@@ -154,46 +118,33 @@ class Faults:
             self.found += [fault._replace(edition=fault.edition or self._edition, level=level) for fault in faults]
 
     def check(self) -> None:
-        """Raise an error if there are faults, regardless of `on_error`, because no texts are left.
-
-        Raises
-        ------
-        FaultsError
-            With all of them.
-        """
+        """Raise an error if there are faults, regardless of `on_error`, because no texts are left."""
         if self.found:
             raise FaultsError(self.found)
 
     def refuse(self) -> None:
-        """Raise an error if there are faults and `on_error` is ``"raise"``.
-
-        Raises
-        ------
-        FaultsError
-            With all of them.
-        """
+        """Raise an error if there are faults and `on_error` is ``"raise"``."""
         if self.on_error == "raise":
             self.check()
 
     def applied(self, multitext: Multitext) -> Multitext:
-        """Return a multitext without what is faulty, with the list of the faults and of what is doubted.
-
-        Raises
-        ------
-        FaultsError
-            If there are faults and `on_error` is ``"raise"``.
+        """Return a multitext without its faulty texts, with the list of faults and doubts.
 
         Warns
         -----
         LangdiffWarning
             If there are faults and `on_error` is ``"skip"``, or something is doubted, once per kind.
         """
+        had = multitext.presence.any()
+        multitext = self._doubted(multitext)
         judged = self.doubts.judged()
         refused = [one for one in judged if one.action == "refuse"]
         self.found += [one.fault() for one in refused]
         self.refuse()
         gone = {one.where for one in refused if one.level == "file"}
-        if gone >= {*multitext.editions}:
+        empty = [str(edition) for edition in multitext.editions[had & ~multitext.presence.any()]]
+        self.found += [Fault(edition, None, "holds no text.", edition=edition, level="file") for edition in empty]
+        if (gone := gone | {*empty}) >= {*multitext.editions}:
             self.check()
         if gone:
             multitext = multitext.sel(editions=[one for one in multitext.editions if one not in gone])
@@ -207,8 +158,31 @@ class Faults:
             return multitext
         return replace(multitext, skipped=self.to_frame(), left_out=left_out.astype(object))
 
+    def _doubted(self, multitext: Multitext) -> Multitext:
+        """Count doubts in the texts; return the multitext with repairs, and without cells that hold no text."""
+        features = multitext.measured() if multitext.features is None else multitext.features
+        found: dict[str, list[tuple[str, Doubtful]]] = {}
+        presence, sources = multitext.presence, dict(multitext.sources)
+        missing = [place for place in features.doubtful if place[2].is_missing and self.doubts.applies(place[2].kind)]
+        if missing:
+            presence = presence.copy()
+            for row, column, _ in missing:
+                presence.iat[row, column] = False
+        for row, column, one in features.doubtful:
+            edition = multitext.editions[column]
+            found.setdefault(edition, []).append((str(multitext.intents[row]), one))
+            if one.kind == "invisible" and self.doubts.applies(one.kind):
+                sources[edition] = with_repairs(sources[edition])
+        paths = multitext.edition_info.get("path", pd.Series(dtype=object)).to_dict()
+        n_texts, places = multitext.presence.sum(), dict(zip(multitext.editions, features.n_beyond, strict=True))
+        see_texts(self.doubts, found, {e: (paths.get(e, e), int(n_texts[e]), places[e]) for e in found})
+        if self.doubts.applies("repeated"):
+            see_repeated(self.doubts, features.hashes, multitext.intents, multitext.editions)
+        kept = replace(features, doubtful=())
+        return replace(multitext, presence=presence, sources=sources, features=kept)
+
     def _left_out(self, multitext: Multitext) -> pd.DataFrame:
-        """Return what is left out because of faults, and warn of it."""
+        """Return the units left out because of faults, and warn of them."""
         left_out = self.left_out(multitext.editions)
         if not self.found:
             return left_out
@@ -338,17 +312,7 @@ class Damage:
         self._lines.append((line, what))
 
     def is_in(self, text: str, place: Place, intent: str | None) -> bool:
-        """Return whether a text contains damage; if so, add it to the faults with its intent.
-
-        Parameters
-        ----------
-        text : str
-            All of the text of an intent, with its line ends.
-        place : Place
-            Where it begins.
-        intent : str or None
-            The intent.
-        """
+        """Return whether a text contains damage; if so, add it to the faults with its intent."""
         if DAMAGED not in text:
             return False
         own = [damage for damage in self._lines if place.line <= damage[0] <= place.line + text.count("\n")]

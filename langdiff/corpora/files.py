@@ -2,19 +2,19 @@
 
 import glob
 import logging
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
 from langdiff.base.archives import ARCHIVES, COMPRESSED, File, is_archive, members_of
-from langdiff.base.iso639 import iso639_3
+from langdiff.base.iso639 import code_of
 from langdiff.errors import DataError, listing
 
 Paths = str | Path | Sequence[str | Path] | Mapping[str, str | Path]
 T = TypeVar("T")
 
+NO_CODES = ("csv", "ids", "md", "tsv", "txt", "xml")  # endings of files, although codes of languages, too
 DOCUMENTS = ("README", "LICENSE", "LICENCE", "COPYING", "CITATION")
 
 logger = logging.getLogger(__name__)
@@ -31,36 +31,10 @@ def suffixes_of(*plain: str) -> tuple[str, ...]:
     return tuple(suffix + packed for suffix in plain for packed in ("", *COMPRESSED))
 
 
-NO_TEXTS = (*suffixes_of(".csv", ".tsv", ".json"), ".toml", ".md", ".html", ".pdf")
-
-
 def find_files(
     path: Paths, suffixes: Sequence[str], editions: Iterable[str] | None, beside: Sequence[str] = ()
 ) -> dict[str, File]:
-    """Return the file of every edition.
-
-    Parameters
-    ----------
-    path : str, Path, sequence of these, or mapping from edition to one file
-        Files, zip or tar archives and directories (their files with one of the suffixes, or if there are
-        none, their archives), or globs.
-    suffixes : sequence of str
-        Endings of the format's file names, such as ``.txt.gz``; case does not matter.
-    editions : str or iterable of str, optional
-        Editions to keep, in the order wanted; by default all, by name.
-    beside : sequence of str, optional
-        Names of files that are not editions; if given, names may also end in a language (`by_language_ending`).
-
-    Returns
-    -------
-    dict from edition to Path or Member
-        The edition is the file's name without its suffix, or the key of the mapping.
-
-    Raises
-    ------
-    DataError
-        If nothing is found, two files are the same edition, or an edition asked for has no file.
-    """
+    """Return the file of every edition."""
     found: dict[str, File] = {}
     if isinstance(path, Mapping):
         for edition, one in path.items():
@@ -69,7 +43,7 @@ def find_files(
                 raise DataError(f"edition {edition!r}: {one} is {len(files)} files; name one.")
             found[str(edition)] = files[0]
         return keep(found, editions)
-    files = files_in(path, suffixes)
+    files = files_in(path, suffixes, coded=bool(beside))
     if beside:
         others = [file for file in files if edition_of(file, suffixes) not in beside]
         found = by_language_ending(others, suffixes)
@@ -84,15 +58,14 @@ def find_files(
     return keep(dict(sorted(found.items())), editions)
 
 
-def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str], *, tell: bool = True) -> list[File]:
+def files_in(
+    path: str | Path | Sequence[str | Path], suffixes: Sequence[str], *, tell: bool = True, coded: bool = False
+) -> list[File]:
     """Return the files that paths, directories, archives and globs stand for.
 
-    Other files of a directory are named in the log if `tell` is true, except tables and documents beside texts.
-
-    Raises
-    ------
-    DataError
-        If one of them does not stand for any file.
+    Other files of a directory whose names end in the code of a language are named in the log if `tell` is true. With
+    `coded`, such files are read where there are two or more and none with one of the suffixes, and documents and XML
+    beside them never are.
     """
     paths = [path] if isinstance(path, (str, Path)) or not isinstance(path, Iterable) else list(path)
     if not paths:
@@ -101,19 +74,35 @@ def files_in(path: str | Path | Sequence[str | Path], suffixes: Sequence[str], *
         raise DataError(f"a path must be a str or Path, got {bad[0]!r}.")
     found: list[File] = []
     for one in paths:
-        for file in _expand(Path(one).expanduser(), suffixes, tell):
-            found += _in_archive(file, suffixes) if is_archive(file) else [file]
+        given = Path(one).expanduser()
+        files = _expand(given, suffixes, tell, coded)
+        for file in _texts_of(files, suffixes, coded and not given.exists()):
+            found += _in_archive(file, suffixes, coded) if is_archive(file) else [file]
     return found
 
 
-def keep(found: dict[str, T], editions: Iterable[str] | None) -> dict[str, T]:
-    """Return the requested editions in the requested order; by default all.
+def _texts_of(files: Sequence[T], suffixes: Sequence[str], coded: bool) -> list[T]:
+    """Return the files that may be line-aligned texts, if `coded` is true: with a suffix, else with a code at the end.
 
-    Raises
-    ------
-    DataError
-        If an edition is not there, or the list of those asked for is empty.
+    Where neither is there, all files are returned.
     """
+    if not coded:
+        return list(files)
+    names = {file: str(getattr(file, "name", "")) for file in files}
+    texts = [file for file in files if not names[file].startswith(DOCUMENTS)]
+    named = [file for file in texts if names[file].lower().endswith((*suffixes, *ARCHIVES))]
+    ending = [file for file in texts if _ends_in_code(names[file])]
+    return named or (ending if len(ending) > 1 else []) or list(files)
+
+
+def _ends_in_code(name: str) -> bool:
+    stem = name[: -len(Path(name).suffix)] if name.lower().endswith(COMPRESSED) else name
+    rest, _, last = stem.rpartition(".")
+    return bool(rest) and last.lower() not in NO_CODES and language_of(last) is not None
+
+
+def keep(found: dict[str, T], editions: Iterable[str] | None) -> dict[str, T]:
+    """Return the requested editions in the requested order; by default all."""
     if editions is None:
         return found
     wanted = [editions] if isinstance(editions, str) else list(dict.fromkeys(editions))
@@ -178,22 +167,26 @@ def by_language_ending(files: Iterable[File], suffixes: Sequence[str]) -> dict[s
 
 
 def language_of(edition: str) -> str | None:
-    """Return the ISO 639-3 code of the language code that an edition's name begins with, in ISO 639-3 or ISO 639-1.
+    """Return the ISO 639-3 code of the language code that an edition's name begins with; see `code_of`.
 
     Examples
     --------
     >>> language_of("deu-x-bible-luther1912-v1"), language_of("de_DE"), language_of("luther")
     ('deu', 'deu', None)
     """
-    match = re.match(r"[a-z]{2,3}(?=[-_]|\Z)", edition)
-    return iso639_3(match[0]) if match else None
+    return code_of(edition)
 
 
-def _expand(path: Path, suffixes: Sequence[str], tell: bool) -> list[Path]:
+def _expand(path: Path, suffixes: Sequence[str], tell: bool, coded: bool = False) -> list[Path]:
     try:
         if path.is_dir():
             # archives only where no file is beside them: if they were unpacked there, texts would be read twice
-            files = _visible(path, suffixes) or _visible(path, ARCHIVES)
+            files = _visible(path, suffixes)
+            if coded:
+                files = [file for file in files if not file.name.startswith(DOCUMENTS)]
+                ending = [file for file in _visible(path, ("",)) if _ends_in_code(file.name)]
+                files = files or (ending if len(ending) > 1 else [])
+            files = files or _visible(path, ARCHIVES)
             if not files:
                 inside = sorted(f"{one.name}/" for one in path.iterdir() if one.is_dir())
                 deeper = f" For its directories ({', '.join(inside[:5])}), write {path}/*." if inside else ""
@@ -207,7 +200,7 @@ def _expand(path: Path, suffixes: Sequence[str], tell: bool) -> list[Path]:
             names = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
             files = [Path(name) for name in names if Path(name).is_file()]
             if not files:  # directories of books
-                files = [file for name in names for file in _expand(Path(name), suffixes, tell)]
+                files = [file for name in names for file in _expand(Path(name), suffixes, tell, coded)]
             if not files:
                 raise DataError(f"{path}: no file matches this pattern (looked in {Path.cwd()}).")
         else:
@@ -217,8 +210,10 @@ def _expand(path: Path, suffixes: Sequence[str], tell: bool) -> list[Path]:
     return sorted(file.absolute() for file in files)
 
 
-def _in_archive(archive: Path, suffixes: Sequence[str]) -> Sequence[File]:
-    files = [member for member in members_of(archive) if member.name.lower().endswith(tuple(suffixes))]
+def _in_archive(archive: Path, suffixes: Sequence[str], coded: bool = False) -> Sequence[File]:
+    members = members_of(archive)
+    files = [one for one in _texts_of(members, suffixes, coded) if one.name.lower().endswith(tuple(suffixes))]
+    files = files or [one for one in _texts_of(members, suffixes, coded) if coded and _ends_in_code(one.name)]
     if not files:
         raise DataError(f"{archive}: no file in this archive is called {_called(suffixes)}.")
     return files
@@ -230,9 +225,9 @@ def _visible(folder: Path, suffixes: Sequence[str]) -> list[Path]:
 
 
 def _texts_beside(folder: Path, files: Sequence[Path]) -> list[str]:
-    """Return the names of the other files in a folder, as far as they may hold texts."""
+    """Return the names of the other files in a folder that begin or end with the code of a language, as texts do."""
     names = [file.name for file in _visible(folder, ("",)) if file not in files]
-    return sorted(name for name in names if not name.lower().endswith(NO_TEXTS) and not name.startswith(DOCUMENTS))
+    return sorted(name for name in names if language_of(Path(name).stem) or _ends_in_code(name))
 
 
 def _called(suffixes: Sequence[str]) -> str:

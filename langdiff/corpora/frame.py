@@ -13,6 +13,7 @@ from langdiff.corpora.faults import Faults
 from langdiff.errors import DataError, Fault, listing
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_features import measure
 from langdiff.tables.text_sources import InMemoryText
 
 _LONG = ["intent", "edition", "text"]
@@ -89,6 +90,7 @@ def read_frame(
         intents=intents,
         edition_info=with_language(_rows(edition_info, "edition_info", editions)),
         intent_info=_rows(intent_info, "intent_info", intents),
+        measured={edition: measure(source.texts) for edition, source in sources.items()},
     )
     return faults.applied(multitext)
 

@@ -17,26 +17,7 @@ UNKNOWN = ("", "und")  # ISO 639-2: undetermined
 
 
 def original_language_of(multitext: Multitext, original_language: pd.Series | None = None) -> pd.Series:
-    """Return the original language of every intent, NaN where unknown.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Intents of which the original language is looked up.
-    original_language : Series of str, optional
-        Language codes indexed by intent, perhaps of more intents; by default
-        ``multitext.intent_info["original_language"]``.
-
-    Returns
-    -------
-    Series of str
-        Indexed by intent.
-
-    Raises
-    ------
-    DataError
-        If there is no original language, it is not a Series, or intents have no row or several.
-    """
+    """Return the original language of every intent, NaN where unknown."""
     if original_language is None:
         if "original_language" not in multitext.intent_info:
             raise DataError(
@@ -49,25 +30,7 @@ def original_language_of(multitext: Multitext, original_language: pd.Series | No
 
 
 def align_origins(original_language: object, intents: pd.Index) -> pd.Series:
-    """Return the original languages of some intents, NaN where they are ``""`` or ``"und"``.
-
-    Parameters
-    ----------
-    original_language : Series of str
-        Language codes indexed by intent, perhaps of more intents.
-    intents : Index
-        The intents wanted.
-
-    Returns
-    -------
-    Series of str
-        Indexed by intent.
-
-    Raises
-    ------
-    DataError
-        If `original_language` is not a Series, or has no row or several for some intents.
-    """
+    """Return the original languages of some intents, NaN where they are ``""`` or ``"und"``."""
     if not isinstance(original_language, pd.Series):
         raise DataError(
             f"{option('original_language')} must be a Series indexed by intent, not "
@@ -92,21 +55,6 @@ def codes_of_editions(multitext: Multitext, source: pd.Series, edition_info: Edi
 
     It is the edition's name, its ``language`` in the multitext's `edition_info` or the code that begins its name, the
     first of these that is among the original languages; if none is, the edition's language or name.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Multitext whose editions are looked up.
-    source : Series
-        Original languages, as `original_language_of` returns them.
-    edition_info : DataFrame, Series or mapping, optional
-        Languages of some editions, which count more than any of these; see
-        `langdiff.corpora.edition_info.languages_of`, also for the errors.
-
-    Returns
-    -------
-    Series of str
-        Indexed by edition.
     """
     given = languages_of(edition_info, multitext.editions)
     codes = set(source.dropna())
@@ -124,18 +72,6 @@ def native_cells(
     edition_info: EditionInfo | None = None,
 ) -> pd.DataFrame:
     """Return an indicator of the cells that are present and in the original language of their intent.
-
-    Parameters
-    ----------
-    multitext, original_language
-        See `original_language_of`, also for the errors.
-    edition_info
-        See `codes_of_editions`, also for the errors.
-
-    Returns
-    -------
-    DataFrame of bool, shape (I, J)
-        Intents × editions.
 
     Warns
     -----
@@ -231,20 +167,6 @@ def origin_accounting(
 ) -> pd.DataFrame:
     """Count the intents with a native text, and the others by the reason why they have none.
 
-    Parameters
-    ----------
-    multitext, original_language, edition_info
-        See `native_cells`, also for the errors and the warning.
-
-    Returns
-    -------
-    DataFrame
-        One row per kind of intent, with ``intents`` and ``percent`` of all. The kinds: ``native``, some edition has it
-        in its original language; ``president``, said by a president, whose language is not known (where `intent_info`
-        has such a column of truth values); ``unknown``, said by somebody else whose language is not known; ``not
-        found``, no edition has it in its original language (Mielke et al. 2019, appendix D: 12 % president, 10 %
-        unknown, 7 % not found).
-
     Examples
     --------
     >>> import langdiff as ld
@@ -264,16 +186,6 @@ def origin_accounting(
 
 def languages_per_intent(multitext: Multitext) -> pd.Series:
     """Count the intents by the number of languages that have them (Mielke et al. 2019, Figure 7).
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Several editions in one language count once.
-
-    Returns
-    -------
-    Series of int
-        Indexed by the number of languages, from 0 to all.
 
     Examples
     --------

@@ -66,17 +66,6 @@ def tokenize(text: str) -> str:
 def prepare_text(multitext: Multitext, tokenization: Tokenization) -> Multitext:
     """Return the multitext with texts prepared for language models.
 
-    Parameters
-    ----------
-    multitext : Multitext
-        The texts.
-    tokenization : {"reversible", "as-is"}
-        Whether every text passes through `tokenize` when it is read, or is left as it is.
-
-    Returns
-    -------
-    Multitext
-
     Examples
     --------
     >>> import langdiff as ld, pandas as pd

@@ -47,12 +47,6 @@ _LEAST_SHARE, _LEAST_LEAD = 0.9, 0.03  # of an edition's chapters, for it to hav
 def tables() -> NDArray[np.int16]:
     """Return the last verse of every chapter in every versification.
 
-    Returns
-    -------
-    ndarray of int, shape (6, 100000)
-        By `VERSIFICATIONS` and number ``BBCCC``; 0 if the book does not have the chapter there, -1 if the table lacks
-        the book.
-
     Examples
     --------
     >>> tables()[:, 39003].tolist()  # Malachi 3
@@ -73,11 +67,6 @@ def tables() -> NDArray[np.int16]:
 @cache
 def last_verses() -> NDArray[np.int16]:
     """Return the largest verse number of every chapter in any versification.
-
-    Returns
-    -------
-    ndarray of int, shape (100000,)
-        By number ``BBCCC``; 0 if no versification has the chapter, 999 in books that no table has.
 
     Examples
     --------
@@ -136,16 +125,7 @@ def existing(numbers: NDArray[np.int32], filled: Booleans) -> Existing:
     A numbered book whose number stands before every chapter, so that some are beyond its last one, is read without it:
     of the chapters alone, 11 to 16 of 1 Corinthians could be right.
 
-    Parameters
-    ----------
-    numbers : ndarray of int, shape (V,)
-        The ids of the verses, each once.
-    filled : ndarray of bool, shape (V,)
-        Whether there is anything in place of a text; an id beyond all verses that stands for nothing is not a fault.
-
-    Returns
-    -------
-    Existing
+    Shapes: numbers (V,); filled (V,).
 
     Examples
     --------
@@ -180,16 +160,7 @@ def existing(numbers: NDArray[np.int32], filled: Booleans) -> Existing:
 def versification_of(numbers: NDArray[np.int32]) -> str | None:
     """Return the versification that agrees with the edition's last verses in the largest share of chapters.
 
-    Parameters
-    ----------
-    numbers : ndarray of int, shape (V,)
-        The ids of the verses that the edition has.
-
-    Returns
-    -------
-    str or None
-        One of `VERSIFICATIONS`; None if the share is below 0.9 or another's is less than 0.03 below it, as in a New
-        Testament, which nearly all versifications divide in one way.
+    Shapes: numbers (V,).
 
     Examples
     --------

@@ -89,15 +89,7 @@ class Mielke2019:
         return table[PREDICTORS[corpus]].assign(type_token_ratio=table["word_types"] / table["word_tokens"])
 
     def wals_features(self, language_set: LanguageSet = "iso_join") -> pd.DataFrame:
-        """Return features 26A and 81A as categories in the order of WALS: one row per language.
-
-        Parameters
-        ----------
-        language_set : str
-            Choice of languages. ``"iso_join"``: languages with equal ISO 639-3 codes; ``"iso_join_without_cmn"``; or
-            ``"reconstruction"``: the languages that give the means of the paper's Table 2, which does
-            not name them. They were found by search, and include Albanian (``aln``) by another code.
-        """
+        """Return features 26A and 81A as categories in the order of WALS: one row per language."""
         if language_set == "reconstruction":
             rows = self.wals[self.wals["in_reconstruction"]]
         else:

@@ -1,5 +1,4 @@
 # the public names, for type checkers and at run time alike
-from .comparison import DiscourseDifferences as DiscourseDifferences
 from .comparison import TreeComparison as TreeComparison
 from .comparison import compare_trees as compare_trees
 from .evaluation import discourse_similarity as discourse_similarity

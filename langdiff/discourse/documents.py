@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
+from langdiff.base.suspicion import LEFT_OUT_COLUMNS
 from langdiff.base.types import OnError
+from langdiff.discourse.detached import Spans, without_detached
 from langdiff.discourse.items import characters_of
 from langdiff.discourse.tree import DiscourseTree
-from langdiff.errors import Fault, FaultsError, option, warn
+from langdiff.errors import DataError, Fault, FaultsError, option, warn
 
-Spans = Literal["edus", "chars"]
 REFERENCE = "reference"
 
 
@@ -22,11 +23,18 @@ class Documents(dict[str, DiscourseTree]):
     ----------
     faults : dict from str to tuple of Fault
         Faults of the documents whose files cannot be used, which are not among the trees.
+    left_out : DataFrame
+        These documents, and what is doubted or repaired in others. Columns: ``edition`` (the document), ``level``,
+        ``what``, ``why``.
     """
 
-    def __init__(self, trees: Mapping[str, DiscourseTree], faults: Mapping[str, tuple[Fault, ...]]) -> None:
+    def __init__(
+        self, trees: Mapping[str, DiscourseTree], faults: Mapping[str, tuple[Fault, ...]], doubted: pd.DataFrame
+    ) -> None:
         super().__init__(trees)
         self.faults = dict(faults)
+        unused = [(name, "file", fault.file, str(fault)) for name, own in faults.items() for fault in own]
+        self.left_out = pd.DataFrame([*unused, *doubted.to_numpy()], columns=list(LEFT_OUT_COLUMNS), dtype=object)
 
 
 class Unusable(NamedTuple):
@@ -37,6 +45,25 @@ class Unusable(NamedTuple):
     file: str | None
     line: int | None
     reason: str
+
+
+class Paired(NamedTuple):
+    """Documents that all sides have, with the same EDUs.
+
+    Attributes
+    ----------
+    gold, systems
+        Trees of the reference, and of each system.
+    left_out : DataFrame
+        One row per document, system and fault: ``document``, ``system``, ``file``, ``line``, ``reason``.
+    dropped : dict from str to int
+        Number of EDUs of the reference's file that one side has detached, by document; without those that have none.
+    """
+
+    gold: dict[str, DiscourseTree]
+    systems: dict[str, dict[str, DiscourseTree]]
+    left_out: pd.DataFrame
+    dropped: dict[str, int]
 
 
 class DocumentsError(FaultsError):
@@ -66,11 +93,6 @@ class DocumentsError(FaultsError):
 def refuse_or_warn(documents: Documents, on_error: OnError) -> Documents:
     """Return documents after reading; raise an error or warn if files are faulty.
 
-    Raises
-    ------
-    DocumentsError
-        If files are faulty, and `on_error` is ``"raise"`` or no other document is left.
-
     Warns
     -----
     LangdiffWarning
@@ -97,40 +119,30 @@ def pair_documents(
     on_error: OnError,
     *,
     reference: str = REFERENCE,
-) -> tuple[dict[str, DiscourseTree], dict[str, dict[str, DiscourseTree]], pd.DataFrame]:
-    """Return the documents that all sides have and can be compared, and a table of the others.
+) -> Paired:
+    """Return the documents that all sides have and can be compared, with a table of the others.
 
-    Parameters
-    ----------
-    gold : mapping from str to DiscourseTree
-        Trees of the reference.
-    systems : mapping
-        Trees of each system.
-    spans : {"edus", "chars"}
-        Whether documents must have the same EDUs, or the same characters.
-    on_error : {"raise", "skip"}
-        Whether documents that cannot be compared are an error, or left out on all sides.
-    reference : str
-        What the reference is called in messages.
-
-    Returns
-    -------
-    gold, systems
-        The same, without documents that cannot be compared.
-    left_out : DataFrame
-        One row per document, system and fault: ``document``, ``system``, ``file``, ``line``, ``reason``.
-
-    Raises
-    ------
-    DocumentsError
-        If documents cannot be compared, and `on_error` is ``"raise"`` or no other is left.
+    EDUs that the file of one side has detached are dropped from all.
 
     Warns
     -----
     LangdiffWarning
         If documents are left out.
     """
-    found = list(dict.fromkeys(_unusable(gold, systems, spans, reference)))
+    found = list(dict.fromkeys(_unusable(gold, systems, reference)))
+    ours: dict[str, DiscourseTree] = {}
+    theirs: dict[str, dict[str, DiscourseTree]] = {system: {} for system in systems}
+    for document, tree in gold.items():
+        sides = {system: trees[document] for system, trees in systems.items() if document in trees}
+        try:
+            ours[document], *others = without_detached([(reference, tree), *sides.items()], spans)
+        except DataError as error:
+            found.append(Unusable(document, reference, None, None, str(error)))
+            continue
+        for system, other in zip(sides, others, strict=True):
+            theirs[system][document] = other
+            if what := _difference(ours[document], other, reference, system, spans):
+                found.append(Unusable(document, system, None, None, what))
     names = {row.document for row in found}
     if names:
         every = set(gold).union(*systems.values()) | names
@@ -142,7 +154,10 @@ def pair_documents(
         lines = "\n  ".join(map(str, faults))
         warn(f"{head} and are left out on all sides:\n  {lines}")
     left_out = pd.DataFrame(found, columns=list(Unusable._fields)).astype({"line": "Int64"})
-    return _without(gold, names), {system: _without(trees, names) for system, trees in systems.items()}, left_out
+    ours = _without(ours, names)
+    sizes = {name: gold[name].n_edus + len(gold[name].dropped) - tree.n_edus for name, tree in ours.items()}
+    dropped = {name: size for name, size in sizes.items() if size}
+    return Paired(ours, {system: _without(trees, names) for system, trees in theirs.items()}, left_out, dropped)
 
 
 def _without(trees: Mapping[str, DiscourseTree], names: set[str]) -> dict[str, DiscourseTree]:
@@ -150,9 +165,9 @@ def _without(trees: Mapping[str, DiscourseTree], names: set[str]) -> dict[str, D
 
 
 def _unusable(
-    gold: Mapping[str, DiscourseTree], systems: Mapping[str, Mapping[str, DiscourseTree]], spans: Spans, reference: str
+    gold: Mapping[str, DiscourseTree], systems: Mapping[str, Mapping[str, DiscourseTree]], reference: str
 ) -> Iterator[Unusable]:
-    """Yield the reasons why documents cannot be compared: faulty files, documents missing on one side, other EDUs."""
+    """Yield the reasons why documents are not there on all sides: faulty files, and none."""
     for system, trees in [(reference, gold), *systems.items()]:  # a system may have the name of the reference
         for document, faults in _faults(trees).items():
             yield from (Unusable(document, system, fault.file, fault.line, fault.fault) for fault in faults)
@@ -161,10 +176,6 @@ def _unusable(
         named = set(trees) | set(_faults(trees))
         yield from (Unusable(document, system, None, None, "no prediction.") for document in sorted(known - named))
         yield from (Unusable(document, system, None, None, "no reference.") for document in sorted(named - known))
-    for system, trees in systems.items():
-        for document in (name for name in gold if name in trees):
-            if what := _difference(gold[document], trees[document], reference, system, spans):
-                yield Unusable(document, system, None, None, what)
 
 
 def _faults(trees: Mapping[str, DiscourseTree]) -> Mapping[str, tuple[Fault, ...]]:

@@ -28,6 +28,8 @@ class Draft:
         Texts by number of the EDU.
     secondary_edges : int
         Number of secondary edges, which are not part of the tree.
+    dropped : dict
+        Texts of detached EDUs that were dropped, by number in the file.
     """
 
     file: str
@@ -36,6 +38,7 @@ class Draft:
     children: list[list[int]] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)
     secondary_edges: int = 0
+    dropped: dict[int, str] = field(default_factory=dict)
 
     def add(self, node: Node, line: int, parent: int | None) -> int:
         """Add a node, as the last child of one that is there already; return its number."""
@@ -46,14 +49,13 @@ class Draft:
             self.children[parent].append(len(self.nodes) - 1)
         return len(self.nodes) - 1
 
-    def tree(self, document: str, *, collapse_unary: bool) -> DiscourseTree:
-        """Return the tree.
+    def keep(self, edus: list[int]) -> None:
+        """Keep some EDUs, numbered from 1, and take the others as dropped, before there are nodes."""
+        texts = {number: self.texts.pop(edu) for number, edu in enumerate(edus, start=1)}
+        self.texts, self.dropped = texts, self.texts
 
-        Raises
-        ------
-        FaultsError
-            If it is not one; the message names file and line.
-        """
+    def tree(self, document: str, *, collapse_unary: bool) -> DiscourseTree:
+        """Return the tree."""
         if collapse_unary:
             self._collapse()
         for own in self.children:
@@ -64,7 +66,13 @@ class Draft:
             raise self.fault(self.lines[error.place] if self.lines else None, error.what) from error
         edus = range(self.nodes[0].first, self.nodes[0].last + 1)
         texts = tuple(self.texts.get(edu, "") for edu in edus) if any(self.texts.values()) else None
-        return DiscourseTree(nodes=self.nodes, document=document, texts=texts, secondary_edges=self.secondary_edges)
+        return DiscourseTree(
+            nodes=self.nodes,
+            document=document,
+            texts=texts,
+            secondary_edges=self.secondary_edges,
+            dropped=tuple(self.dropped.items()),
+        )
 
     def fault(self, line: int | None, what: str) -> FaultsError:
         """Return the error to raise in a line."""

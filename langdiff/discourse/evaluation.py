@@ -7,8 +7,9 @@ import pandas as pd
 
 import langdiff
 from langdiff.base.signature import join_signature, short_hash
-from langdiff.base.types import OnError, check_on_error
-from langdiff.discourse.documents import Spans, pair_documents
+from langdiff.base.types import OnError, check_kind, check_on_error
+from langdiff.discourse.detached import Spans
+from langdiff.discourse.documents import pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents
 from langdiff.discourse.items import (
     METRICS,
@@ -23,6 +24,7 @@ from langdiff.discourse.items import (
     with_classes,
 )
 from langdiff.discourse.result import Averaging, DiscourseEvaluation
+from langdiff.discourse.rst_xml import Detached
 from langdiff.discourse.tree import Binarization, DiscourseTree, binarize
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 
@@ -39,6 +41,7 @@ def evaluate_discourse(
     spans: Spans = "edus",
     procedures: Sequence[Procedure] = BOTH,
     trivial_spans: bool = False,
+    detached: Detached = "error",
     on_error: OnError = "raise",
 ) -> DiscourseEvaluation:
     r"""Compare predicted discourse trees with reference trees of the same documents.
@@ -65,6 +68,9 @@ def evaluate_discourse(
     trivial_spans : bool
         Whether three items that are always right are added to each document in ``rst-parseval``, as one parser's
         own evaluation did. It inflates scores.
+    detached : {"error", "drop", "attach"}
+        How files are read in which segments belong to no part of the tree; see `read_discourse`. What one side has
+        dropped, here or when it was read, is dropped from all sides; of nodes with one child, the parent's label stays.
     on_error : {"raise", "skip"}
         Treatment of documents that cannot be compared, because a file is faulty, one side lacks them, or their EDUs
         (characters) are not the same: an error that lists all of them, or they are left out on all sides, so that all
@@ -111,12 +117,12 @@ def evaluate_discourse(
     _check(predictions, binarization, spans, procedures)
     check_on_error(on_error)
     prepare = _Preparation(binarization, classes)
-    given = {system: _given(source) for system, source in predictions.items()}
-    kept, systems, left_out = pair_documents(_given(reference), given, spans, on_error)
-    gold = prepare.trees(kept)
+    given = {system: _given(source, detached) for system, source in predictions.items()}
+    paired = pair_documents(_given(reference, detached), given, spans, on_error)
+    gold = prepare.trees(paired.gold)
     rows: list[tuple[Any, ...]] = []
     predicted_rows: list[tuple[Any, ...]] = []
-    for system, own in systems.items():
+    for system, own in paired.systems.items():
         trees = prepare.trees(own)
         for document in gold:
             for procedure in procedures:
@@ -136,7 +142,8 @@ def evaluate_discourse(
         procedures=tuple(procedures),
         binarization=binarization,
         trivial_spans=trivial_spans,
-        left_out=left_out,
+        left_out=paired.left_out,
+        dropped=paired.dropped,
         signature=_signature(gold, binarization, classes, spans, trivial_spans),
         secondary_edges=sum(tree.secondary_edges for tree in gold.values()),
     )
@@ -153,6 +160,7 @@ def discourse_similarity(
     binarization: Binarization = "right",
     classes: Classes = None,
     spans: Spans = "edus",
+    detached: Detached = "error",
     on_error: OnError = "raise",
 ) -> pd.DataFrame:
     r"""Compare systems with each other: each is the reference in turn.
@@ -167,7 +175,7 @@ def discourse_similarity(
         Procedure of the comparison.
     averaging : {"micro", "macro"}
         Whether counts are added up, or F1 is averaged over documents.
-    binarization, classes, spans, on_error
+    binarization, classes, spans, detached, on_error
         The same as for `evaluate_discourse`.
 
     Returns
@@ -201,9 +209,9 @@ def discourse_similarity(
         raise ConfigError("there are no systems to compare; give at least one.")
     _check(systems, binarization, spans, [procedure])
     check_on_error(on_error)
-    given = {name: _given(source) for name, source in systems.items()}
+    given = {name: _given(source, detached) for name, source in systems.items()}
     first = next(iter(given))
-    _, trees, _ = pair_documents(given[first], given, spans, on_error, reference=first)
+    trees = pair_documents(given[first], given, spans, on_error, reference=first).systems
     rows = {}
     for name, reference in trees.items():
         evaluation = evaluate_discourse(
@@ -258,8 +266,12 @@ class _Preparation:
         return {name: binarize(tree, self._binarization) for name, tree in trees.items()}
 
 
-def _given(source: Trees | TreeSource) -> Trees:
-    return source if isinstance(source, Mapping) else read_documents(source)
+def _given(source: Trees | TreeSource, detached: Detached) -> Trees:
+    if not isinstance(source, Mapping):
+        return read_documents(source, detached=detached)
+    for tree in source.values():
+        check_kind(tree, DiscourseTree, "documents are trees by name, as read_discourse reads them")
+    return source
 
 
 def _check(predictions: Mapping[str, Any], binarization: str, spans: str, procedures: Sequence[str]) -> None:

@@ -1,13 +1,14 @@
 """Reading and writing discourse trees: one document per file, named after the file."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
-from langdiff.base.types import OnError, check_on_error
+from langdiff.base.suspicion import Doubts, report
+from langdiff.base.types import OnError, check_kind, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
 from langdiff.discourse.plain_text import (
     DisReader,
@@ -17,7 +18,7 @@ from langdiff.discourse.plain_text import (
     write_dis,
     write_spans,
 )
-from langdiff.discourse.rst_xml import rst_xml_draft, write_rst_xml
+from langdiff.discourse.rst_xml import Detached, rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 
@@ -42,8 +43,10 @@ def read_discourse(
     *,
     format: DiscourseFormat | Literal["auto"] = "auto",
     collapse_unary: bool = False,
+    detached: Detached = "error",
     on_error: OnError = "raise",
-) -> dict[str, DiscourseTree]:
+    trust: Sequence[str] = (),
+) -> Documents:
     r"""Read discourse trees, one per file.
 
     Parameters
@@ -56,19 +59,27 @@ def read_discourse(
     collapse_unary : bool
         Whether a node that is an only child is left out, so that its parent takes its place with the parent's label;
         by default it is an error.
+    detached : {"error", "drop", "attach"}
+        Treatment of files (``.rs3``, ``.rs4``) in which segments, such as headlines, belong to no part of the tree:
+        an error; of the trees in the file the one with most EDUs is kept, renumbered (a tie is an error); or all are
+        put under a new root in text order, as nuclei of a relation ``detached``.
     on_error : {"raise", "skip"}
         Treatment of documents whose file cannot be read or does not hold one tree: an error that lists all of them,
         or they are left out, with a warning that lists them. `evaluate_discourse` knows of them, too, and lists them.
+    trust : sequence of str
+        Kinds of doubt not to raise: ``span_group``, groups that are spans but have several nuclei, as parsers write
+        them; ``detached``, what was dropped or attached.
 
     Returns
     -------
     dict from str to DiscourseTree
-        Trees by name of the document (the name of the file without its ending), sorted.
+        Trees by name of the document (the name of the file without its ending), sorted. Its attribute ``left_out`` is a
+        table of documents that cannot be used, of groups that were repaired and of detached EDUs.
 
     Raises
     ------
     ConfigError
-        If the format or `on_error` is unknown.
+        If the format, `detached`, `on_error` or a kind of doubt is unknown.
     DataError
         If files cannot be read or do not hold one tree (the message names all of them, with file and line), two are of
         one document, or there is no tree.
@@ -76,7 +87,7 @@ def read_discourse(
     Warns
     -----
     LangdiffWarning
-        If documents are left out.
+        If documents are left out, or EDUs dropped.
 
     Examples
     --------
@@ -87,15 +98,24 @@ def read_discourse(
     {'rain': DiscourseTree 'rain': 2 EDUs, depth 1}
     """
     check_on_error(on_error)
-    return refuse_or_warn(read_documents(source, format=format, collapse_unary=collapse_unary), on_error)
+    found = read_documents(source, format=format, collapse_unary=collapse_unary, detached=detached, trust=trust)
+    return refuse_or_warn(found, on_error)
 
 
 def read_documents(
-    source: TreeSource, *, format: DiscourseFormat | Literal["auto"] = "auto", collapse_unary: bool = False
+    source: TreeSource,
+    *,
+    format: DiscourseFormat | Literal["auto"] = "auto",
+    collapse_unary: bool = False,
+    detached: Detached = "error",
+    trust: Sequence[str] = (),
 ) -> Documents:
     """Return the trees of all files that hold one, and the faults of the others; see `read_discourse`."""
     if format != "auto" and format not in get_args(DiscourseFormat):
         raise ConfigError(f"{option('format')} is auto, {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+    if detached not in get_args(Detached):
+        raise ConfigError(f"{option('detached')} is one of {', '.join(get_args(Detached))}; got {detached!r}.")
+    doubts = Doubts(trust)
     paths: dict[str, Path] = {}
     trees: dict[str, DiscourseTree] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
@@ -108,14 +128,21 @@ def read_documents(
             continue
         paths[name] = path
         try:
-            trees[name] = _read(path, ENDINGS[ending] if format == "auto" else format, name, collapse_unary)
+            kind = ENDINGS[ending] if format == "auto" else format
+            if kind == "rs3":
+                draft = rst_xml_draft(path, name, doubts, collapse_unary=collapse_unary, detached=detached)
+                trees[name] = draft.tree(name, collapse_unary=collapse_unary)
+            else:
+                text = "".join(block.text for block in read_blocks(path, errors=None))
+                trees[name] = _parse(text, kind, str(path), name, collapse_unary)
         except FaultsError as error:
             faults[name] = error.faults
     if not paths:
         raise DataError(
             f"{source}: no files of trees ({', '.join(ENDINGS)}). Name their format: {option('format', 'dis')}."
         )
-    return Documents({name: trees[name] for name in sorted(trees)}, faults)
+    judged = [one for one in doubts.judged() if one.where in trees]
+    return Documents({name: trees[name] for name in sorted(trees)}, faults, report(judged))
 
 
 def parse_discourse(
@@ -203,6 +230,7 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     """
     if format not in get_args(DiscourseFormat):
         raise ConfigError(f"{option('format')} is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+    check_kind(trees, Mapping, "trees are given by name of the document, {'rain': …}")
     if odd := [name for name in trees if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     if format != "rs3":
@@ -224,13 +252,6 @@ def _check_relations(trees: Trees, format: str) -> None:
                     f"{name}: the relation {node.relation!r} of {node} is not one word without brackets, as the format "
                     f"{format!r} needs it. Replace it by a class (see read_classes), or write 'rs3'."
                 )
-
-
-def _read(path: Path, format: DiscourseFormat, document: str, collapse_unary: bool) -> DiscourseTree:
-    if format == "rs3":
-        return rst_xml_draft(path, collapse_unary=collapse_unary).tree(document, collapse_unary=collapse_unary)
-    text = "".join(block.text for block in read_blocks(path, errors=None))
-    return _parse(text, format, str(path), document, collapse_unary)
 
 
 def _parse(text: str, format: str, file: str, document: str, collapse_unary: bool) -> DiscourseTree:

@@ -55,21 +55,7 @@ class Item(NamedTuple):
 
 
 def items_of(tree: DiscourseTree, procedure: Procedure) -> list[Item]:
-    """Return the items of a tree.
-
-    Parameters
-    ----------
-    tree : DiscourseTree
-        Tree with n EDUs.
-    procedure : {"rst-parseval", "parseval"}
-        ``rst-parseval``: all nodes but the root, at most 2n - 2, which is reached by binary trees. ``parseval``: all
-        decisions of a binary tree, n - 1.
-
-    Raises
-    ------
-    ConfigError
-        If decisions are wanted of a tree that is not binary.
-    """
+    """Return the items of a tree."""
     if procedure == "rst-parseval":
         return [Item(*node) for node in tree.nodes[1:]]
     return [Item(first, last, letters, relation) for first, _, last, letters, relation in attachments_of(tree)]
@@ -102,13 +88,7 @@ def found(gold: Sequence[Item], predicted: Sequence[Item], metric: Metric) -> li
 
 
 def in_characters(items: Sequence[Item], tree: DiscourseTree) -> list[Item]:
-    """Return items whose spans are numbers of the first and last character of their texts, white space left out.
-
-    Raises
-    ------
-    DataError
-        If an EDU has no text.
-    """
+    """Return items whose spans are numbers of the first and last character of their texts, white space left out."""
     texts = ["".join(text.split()) for text in tree.texts or [""] * tree.n_edus]
     if not all(texts):
         edu = tree.nodes[0].first + texts.index("")
@@ -169,13 +149,7 @@ def relation_class(relation: str, classes: Classes = None) -> str:
 
 
 def checked_classes(classes: Classes) -> Classes:
-    """Return classes with all names in the spelling that is compared.
-
-    Raises
-    ------
-    ConfigError
-        If a relation or its class is empty, a relation has two classes, or ``span`` is one of the two.
-    """
+    """Return classes with all names in the spelling that is compared."""
     if not isinstance(classes, Mapping):
         return classes
     checked: dict[str, str] = {}

@@ -57,13 +57,7 @@ def in_order(node: Node) -> tuple[int, int]:
 
 
 def children_by_span(nodes: Sequence[Node]) -> list[list[int]]:
-    """Return the children of nodes that are in order, by containment of their spans.
-
-    Raises
-    ------
-    NodeError
-        If spans cross, two are equal, or there is more than one top node.
-    """
+    """Return the children of nodes that are in order, by containment of their spans."""
     children: list[list[int]] = [[] for _ in nodes]
     above: list[int] = []  # the nodes that contain the place reached
     for place, node in enumerate(nodes):
@@ -85,13 +79,7 @@ def children_by_span(nodes: Sequence[Node]) -> list[list[int]]:
 
 
 def check_nodes(nodes: Sequence[Node], children: Sequence[Sequence[int]]) -> None:
-    """Check spans and nuclearity of every node, whatever order they are in; the first is the root.
-
-    Raises
-    ------
-    NodeError
-        If there is no node, the first is not the root, or a node has other children than a tree can have.
-    """
+    """Check spans and nuclearity of every node, whatever order they are in; the first is the root."""
     if not nodes:
         raise NodeError(0, "there is no node.")
     for place, (node, own) in enumerate(zip(nodes, children, strict=True)):

@@ -23,13 +23,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def span_draft(text: str, file: str) -> Draft:
-    """Return the nodes of a list of spans; a root that is missing is added.
-
-    Raises
-    ------
-    FaultsError
-        If a line is not a node, or spans cross; the message names file and line.
-    """
+    """Return the nodes of a list of spans; a root that is missing is added."""
     rows = [
         (Node(first, last, _nuclearity(file, line, nuclearity), relation), line)
         for line, (first, last), nuclearity, relation in _rows(text, file, 2, "start end nuclearity relation")
@@ -58,13 +52,7 @@ def span_draft(text: str, file: str) -> Draft:
 
 
 def read_attachments(text: str, file: str, document: str) -> DiscourseTree:
-    """Return the tree of a list of attachments.
-
-    Raises
-    ------
-    FaultsError
-        If a line is not an attachment, or they are not those of one tree; the message names file and line.
-    """
+    """Return the tree of a list of attachments."""
     rows = list(_rows(text, file, 3, "start split end nuclearity relation"))
     lines = [line for line, *_ in rows]
     attachments = [Attachment(first, split, last, *labels) for _, (first, split, last), *labels in rows]
@@ -80,15 +68,7 @@ def write_spans(tree: DiscourseTree) -> str:
 
 
 def write_attachments(tree: DiscourseTree) -> str:
-    """Return one line per decision of a binary tree, without texts.
-
-    Raises
-    ------
-    ConfigError
-        If the tree is not binary.
-    DataError
-        If it has one EDU only, so that there is no decision.
-    """
+    """Return one line per decision of a binary tree, without texts."""
     decisions = attachments_of(tree)
     if not decisions:
         raise NodeError(0, f"{tree.document}: has one EDU; a list of attachments cannot stand for it.")
@@ -149,13 +129,7 @@ class DisReader:
         self._rows: list[_Open] = []
 
     def draft(self) -> Draft:
-        """Return the nodes.
-
-        Raises
-        ------
-        FaultsError
-            If brackets are not balanced, or what they hold is not a node.
-        """
+        """Return the nodes."""
         tokens = self._tokens()
         for token in tokens:
             if token.kind == "(":
@@ -261,13 +235,7 @@ class DisReader:
 
 
 def write_dis(tree: DiscourseTree) -> str:
-    """Return a tree in brackets, indented by one space per level down to level 40.
-
-    Raises
-    ------
-    DataError
-        If a text holds ``_!``, which would end it.
-    """
+    """Return a tree in brackets, indented by one space per level down to level 40."""
     texts = tree.leaf_texts()
     lines: list[str] = []
     ends: list[int] = []  # last EDU of the nodes whose brackets are open

@@ -1,7 +1,7 @@
 """Result of an evaluation of discourse parsers."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -10,10 +10,14 @@ import pandas as pd
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
-from langdiff.discourse.comparison import DiscourseDifferences, compare_systems
+from langdiff.base.signature import join_signature
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
 from langdiff.errors import ConfigError, Fault, option
+from langdiff.tables.contrasts import shares
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Units
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.pairs import Pairs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +49,8 @@ class DiscourseEvaluation(Result):
     left_out : DataFrame
         Documents that could not be compared, one row per document, system and fault: ``document``, ``system``
         (``reference`` for those of the reference), ``file`` and ``line`` of a faulty file, ``reason``.
+    dropped : dict from str to int
+        Number of detached EDUs that were dropped from all sides, by document; without documents that have none.
     signature : str
         Settings and a hash of the reference, to be quoted with the numbers.
     secondary_edges : int
@@ -60,6 +66,7 @@ class DiscourseEvaluation(Result):
     trivial_spans: bool
     left_out: pd.DataFrame
     signature: str
+    dropped: Mapping[str, int] = field(default_factory=dict)
     secondary_edges: int = 0
 
     @cached_property
@@ -242,54 +249,82 @@ class DiscourseEvaluation(Result):
         name = f"{procedure} {metric}"
         return Outcomes(successes=successes.reindex(items.index), items=items, name=name)
 
-    def compare(
-        self,
-        *,
-        seed: int | np.random.Generator = 0,
-        procedure: Procedure = "parseval",
-        metric: Metric = "F",
-        averaging: Averaging = "micro",
-        n_draws: int = 10_000,
-    ) -> DiscourseDifferences:
-        """Compare all pairs of systems by a paired bootstrap over documents; see `DiscourseDifferences`.
+    def effects(
+        self, metric: Metric = "F", *, procedure: Procedure = "parseval", averaging: Averaging = "micro"
+    ) -> Effects:
+        """Return F1 of the systems with errors by document, which all functions of effects take.
 
         Parameters
         ----------
-        seed : int or numpy.random.Generator
-            Seed of the samples of documents.
-        procedure : {"rst-parseval", "parseval"}
-            Procedure of the scores.
         metric : {"S", "N", "R", "F"}
             Metric of the scores.
+        procedure : {"rst-parseval", "parseval"}
+            Procedure of the scores.
         averaging : {"micro", "macro"}
-            Whether counts are added up, or F1 is averaged over documents.
-        n_draws : int
-            Number of samples.
+            Whether counts are added up, or F1 is averaged over documents that have more than one EDU in the reference.
 
         Returns
         -------
-        DiscourseDifferences
-            Differences in F1 with 95 % intervals and p-values.
+        Effects
+            F1 by system; differences are in points, ratios are those of ``effects.ratio``.
 
         Raises
         ------
         ConfigError
-            If a setting is unknown or out of range, or there is only one system.
-        DataError
-            If there are fewer than two documents with items in the reference.
+            If a setting is unknown.
         """
         self._check(procedure, averaging)
-        counts = self.counts().reset_index("procedure")
-        own = counts[counts["procedure"] == procedure]
-        return compare_systems(own, metric, averaging, n_draws, seed, f"{self.signature}|procedure:{procedure}")
+        if metric not in METRICS:
+            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
+        counts = self.counts().loc[procedure]
+        if averaging == "macro":
+            counts = counts[counts["gold"] > 0]
+        both = counts["gold"] + counts["predicted"]
+        hits, sizes = (part.unstack("system")[list(self.systems)] for part in (2 * counts[metric], both))
+        named = join_signature({"procedure": procedure, "metric": metric, "averaging": averaging})
+        return Effects.of_ratios(
+            hits,
+            sizes,
+            Units("document", hits.index.map(str)),
+            shares("f1"),
+            macro=averaging == "macro",
+            title=f"{procedure} {metric}",
+            signature=f"{self.signature}|{named}",
+        )
+
+    def compare(
+        self, *, procedure: Procedure = "parseval", metric: Metric = "F", averaging: Averaging = "micro"
+    ) -> Pairs:
+        """Compare F1 of all pairs of systems, by documents; see `effects` and `langdiff.Pairs`.
+
+        Parameters
+        ----------
+        procedure, metric, averaging
+            Procedure, score and mean, as of `effects`.
+
+        Raises
+        ------
+        ConfigError
+            If a setting is unknown.
+        DataError
+            If there is only one system, or one document with items.
+        """
+        effects = self.effects(metric, procedure=procedure, averaging=averaging)
+        pairs = effects.pairs()
+        effects.warn_of_few()
+        return pairs
 
     def _notes(self) -> Iterator[str]:
+        yield from [self.effects(procedure=self.procedures[-1]).words, ""]
         if len(self.systems) > 1:
             yield from [*self._rank_changes(), ""]
         if self.skipped:
             yield from [f"Means without the {len(self.skipped)} document(s) of one EDU in the reference.", ""]
         if len(self.left_out):
             yield from [*self._left_out(), ""]
+        if self.dropped:
+            number = f"{sum(self.dropped.values()):,} detached EDU(s) of {len(self.dropped):,} document(s)"
+            yield from [f"Dropped on all sides: {number}.", ""]
         if self.secondary_edges:
             number = f"{self.secondary_edges:,} secondary edge(s)"
             yield from [f"The {number} of the reference are not part of trees and were ignored.", ""]

@@ -3,23 +3,25 @@
 Secondary edges of ``.rs4`` are not part of the tree and are only counted; signals are not read.
 """
 
-import codecs
 import re
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from langdiff.base.archives import File
-from langdiff.base.io import read_blocks
-from langdiff.base.xml import XmlEvents, read_xml
+from langdiff.base.suspicion import Doubts
+from langdiff.base.xml import XmlEvents, declared_encoding, read_xml
 from langdiff.discourse.drafts import Draft, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, Node
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import DataError, FaultsError, option, warn
 
-_DECLARED = re.compile(r"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+Detached = Literal["error", "drop", "attach"]
+DETACHED = "detached"  # relation of trees that are attached to a new root
 Part = Literal["core", "full"]  # an element without, and with, its satellites
 
 
@@ -39,14 +41,8 @@ class _Element:
     full: tuple[int, int] = (0, 0)  # … with the satellites
 
 
-def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
-    """Return the nodes of a file.
-
-    Raises
-    ------
-    FaultsError
-        If it is not well-formed, or its elements are not a tree; the message names file and line.
-    """
+def rst_xml_draft(file: File, document: str, doubts: Doubts, *, collapse_unary: bool, detached: Detached) -> Draft:
+    """Return the nodes of the file of a document."""
     events = _Events(file)
     try:
         read_xml(file, events, errors=None)
@@ -54,35 +50,13 @@ def rst_xml_draft(file: File, *, collapse_unary: bool) -> Draft:
         if not events.undecodable:
             raise
         events = _Events(file)
-        read_xml(file, events, errors=None, encoding=_declared_encoding(file, error))
-    root = _link(events)
-    for element in reversed(_below(events, root)):  # children before parents
+        read_xml(file, events, errors=None, encoding=declared_encoding(file, error))
+    root = _only_root(events, _link(events, document, doubts), document, doubts, detached)
+    for element in reversed(_below([root])):  # children before parents
         _measure(events, element, collapse_unary)
+    if not root.name:  # new, above trees of the file
+        _check_apart(events.draft, root.nuclei)
     return _nodes(events, root)
-
-
-def _declared_encoding(file: File, error: FaultsError) -> str:
-    """Return the encoding that the declaration names, for a file that is not UTF-8.
-
-    Raises
-    ------
-    FaultsError
-        If it names none, or one that is unknown or none of ASCII's.
-    """
-    head = next(iter(read_blocks(file, encoding="latin-1"))).text[:200]
-    named = _DECLARED.match(head)
-    if named is None:
-        what = f"{error.faults[0].fault} Or let its first line name its encoding: <?xml version='1.0' encoding='…'?>."
-        raise FaultsError([error.faults[0]._replace(fault=what)])
-    try:
-        ascii_too = bytes(range(128)).decode(named[1]) == bytes(range(128)).decode("ascii")
-        found = codecs.lookup(named[1]).name
-    except (LookupError, UnicodeDecodeError):
-        ascii_too, found = False, ""
-    if not ascii_too or found == "utf-8":
-        what = f"{error.faults[0].fault} It declares the encoding {named[1]!r}, which does not help."
-        raise FaultsError([error.faults[0]._replace(fault=what)])
-    return found
 
 
 class _Events(XmlEvents):
@@ -133,43 +107,111 @@ class _Events(XmlEvents):
             self._text = None
 
 
-def _link(events: _Events) -> _Element:
-    """Link every element to its nuclei and satellites; return the root."""
-    roots = []
+def _link(events: _Events, document: str, doubts: Doubts) -> list[_Element]:
+    """Link every element to its nuclei and satellites; return the roots."""
+    roots: list[_Element] = []
+    children: dict[str, list[_Element]] = {}
     for element in events.elements.values():
         if not element.parent:
             roots.append(element)
             continue
-        parent = events.elements.get(element.parent)
-        kinds = events.kinds.get(element.relation, set())
-        if parent is None:
-            raise events.draft.fault(element.line, f"the parent {element.parent!r} of {element.name!r} does not exist.")
-        if not kinds and element.relation.lower() != SPAN:
-            what = f"the relation {element.relation!r} of {element.name!r} is not declared in the header."
-            raise events.draft.fault(element.line, what)
-        nuclear = element.relation.lower() == SPAN or (parent.kind == "multinuc" and "multinuc" in kinds)
-        (parent.nuclei if nuclear else parent.satellites).append(element)
-    if len(roots) != 1:
-        if not events.elements:
-            raise events.draft.fault(None, "the file has no segments.")
-        if not roots:
-            raise events.draft.fault(None, "every segment and group has a parent, so that there is no root.")
-        named = ", ".join(f"{root.name!r} (line {root.line})" for root in roots[:5])
-        raise events.draft.fault(roots[1].line, f"{len(roots)} elements have no parent: {named}. A tree has one root.")
-    return roots[0]
-
-
-def _below(events: _Events, root: _Element) -> list[_Element]:
-    """Return all elements, parents first."""
-    reached = [root]
-    for element in reached:  # grows
-        reached += [*element.nuclei, *element.satellites]
-    if len(reached) < len(events.elements):
-        names = {element.name for element in reached}
-        lost = [element for name, element in events.elements.items() if name not in names]
+        _check_link(events, element)
+        children.setdefault(element.parent, []).append(element)
+    for name, own in children.items():
+        parent = events.elements[name]
+        multinuclear = _multinuclear(events, parent, own, doubts.applies("span_group"))
+        if multinuclear and parent.kind == SPAN:
+            doubts.see("span_group", document, example=name, line=parent.line, file=events.draft.file)
+        for child in own:
+            nuclear = child.relation.lower() == SPAN or child.relation in multinuclear
+            (parent.nuclei if nuclear else parent.satellites).append(child)
+    if not events.elements:
+        raise events.draft.fault(None, "the file has no segments.")
+    if not roots:
+        raise events.draft.fault(None, "every segment and group has a parent, so that there is no root.")
+    reached = {element.name for element in _below(roots)}
+    if lost := [element for name, element in events.elements.items() if name not in reached]:
         what = f"{len(lost)} element(s) are not below the root but in a cycle, among them {lost[0].name!r}."
         raise events.draft.fault(lost[0].line, what)
+    return roots
+
+
+def _check_link(events: _Events, element: _Element) -> None:
+    if element.parent not in events.elements:
+        raise events.draft.fault(element.line, f"the parent {element.parent!r} of {element.name!r} does not exist.")
+    if element.relation not in events.kinds and element.relation.lower() != SPAN:
+        what = f"the relation {element.relation!r} of {element.name!r} is not declared in the header."
+        raise events.draft.fault(element.line, what)
+
+
+def _multinuclear(events: _Events, parent: _Element, own: list[_Element], repairing: bool) -> set[str]:
+    """Return the relations that make children nuclei: in a group of several nuclei all that the header declares so.
+
+    Parsers write such groups as spans, too. One without a nucleus, but with several children of one such relation, is
+    read as what it is.
+    """
+    declared = {relation for relation, kinds in events.kinds.items() if "multinuc" in kinds}
+    if parent.kind != SPAN:
+        return declared if parent.kind == "multinuc" else set()
+    counts = Counter(child.relation for child in own)
+    several = {relation for relation in declared if counts[relation] > 1}
+    if len(several) != 1 or any(relation.lower() == SPAN for relation in counts):
+        return set()
+    return several if repairing else set()
+
+
+def _below(roots: list[_Element]) -> list[_Element]:
+    """Return all elements of the trees, parents first."""
+    reached = [*roots]
+    for element in reached:  # grows
+        reached += [*element.nuclei, *element.satellites]
     return reached
+
+
+def _only_root(events: _Events, roots: list[_Element], document: str, doubts: Doubts, detached: Detached) -> _Element:
+    """Return the root; of several that of the tree with most EDUs, renumbered, or a new one above all."""
+    if len(roots) == 1:
+        return roots[0]
+    named = ", ".join(f"{root.name!r} (line {root.line})" for root in roots[:5])
+    said = f"{len(roots)} elements have no parent: {named}"
+    if detached == "error":
+        raise events.draft.fault(
+            roots[1].line,
+            f"{said}. A tree has one root: mend the file, keep the tree with most EDUs ({option('detached', 'drop')}), "
+            f"or put a new root above all ({option('detached', 'attach')}).",
+        )
+    edus = {root.name: [part.number for part in _below([root]) if part.kind == "segment"] for root in roots}
+    largest = max(roots, key=lambda root: len(edus[root.name]))
+    kept = sorted(edus[largest.name])
+    others = [root for root in roots if root is not largest]
+    if detached == "drop" and any(len(edus[root.name]) == len(kept) for root in others):
+        what = f"{said}, and several of their trees have {len(kept)} EDU(s), so that none is the largest to be kept."
+        raise events.draft.fault(roots[1].line, f"{what} Mend the file, or {option('detached', 'attach')}.")
+    total = sum(map(len, edus.values()))
+    for root in others:
+        texts = [events.draft.texts[edu] for edu in edus[root.name]]
+        example = f"EDU {edus[root.name][0]}, {texts[0][:40]!r}" if texts else f"group {root.name!r}"
+        doubts.see("detached", document, len(texts), total, example, root.line, file=events.draft.file)
+        total = 0
+    if detached == "attach":
+        for root in roots:
+            root.relation = DETACHED
+        return _Element("", "multinuc", "", "", roots[1].line, nuclei=roots)
+    events.draft.keep(kept)
+    places = {edu: place for place, edu in enumerate(kept, start=1)}
+    for segment in events.elements.values():
+        segment.number = places.get(segment.number, 0)
+    return largest
+
+
+def _check_apart(draft: Draft, trees: list[_Element]) -> None:
+    """Check that the trees to be attached follow each other in the text."""
+    for tree, following in pairwise(sorted(trees, key=lambda tree: tree.full)):
+        if following.full[0] <= tree.full[1]:
+            what = f"EDU {following.full[0]}, below {following.name!r}, lies inside the tree of {tree.name!r}"
+            raise draft.fault(
+                following.line, f"{what}, so that it cannot be attached. Use {option('detached', 'drop')}."
+            )
 
 
 def _measure(events: _Events, element: _Element, collapse_unary: bool) -> None:
@@ -216,12 +258,6 @@ def _nodes(events: _Events, root: _Element) -> Draft:
 
 def write_rst_xml(tree: DiscourseTree) -> str:
     """Return a tree as rstWeb writes it.
-
-    Raises
-    ------
-    DataError
-        If the nucleus beside a satellite carries a label other than ``span``, for which the format has no place, or a
-        text or relation holds a character that XML cannot.
 
     Warns
     -----

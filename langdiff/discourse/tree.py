@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import pandas as pd
 
 from langdiff.base.result import Result, drawing
+from langdiff.base.types import check_kind
 from langdiff.discourse.nodes import (
     NO_RELATION,
     NUCLEUS,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+WANTED = "a discourse tree is wanted, one of those that read_discourse reads"
 View = Literal["marcu", "binary", "attachments"]
 Binarization = Literal["right", "right_mixed", "left", "none"]
 _LETTERS = {"NS": (NUCLEUS, SATELLITE), "SN": (SATELLITE, NUCLEUS), "NN": (NUCLEUS, NUCLEUS)}
@@ -45,6 +47,8 @@ class DiscourseTree(Result):
         Texts of the EDUs, if they are known.
     secondary_edges : int
         Number of secondary edges of its file (eRST, ``.rs4``), which are not part of the tree and are ignored.
+    dropped : tuple of (int, str)
+        Number in the file and text of each EDU that belongs to no part of the tree and was dropped.
 
     Raises
     ------
@@ -68,6 +72,7 @@ class DiscourseTree(Result):
     document: str = ""
     texts: tuple[str, ...] | None = None
     secondary_edges: int = field(default=0, compare=False)
+    dropped: tuple[tuple[int, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         nodes = tuple(sorted((Node(*node) for node in self.nodes), key=in_order))
@@ -200,6 +205,7 @@ def binarize(tree: DiscourseTree, mode: Binarization = "right") -> DiscourseTree
     >>> [tuple(node) for node in binarize(tree, "right_mixed").nodes if node not in tree.nodes]
     [(1, 2, 'Nucleus', 'span')]
     """
+    check_kind(tree, DiscourseTree, WANTED)
     if mode not in get_args(Binarization):
         raise ConfigError(f"mode is one of {', '.join(get_args(Binarization))}; got {mode!r}.")
     added: list[Node] = []
@@ -292,6 +298,7 @@ def attachments_of(tree: DiscourseTree) -> tuple[Attachment, ...]:
     1 1 3 SN background
     2 2 3 NN list
     """
+    check_kind(tree, DiscourseTree, WANTED)
     decisions, lost = [], []
     for node, own in zip(tree.nodes, tree.children, strict=True):
         if not own:

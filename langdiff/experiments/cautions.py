@@ -25,16 +25,6 @@ def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
 
     Warnings that differ only in their edition or their figures are of one kind. Warnings of other packages keep
     their place.
-
-    Parameters
-    ----------
-    function : callable
-        A function that trains or fits several times.
-
-    Returns
-    -------
-    callable
-        The function with the same signature.
     """
 
     @functools.wraps(function)

@@ -55,19 +55,6 @@ def _only(frame: pd.DataFrame, **values: str) -> pd.Series:
 def judge(published: str, value: float) -> str:
     """Return a word for whether a figure agrees with a printed one.
 
-    Parameters
-    ----------
-    published : str
-        A number as printed, or a bound such as ``"> .9"``.
-    value : float
-        The figure.
-
-    Returns
-    -------
-    str
-        ``"yes"``: it rounds to what is printed, or keeps the bound; ``"nearly"``: it is off by less than one unit
-        of the last digit; ``"no"``.
-
     Examples
     --------
     >>> judge(".693", 0.69256), judge(".0009", 0.000976), judge(".486", 0.468), judge("< .001", 0.0026)

@@ -71,34 +71,6 @@ def nested_parts(
 ) -> tuple[Mapping[int, Parts | Folds], pd.DataFrame]:
     """Draw one order of the training intents and cut it at several sizes.
 
-    Parameters
-    ----------
-    parts : Parts or Folds
-        Division whose training intents are cut; dev and test stay as they are. Each fold draws an order of its own.
-    sizes : sequence of int
-        Numbers of training intents, rising.
-    match : {"intents", "bytes", "characters"}
-        What editions have alike at a size: the intents; or the UTF-8 bytes or code points of the text, as far as
-        whole intents allow. The amount is then that of the edition that needs fewest for the first n intents of the
-        order, and every other edition reads only as many intents as fit into it.
-    rng : numpy.random.Generator
-        Source of the order.
-
-    Returns
-    -------
-    parts : mapping from int to Parts or Folds
-        Parts with a smaller train, by size, its intents in the order of the text. With bytes or characters, cells that
-        an edition does not read are missing.
-    read : DataFrame, shape (J, K)
-        Number of intents that every edition reads at every size; of folds the mean, rounded.
-
-    Raises
-    ------
-    ConfigError
-        If the sizes do not rise, are too small or too large, or `match` is unknown.
-    DataError
-        If an edition would read fewer than two intents.
-
     Examples
     --------
     >>> import langdiff as ld
@@ -140,13 +112,7 @@ def _nested(
 
 
 def check_sizes(sizes: Sequence[int], total: int, match: str) -> None:
-    """Check sizes of training parts against the number of training intents.
-
-    Raises
-    ------
-    ConfigError
-        If they are not at least two rising whole numbers from 2 to `total`, or `match` is unknown.
-    """
+    """Check sizes of training parts against the number of training intents."""
     if match not in MATCHES:
         raise ConfigError(f"unknown match {match!r}; use one of {listing(MATCHES)}.")
     whole = all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
@@ -222,7 +188,7 @@ def difficulty_curve(
         spread between them.
     seed : int or numpy.random.Generator
         The first seed, from which the others are made, and that of the draws.
-    model : {"1", "2", "2L", "2C"} or Variant
+    model : {"1", "2", "2L-rounded", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors, such as ``"document"``; see `langdiff.fit`.
@@ -294,22 +260,7 @@ def curve_where_possible(
     n_draws: int = 1000,
     least: int | None = None,
 ) -> tuple[DifficultyCurve, dict[str, str]]:
-    """Compute a `difficulty_curve`, leaving out editions that fail at a size.
-
-    Parameters
-    ----------
-    parts, sizes, lm, scoring, match, n_seeds, seed, model, clusters, n_draws, max_replaced, compute
-        As for `difficulty_curve`.
-    least : int, optional
-        Editions that must not fail at any size, by default all; with fewer, there is the error of `difficulty_curve`.
-
-    Returns
-    -------
-    curve : DifficultyCurve
-        Difficulties of the other editions.
-    failed : dict from str to str
-        What was wrong, by edition; empty without a cache, where the first error ends the call.
-    """
+    """Compute a `difficulty_curve`, leaving out editions that fail at a size."""
     if n_seeds < 1:
         raise ConfigError(f"{option('n_seeds')} must be at least 1, got {n_seeds}.")
     first = seed_number(seed)

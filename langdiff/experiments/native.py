@@ -199,14 +199,7 @@ def split_by_source(
 
 
 def find_origins(surprisals: object, original_language: object, edition_info: EditionInfo | None) -> Origins:
-    """Classify each cell as native, translated or unknown.
-
-    Raises
-    ------
-    DataError
-        If `surprisals` is not a Surprisals, there is no original language, it is not a Series or has no row or several
-        rows for some intents, or an edition named in `edition_info` is unknown.
-    """
+    """Classify each cell as native, translated or unknown."""
     if not isinstance(surprisals, Surprisals):
         raise DataError(
             f"surprisals must be a Surprisals, not {type(surprisals).__name__}; Surprisals(bits=frame) makes one."

@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from langdiff.base.result import Drawn, Result
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Integers
 from langdiff.corpora.perturbation import ADDED_BITS
 from langdiff.errors import DataError
-from langdiff.regression.clustering import AnyClusters, independent_units
+from langdiff.regression.clustering import AnyClusters, units_of
+from langdiff.tables.effects import NATS, Effects
+from langdiff.tables.influences import Units
 from langdiff.tables.surprisals import Surprisals
 
-NINETY_FIVE = float(norm.ppf(0.975))
 RANDOM_ORDER = "shuffle"  # the kind whose added bits are known
 
 
@@ -27,14 +27,14 @@ class PerturbationContrasts(Result):
     ----------
     table : DataFrame
         The columns of `to_frame`.
-    units : str
-        What errors take to be independent, in words.
+    effects : Effects
+        The differences in nats, named ``EDITION|KIND``; ``effects.words`` tells what errors take to be independent.
     lm : str
         Name of the language model.
     """
 
     table: pd.DataFrame
-    units: str
+    effects: Effects
     lm: str
 
     digits = 2
@@ -73,7 +73,7 @@ class PerturbationContrasts(Result):
 
     def _lines(self) -> Iterator[str]:
         yield repr(self)
-        yield f"Percent more bits for the same intents by {self.lm}; errors from {self.units}."
+        yield f"Percent more bits for the same intents by {self.lm}. {self.effects.words}"
 
     def _notes(self) -> Iterator[str]:
         if self.table["learnt"].notna().any():
@@ -122,8 +122,7 @@ def perturbation_contrasts(surprisals: Surprisals, *, clusters: AnyClusters | No
 
     Notes
     -----
-    The standard error of a mean of n differences :math:`r_i` is
-    :math:`\sqrt{G/(G-1) \sum_g (\sum_{i \in g} (r_i - \bar r))^2} / n` with G clusters g.
+    Errors are those of ratios of sums over independent units, with intervals by Student's t.
 
     Examples
     --------
@@ -144,39 +143,38 @@ def perturbation_contrasts(surprisals: Surprisals, *, clusters: AnyClusters | No
             "no edition NAME|KIND stands beside its edition NAME. langdiff.corpora.perturb makes texts of both with "
             "keep_base=True, which language models then read together."
         )
-    units = independent_units(surprisals.intents, surprisals.intent_info, clusters)
-    if len(units.columns) > 1:
-        raise DataError("clusters that cross are not possible here; give one kind.")
-    labels = units.columns[0].reindex(surprisals.intents) if units.columns else pd.Series(surprisals.intents)
-    groups = pd.factorize(labels)[0]
-    rows = [_row(surprisals, *each, groups) for each in pairs]
-    return PerturbationContrasts(table=pd.DataFrame(rows), units=units.words, lm=surprisals.lm)
+    units, code = units_of(surprisals, clusters)
+    bits = surprisals.bits
+    changed, usual = bits[[pair[0] for pair in pairs]], bits[[pair[1] for pair in pairs]].to_numpy()
+    both = changed.notna() & ~np.isnan(usual)
+    for (name, edition, _), count in zip(pairs, both.sum(), strict=True):
+        if count < 2:
+            raise DataError(f"{name} and {edition} have {count} intents in common; 2 are needed.")
+    logs = pd.DataFrame(np.log(changed.to_numpy() / usual), columns=changed.columns).where(both.to_numpy(), 0.0)
+    logs, counts = logs.groupby(code).sum(), both.groupby(code).sum()
+    effects = Effects.of_ratios(logs, counts, units, NATS)
+    table = pd.DataFrame([{"edition": e, "kind": k, "intents": int(both[name].sum())} for name, e, k in pairs])
+    frame = effects.to_frame().loc[changed.columns]
+    table[["difference", "std_error"]] = frame[["difference", "std_error"]].to_numpy()
+    for column, of in (("percent", "difference"), ("low", "low"), ("high", "high")):
+        table[column] = 100 * np.expm1(frame[of].to_numpy())
+    known = [_learnt(surprisals, *pair, code, units) for pair in pairs]
+    table[[ADDED_BITS, "learnt", "learnt_std_error"]] = np.array(known)
+    return PerturbationContrasts(table=table, effects=effects, lm=surprisals.lm)
 
 
-def _row(surprisals: Surprisals, name: str, edition: str, kind: str, groups: Integers) -> dict[str, Any]:
-    changed, usual = (surprisals.bits[each].to_numpy() for each in (name, edition))
-    both = ~np.isnan(changed) & ~np.isnan(usual)
-    if both.sum() < 2:
-        raise DataError(f"{name} and {edition} have {both.sum()} intents in common; 2 are needed.")
-    ratios = np.log(changed[both] / usual[both])
-    mean = float(ratios.mean())
-    error = _error_of_sum(ratios - mean, groups[both]) / both.sum()
-    row = {"edition": edition, "kind": kind, "intents": int(both.sum()), "difference": mean, "std_error": error}
-    ends = {"low": mean - NINETY_FIVE * error, "high": mean + NINETY_FIVE * error}
-    row |= {what: 100 * float(np.expm1(value)) for what, value in {"percent": mean, **ends}.items()}
+def _learnt(
+    surprisals: Surprisals, name: str, edition: str, kind: str, code: Integers, units: Units
+) -> tuple[float, float, float]:
+    """Return the most bits that random orders add per intent, the share of them that is needed, and its error."""
     info, column = surprisals.intent_info, f"{ADDED_BITS}|{edition}"
-    most = share = share_error = np.nan
-    if kind == RANDOM_ORDER and info is not None and column in info:
-        added = pd.to_numeric(info[column]).to_numpy(dtype=float)[both]
-        more = changed[both] - usual[both]
-        if added.sum() > 0:
-            most, share = float(added.mean()), float(more.sum() / added.sum())
-            share_error = _error_of_sum(more - share * added, groups[both]) / float(added.sum())
-    return row | {ADDED_BITS: most, "learnt": share, "learnt_std_error": share_error}
-
-
-def _error_of_sum(residuals: Floats, groups: Integers) -> float:
-    """Return the standard error of a sum whose terms vary together within groups; NaN with one group."""
-    sums = pd.Series(residuals).groupby(groups).sum().to_numpy()
-    count = len(sums)
-    return float(np.sqrt(count / (count - 1) * (sums @ sums))) if count > 1 else np.nan
+    if kind != RANDOM_ORDER or info is None or column not in info:
+        return np.nan, np.nan, np.nan
+    more = (surprisals.bits[name] - surprisals.bits[edition]).to_numpy()
+    both = ~np.isnan(more)
+    added = np.where(both, pd.to_numeric(info[column]).to_numpy(dtype=float), 0.0)
+    if not added.sum() > 0:
+        return np.nan, np.nan, np.nan
+    sums = pd.DataFrame({"more": np.where(both, more, 0.0), "added": added}).groupby(code).sum()
+    found = Effects.of_ratios(sums[["more"]], sums[["added"]].set_axis(["more"], axis=1), units, NATS)
+    return float(added.sum() / both.sum()), float(found.estimate.iloc[0]), float(found.std_error.iloc[0])

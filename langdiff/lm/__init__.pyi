@@ -15,15 +15,12 @@ from .jobs.folder import read_training_logs as read_training_logs
 from .language_model import LanguageModelRecipe as LanguageModelRecipe
 from .language_model import Model as Model
 from .language_model import TrainingPlan as TrainingPlan
-from .lstm.model import read_language_model as read_language_model
 from .lstm.presets import RECIPES as RECIPES
 from .lstm.recipe import Recipe as Recipe
 from .lstm.training import train_language_model as train_language_model
 from .mixture import Mixture as Mixture
 from .mixture import fit_mixture as fit_mixture
-from .mixture import read_mixture as read_mixture
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe
-from .ngram.recipe import read_kneser_ney as read_kneser_ney
 from .ngram.recipe import train_kneser_ney as train_kneser_ney
 from .rescoring import read_models as read_models
 from .rescoring import score_multitext as score_multitext

@@ -50,13 +50,7 @@ class Automatic(LanguageModelRecipe):
 
     @classmethod
     def named(cls, name: str) -> "Automatic | None":
-        """Return the stand-in for ``"auto"``; None for another name.
-
-        Parameters
-        ----------
-        name : str
-            Name of a language model, without a way of scoring.
-        """
+        """Return the stand-in for ``"auto"``; None for another name."""
         return cls() if name == AUTO else None
 
     def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> Model:  # noqa: D102

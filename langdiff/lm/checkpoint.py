@@ -50,13 +50,7 @@ class Checkpoint:
 
 
 def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint, replacing an earlier one.
-
-    Raises
-    ------
-    OutputError
-        If the files cannot be written.
-    """
+    """Write a checkpoint, replacing an earlier one."""
     weights = {name: np.ascontiguousarray(array) for name, array in checkpoint.weights.items()}
     blobs = {"weights": (save(weights), ".safetensors")}
     if checkpoint.subwords is not None:
@@ -82,13 +76,7 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_index(directory: Path) -> dict[str, Any]:
-    """Read the settings of a checkpoint, without its weights.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is missing, damaged or of another format; the message names it.
-    """
+    """Read the settings of a checkpoint, without its weights."""
     path = directory / INDEX
     try:
         index = parse_json(read_bytes(path))
@@ -106,13 +94,7 @@ def read_index(directory: Path) -> dict[str, Any]:
 
 
 def read_checkpoint(directory: Path) -> Checkpoint:
-    """Read the checkpoint written by `write_checkpoint`, checking every file's hash.
-
-    Raises
-    ------
-    CheckpointError
-        If a file is missing, damaged or of another format; the message names it.
-    """
+    """Read the checkpoint written by `write_checkpoint`, checking every file's hash."""
     index, path = read_index(directory), directory / INDEX
     try:
         files = {what: (str(entry["name"]), entry["sha256"]) for what, entry in index["files"].items()}
@@ -181,20 +163,14 @@ def read_model(directory: str | Path, *, device: str = "auto") -> Model:
 
 
 def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe:
-    """Return the recipe of a saved language model, after checking its kind.
-
-    Raises
-    ------
-    CheckpointError
-        If there is no model, it is damaged, or its kind is another or not known here.
-    """
+    """Return the recipe of a saved language model, after checking its kind."""
     settings = read_index(directory)
     found = settings.get("kind", _UNNAMED)
     known = {each.kind: each for each in known_kinds()}
     if found not in known:
         raise CheckpointError(
             f"{directory}: a model of the kind {found!r}, which is not known here. Read a mixture with "
-            "langdiff.lm.read_mixture, and import the module that defines a kind of your own."
+            "langdiff.read, and import the module that defines a kind of your own."
         )
     if kind not in (None, found):
         raise CheckpointError(f"{directory}: a model of the kind {found!r}; read it with langdiff.lm.read_model.")

@@ -103,13 +103,7 @@ class Compute:
 
 
 def as_compute(compute: Compute | None) -> Compute:
-    """Return the settings given, by default those of `Compute`.
-
-    Raises
-    ------
-    ConfigError
-        If something else is given.
-    """
+    """Return the settings given, by default those of `Compute`."""
     match compute:
         case None:
             return Compute()
@@ -250,24 +244,7 @@ def compute_where_possible(
     compute: Compute,
     least: int | None = None,
 ) -> tuple[Surprisals, dict[str, str]]:
-    """Compute surprisals as `compute_surprisals` does, but leave out editions that fail.
-
-    Parameters
-    ----------
-    parts, lm, scoring, max_replaced, seed
-        As for `compute_surprisals`.
-    compute : Compute
-        Where models are trained, and what is kept of them.
-    least : int, optional
-        Editions that must not fail, by default all; with fewer, there is the error of `compute_surprisals`.
-
-    Returns
-    -------
-    surprisals : Surprisals
-        Table of the other editions.
-    failed : dict from str to str
-        What was wrong, by edition; empty without a cache, where the first error ends the call.
-    """
+    """Compute surprisals as `compute_surprisals` does, but leave out editions that fail."""
     if not isinstance(parts, Parts | Folds):
         raise ConfigError(
             f"parts must be Parts or Folds, not {type(parts).__name__}: divide a multitext by split or "
@@ -389,20 +366,6 @@ def _score_folds(folds: Folds, score: Callable[[Parts, int], _Scored], seed: int
     """Train and score fold by fold; return one table of all intents.
 
     An edition that fails in one fold is left out of the table, and of the folds after it.
-
-    Parameters
-    ----------
-    folds : Folds
-        What the models of each fold learn from and are measured on.
-    score : callable
-        Takes the parts of a fold and its number.
-    seed : int or None
-        Seed from which those of the folds were made, for the provenance.
-
-    Returns
-    -------
-    _Scored
-        Bits of all intents, in the order of the multitext; the fold that measured each is in ``intent_info["fold"]``.
     """
     found: list[_Scored] = []
     failed: dict[str, str] = {}

@@ -21,20 +21,7 @@ _undo = ExitStack()  # what restores them
 
 
 def find_device(name: str, *, any_kind: bool = False) -> torch.device:
-    """Return the device of this name; ``"auto"`` is CUDA where available, else the CPU.
-
-    Parameters
-    ----------
-    name : str
-        Name of the device, as torch has it.
-    any_kind : bool
-        Allow kinds other than CPU and CUDA, for models that are not of this package.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such device on this machine, or its kind is not allowed.
-    """
+    """Return the device of this name; ``"auto"`` is CUDA where available, else the CPU."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -81,12 +68,6 @@ def one_thread() -> Iterator[None]:
 @contextmanager
 def single_precision(*, tf32: bool = False) -> Iterator[None]:
     """Compute matrix products, convolutions and recurrent layers of float32 with its full mantissa of 24 bits.
-
-    Parameters
-    ----------
-    tf32 : bool
-        Let CUDA round the factors to 11 bits (TF32), as is enough for training. Where computations with and without it
-        run at the same time, none has it.
 
     Notes
     -----

@@ -21,8 +21,6 @@ from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
 
 KINDS: tuple[str, ...] = ("langdiff.lm.lstm.presets", "langdiff.lm.ngram.recipe", "langdiff.lm.automatic")
 """Modules of the kinds of this package, in the order in which they are asked for a name."""
-OWN = tuple(module.rpartition(".")[0] + "." for module in KINDS)
-"""Beginnings of the names of the modules in which these kinds are defined."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,12 +177,16 @@ class LanguageModelRecipe(ABC):
         Whether training and scoring compute on the device that is asked for, instead of the CPU.
     is_baseline : bool
         Whether the kind is itself a baseline; see `langdiff.lm.measure_baselines`.
+    training_format : int
+        Number that is raised when the same training gives other bits; it stands in the key of a model in place of the
+        versions of libraries.
     """
 
     kind: ClassVar[str]
     stochastic: ClassVar[bool] = True
     uses_device: ClassVar[bool] = False
     is_baseline: ClassVar[bool] = False
+    training_format: ClassVar[int] = 1
 
     name: str
     min_count: int | None = None
@@ -262,7 +264,7 @@ class LanguageModelRecipe(ABC):
         return "float64"
 
     def libraries(self) -> tuple[str, ...]:
-        """Return packages that the result depends on, in addition to those whose versions all jobs record."""
+        """Return packages that train the model, in addition to those whose versions all jobs record."""
         return ()
 
     @property
@@ -294,16 +296,6 @@ def known_kinds() -> list[type[LanguageModelRecipe]]:
 
 def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
     """Return the recipe of a language model by name, or the recipe given.
-
-    Parameters
-    ----------
-    lm : str or LanguageModelRecipe
-        A name is one of `langdiff.lm.RECIPES`, ``"kneser-ney-N"`` for n-grams of order N, or ``"auto"``.
-
-    Raises
-    ------
-    ConfigError
-        If no recipe has the name; the message suggests one that is spelt like it.
 
     Examples
     --------
@@ -358,20 +350,6 @@ class ScoredLM(NamedTuple):
 
 def find_scored_lm(lm: str | LanguageModelRecipe, scoring: Scoring | str | None = None) -> ScoredLM:
     """Return the recipe and the scoring that a language model's name in tables denotes.
-
-    Parameters
-    ----------
-    lm : str or LanguageModelRecipe
-        Name or recipe, as for `find_lm`; a name may end in ``-unpriced`` or ``-carried``,
-        or both, which say how it scores.
-    scoring : Scoring or str, optional
-        How it scores, instead of such an ending; by default replaced characters are priced, and no state is
-        carried.
-
-    Raises
-    ------
-    ConfigError
-        If the name is unknown, says how to score while `scoring` is given too, or the model cannot be scored so.
 
     Examples
     --------

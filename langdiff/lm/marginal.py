@@ -45,35 +45,6 @@ def marginal_surprisal(
     continue the string. The estimate of the probability is unbiased, so that of the surprisal,
     :math:`-\log_2 \hat p(x)`, is in expectation not below the marginal; it is never above the canonical.
 
-    Parameters
-    ----------
-    model : LanguageModel
-        Language model of subwords, by SentencePiece.
-    texts : sequence or Series of str
-        What to score.
-    samples : int
-        K, the segmentations drawn for each text. Time grows with those that differ: drawing one a
-        hundred times costs as much as once.
-    seed : int or numpy.random.Generator
-        Seed of the draws.
-    price_replaced : bool
-        Add the bits that tell which characters were replaced, as `langdiff.lm.Scoring` does; they are the same
-        under all segmentations. Every text is scored on its own.
-
-    Returns
-    -------
-    DataFrame, one row per text, index of `texts`
-        ``bits``, the estimated marginal surprisal; ``std_error``, its standard error; ``canonical_bits``,
-        as `LanguageModel.surprisal` gives; ``gap``, the latter less the former, not negative.
-
-    Raises
-    ------
-    ConfigError
-        If the model predicts other units than subwords by SentencePiece, or is not an LSTM of its own, `samples` is
-        below 2, or the seed is not one.
-    DataError
-        If a text is missing, empty or not a string.
-
     References
     ----------
     Cao & Rimell (2021), You should evaluate your language model on marginal likelihood over
@@ -127,11 +98,7 @@ def marginal_surprisal(
 def _gap(log_ratios: Floats, samples: int) -> tuple[float, float]:
     """Return log2(1 + mean ratio) and its standard error.
 
-    Parameters
-    ----------
-    log_ratios : ndarray, shape (N,)
-        Logarithm of the weight of each draw that is not canonical, over the canonical probability; the
-        other of the `samples` draws count as ratio 0.
+    Shapes: log_ratios (N,).
     """
     if not len(log_ratios):
         return 0.0, 0.0
@@ -234,10 +201,7 @@ class _Draws:
     def advance(self, log_p: Floats) -> tuple[Ids, Ids]:
         """Draw the next unit of all segmentations; return the parent and the last unit of each node after it.
 
-        Parameters
-        ----------
-        log_p : ndarray, shape (M, V)
-            ln p of the next unit at each node.
+        Shapes: log_p (M, V).
         """
         lattice, alive, node = self.lattice, self.alive, self.node
         log_p = np.take_along_axis(log_p, lattice.units[self.place], axis=1)  # (M, C)

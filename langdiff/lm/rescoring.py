@@ -8,10 +8,11 @@ from typing import Protocol, cast
 import numpy as np
 import pandas as pd
 
+from langdiff.base.io import as_path
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.lm.jobs.job import explain_replaced, load_finished, read_record, score_texts
+from langdiff.lm.jobs.job import explain_replaced, find_model, load_finished, read_record, score_texts
 from langdiff.lm.jobs.record import hash_texts, provenance_of_scored, surprisals_of_frames
 from langdiff.lm.jobs.workers import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.language_model import LanguageModelRecipe, Model, find_lm, find_scored_lm
@@ -32,6 +33,7 @@ def read_models(
     *,
     lm: str | LanguageModelRecipe = "char-residual",
     device: str = "auto",
+    training_seed: int | None = None,
 ) -> dict[str, Model]:
     """Read the language models in a cache of `compute_surprisals`.
 
@@ -45,6 +47,8 @@ def read_models(
         Language model to take from there.
     device : str
         Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    training_seed : int, optional
+        Seed of the trainings, where the cache has models of several.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def read_models(
     Raises
     ------
     CheckpointError
-        If an edition has no finished model of that recipe there, or its files are damaged.
+        If an edition has no finished model of that recipe there, or several, or its files are damaged.
     ConfigError
         If recipe or device cannot be used, or the name of the recipe is that of a way of scoring.
 
@@ -75,7 +79,7 @@ def read_models(
     found = {}
     for edition in editions:
         with naming(edition):
-            found[edition] = load_finished(Path(models), edition, recipe, device)
+            found[edition] = load_finished(find_model(as_path(models), edition, recipe, training_seed), recipe, device)
     return found
 
 
@@ -87,6 +91,7 @@ def score_multitext(
     scoring: Scoring | str | None = None,
     max_replaced: float = 0.05,
     device: str = "auto",
+    training_seed: int | None = None,
     progress: bool | None = None,
 ) -> Surprisals:
     """Score every intent with the language models in a cache of `compute_surprisals`.
@@ -107,6 +112,8 @@ def score_multitext(
         Fraction of an edition's characters, from 0 to 1, that may be outside its model's alphabet.
     device : str
         Device, auto (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
+    training_seed : int, optional
+        Seed of the trainings, where the cache has models of several.
     progress : bool, optional
         Draw a progress bar; by default if stderr is a terminal.
 
@@ -118,7 +125,7 @@ def score_multitext(
     Raises
     ------
     CheckpointError
-        If an edition has no finished model of that recipe there, or its files are damaged.
+        If an edition has no finished model of that recipe there, or several, or its files are damaged.
     ConfigError
         If recipe, scoring or device cannot be used.
     DataError
@@ -150,8 +157,8 @@ def score_multitext(
         for edition in multitext.editions:
             bar.update(task, note=edition)
             with naming(edition):
-                model = load_finished(Path(models), edition, recipe, device)
-                records[edition] = read_record(Path(models), edition, recipe.name)
+                folder = find_model(as_path(models), edition, recipe, training_seed)
+                model, records[edition] = load_finished(folder, recipe, device), read_record(folder)
                 texts = multitext.text(edition)
                 results[edition], scored[edition] = score_texts(model, texts, "scored", scoring), hash_texts(texts)
             bar.update(task, advance=1)

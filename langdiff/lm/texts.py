@@ -52,22 +52,7 @@ class PreparedTexts:
 def prepare_texts(
     train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, *, min_count: int | None, least: int = 0
 ) -> PreparedTexts:
-    """Check both parts, learn the alphabet of the training part and write both parts in it.
-
-    Parameters
-    ----------
-    train, dev : sequence or Series of str
-        Texts to learn from and to judge by, in Unicode normal form C.
-    min_count : int, optional
-        Occurrences that a character needs; see `Alphabet.from_texts`.
-    least : int
-        Characters that the training part must have.
-
-    Raises
-    ------
-    DataError
-        If there is too little text, or a text is missing or empty.
-    """
+    """Check both parts, learn the alphabet of the training part and write both parts in it."""
     parts = {"train": check_texts(train, "training part").to_list(), "dev": check_texts(dev, "dev part").to_list()}
     if not parts["dev"]:
         raise DataError("dev part: no text. The model is judged by it; keep some intents for it.")
@@ -83,13 +68,7 @@ def prepare_texts(
 
 
 def check_texts(texts: Sequence[str] | pd.Series, what: str) -> pd.Series:
-    """Return the texts as a Series, after checking that each has a surprisal.
-
-    Raises
-    ------
-    DataError
-        If a text is missing, not a string, empty or not valid Unicode; the message names the first.
-    """
+    """Return the texts as a Series, after checking that each has a surprisal."""
     if isinstance(texts, str):
         raise DataError(f"{what}: give a sequence of texts, not one string.")
     series = texts if isinstance(texts, pd.Series) else pd.Series(list(texts), dtype=object)
@@ -127,18 +106,7 @@ def surprisal_table(
 ) -> pd.DataFrame:
     """Return the scores of texts by a language model, one row per text; see `LanguageModel.surprisal`.
 
-    Parameters
-    ----------
-    texts : Series of str
-        Texts that were scored.
-    alphabet : Alphabet
-        Alphabet of the model.
-    scoring : Scoring
-        Whether replaced characters are priced.
-    bits, eos_bits : ndarray, shape (I,)
-        Bits of each text as the model saw it, and of its end symbol.
-    units : sequence of int
-        Numbers of units.
+    Shapes: bits, eos_bits (I,).
     """
     if scoring.price_replaced:
         bits = bits + [alphabet.replaced_bits(text, scripts=scoring.price_scripts) for text in texts]
@@ -148,13 +116,7 @@ def surprisal_table(
 
 
 def learn_alphabet(train: Sequence[str], min_count: int | None) -> Alphabet:
-    """Return the alphabet of a training text (`Alphabet.from_texts`).
-
-    Raises
-    ------
-    DataError
-        If it has fewer than two characters.
-    """
+    """Return the alphabet of a training text (`Alphabet.from_texts`)."""
     alphabet = Alphabet.from_texts(train, min_count=min_count)
     if len(alphabet.characters) < 2:
         raise DataError(
@@ -165,15 +127,7 @@ def learn_alphabet(train: Sequence[str], min_count: int | None) -> Alphabet:
 
 
 def caution_about_rates(rates: Mapping[str, float], scoring: Scoring | None = None) -> str | None:
-    """Return a caution on parts (keys) of which more than 0.1 % of the characters are outside the alphabet.
-
-    Parameters
-    ----------
-    rates : mapping from str to float
-        Fraction of characters replaced, by part.
-    scoring : Scoring, optional
-        How the part was scored, which decides what the rate does to its bits; none in training.
-    """
+    """Return a caution on parts (keys) of which more than 0.1 % of the characters are outside the alphabet."""
     high = ", ".join(f"{part} {rate:.2%}" for part, rate in rates.items() if rate > HIGH_RATE)
     if not high:
         return None
@@ -204,13 +158,6 @@ def naming(edition: str | None) -> Iterator[None]:
 def note_preparation(models: Path, tokenization: Tokenization) -> None:
     """Record how the texts of a folder of language models were prepared.
 
-    Raises
-    ------
-    ConfigError
-        If the folder holds models whose texts were prepared otherwise.
-    OutputError
-        If the note cannot be written.
-
     Warns
     -----
     LangdiffWarning
@@ -230,13 +177,7 @@ def note_preparation(models: Path, tokenization: Tokenization) -> None:
 
 
 def read_preparation(models: Path) -> Tokenization:
-    """Return how the texts of a folder of language models were prepared.
-
-    Raises
-    ------
-    CheckpointError
-        If there is no such note, or it cannot be read.
-    """
+    """Return how the texts of a folder of language models were prepared."""
     try:
         noted = parse_json(read_bytes(models / NOTE))["tokenization"]
     except OSError as error:

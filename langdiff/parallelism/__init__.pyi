@@ -34,7 +34,6 @@ from .taggers.settings import TaggerSettings as TaggerSettings
 from .taggers.settings import published_settings as published_settings
 from .taggers.settings import read_settings as read_settings
 from .taggers.tagger import Tagger as Tagger
-from .taggers.tagger import read_tagger as read_tagger
 from .taggers.training import train_tagger as train_tagger
 from .taggers.word_vectors import WordVectors as WordVectors
 from .taggers.word_vectors import read_word_vectors as read_word_vectors

@@ -18,8 +18,9 @@ from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.parallelism.documents import Branch, Document, Parallelism, depths, make_document
-from langdiff.parallelism.matching import METRICS, match_parallelisms, sizes
+from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
 from langdiff.parallelism.scoring import ParallelismScores, ratio, score_parallelisms
+from langdiff.tables.effects import Effects
 
 _LATIN = "et at ac atque atqui autem uel aut sed nam enim etenim nec neque ergo igitur itaque tamen uero"
 CONJUNCTIONS = frozenset(_LATIN.split())
@@ -154,14 +155,9 @@ class AnnotatorAgreement(Result):
     ----------
     scores : ParallelismScores
         Scores of the first annotator against the second, after the clean-ups.
-    bootstrap : DataFrame
-        One row per metric: ``mean``, ``std_error``, ``low`` and ``high`` of F over bootstrap samples.
-    n_items : int
-        Number of matched pairs and unmatched parallelisms, the units of the bootstrap.
-    n_draws : int
-        Number of bootstrap samples.
-    as_published : bool
-        Whether the bootstrap has the two flaws of the published figures.
+    published : DataFrame or None
+        One row per metric: ``mean``, ``std_error``, ``low`` and ``high`` of F as the published figures have them, by a
+        bootstrap of pairs with two flaws; None if errors are by document.
     signature : str
         Settings and a hash of the annotations, to be quoted with the numbers.
     """
@@ -169,28 +165,43 @@ class AnnotatorAgreement(Result):
     printing: ClassVar[Mapping[str, Any]] = {"index": False, "float_format": "{:.4f}".format}
 
     scores: ParallelismScores
-    bootstrap: pd.DataFrame
-    n_items: int
-    n_draws: int
-    as_published: bool
+    published: pd.DataFrame | None
     signature: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per metric.
 
-        Columns: ``metric``, ``matched``, ``size_a``, ``size_b``, ``precision``, ``recall``, ``f``, and ``mean``,
-        ``std_error``, ``low`` and ``high`` of the bootstrap.
+        Columns: ``metric``, ``matched``, ``size_a``, ``size_b``, ``precision``, ``recall``, ``f``, its ``std_error``,
+        ``low`` and ``high`` (95 %, by document); or those of the published bootstrap with its ``mean``.
         """
         names = {"hypothesis_size": "size_a", "reference_size": "size_b"}
         totals = self.scores.to_frame().rename(columns=names)
         columns = ["metric", "matched", "size_a", "size_b", "precision", "recall", "f"]
-        return totals[columns].merge(self.bootstrap, on="metric")
+        errors = self.published
+        if errors is None:
+            rows = [self.effects(metric).to_frame()[["std_error", "low", "high"]].iloc[0] for metric in METRICS]
+            errors = pd.DataFrame(rows).reset_index(drop=True).assign(metric=list(METRICS))
+        return totals[columns].merge(errors, on="metric")
+
+    def effects(self, metric: Metric = "MBAWO") -> Effects:
+        """Return F of the first annotator against the second with its error by document.
+
+        Parameters
+        ----------
+        metric : str
+            Metric of `ParallelismScores`, such as ``"MBAWO"``.
+        """
+        return self.scores.effects(metric)
 
     def _lines(self) -> Iterator[str]:
         documents = self.scores.documents["document"].nunique()
-        width = "mean ± 1.96 standard errors / √items, as published: too narrow" if self.as_published else "percentiles"
         yield f"Agreement of two annotators on {documents} document(s); the first counts as the hypothesis"
-        yield f"95 % interval of F from {self.n_draws:,} samples of {self.n_items:,} pairs ({width})"
+        if self.published is not None:
+            yield "Errors as published, by a bootstrap of pairs, divided by √pairs once too often: too narrow"
+
+    def _notes(self) -> Iterator[str]:
+        if self.published is None:
+            yield self.effects().words
 
     def _table(self) -> pd.DataFrame:
         return self.to_frame()
@@ -212,27 +223,25 @@ def annotator_agreement(
     n_draws: int = 1000,
     as_published: bool = False,
 ) -> AnnotatorAgreement:
-    """Measure the agreement of two annotators by F of the four metrics, with bootstrap intervals.
-
-    The units of the bootstrap are the pairs of a maximum matching of each document, parallelisms without a partner
-    among them: as many per document as the longer side has. Samples of all of them are drawn with replacement.
+    """Measure the agreement of two annotators by F of the four metrics, with intervals by document.
 
     Parameters
     ----------
     one, other : mapping from str to Document
         Annotations of the same documents by name.
     seed : int or numpy.random.Generator
-        Seed of the bootstrap.
+        Seed of the published bootstrap.
     conjunctions : bool
         Let all branches of a parallelism begin with a conjunction, or none; see `align_conjunctions`. It comes first.
     interlocks : bool
         Merge parallelisms that follow one another throughout; see `merge_interlocked`.
     n_draws : int
-        Number of bootstrap samples.
+        Number of samples of the published bootstrap.
     as_published : bool
-        Bootstrap with the two flaws of the published figures: under EPM, a missing partner
-        counts as a parallelism, so that the mean of F is too low; and the interval is divided by the square root of the
-        number of pairs once too often, which makes it far too narrow.
+        Errors by the bootstrap of the published figures, of pairs of a maximum matching and parallelisms without a
+        partner, with its two flaws: under EPM, a missing partner counts as a parallelism, so that the mean of F is too
+        low; and the interval is divided by the square root of the number of pairs once too often, which makes it far
+        too narrow.
 
     Returns
     -------
@@ -275,17 +284,14 @@ def annotator_agreement(
         "conjunctions": conjunctions,
         "interlocks": interlocks,
         "as-published": as_published,
-        "draws": n_draws,
-        "seed": name_of_seed(seed, rng),
+        "draws": n_draws if as_published else None,
+        "seed": name_of_seed(seed, rng) if as_published else None,
         "annotations": short_hash([[side[n].parallelisms for n in one] for side in (one, other)], list(one)),
         "version": langdiff.__version__,
     }
     return AnnotatorAgreement(
         scores=scores,
-        bootstrap=_bootstrap(items, n_draws, rng, as_published=as_published),
-        n_items=len(items),
-        n_draws=n_draws,
-        as_published=as_published,
+        published=_published(items, n_draws, rng) if as_published else None,
         signature=join_signature(parts),
     )
 
@@ -314,19 +320,16 @@ def _items(one: tuple[Parallelism, ...], other: tuple[Parallelism, ...]) -> Floa
     return items
 
 
-def _bootstrap(items: Floats, n_draws: int, rng: np.random.Generator, *, as_published: bool) -> pd.DataFrame:
-    n = len(items)
-    if as_published:
-        items = items.copy()
-        items[:, METRICS.index("EPM"), 1:] = 1
+def _published(items: Floats, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return mean, error and interval of F by the published bootstrap, one row per metric."""
+    n, items = len(items), items.copy()
+    items[:, METRICS.index("EPM"), 1:] = 1
     times = rng.multinomial(n, np.full(n, 1 / n), size=n_draws).astype(float)  # (draws, N)
     rows: list[dict[str, Any]] = []
     for place, metric in enumerate(METRICS):
         matched, first, second = (times @ items[:, place]).T
         f = ratio(2 * matched, first + second)
         mean, std_error = f.mean(), f.std(ddof=1)
-        low, high = np.quantile(f, [0.025, 0.975])
-        if as_published:
-            low, high = mean - 1.96 * std_error / np.sqrt(n), mean + 1.96 * std_error / np.sqrt(n)
+        low, high = mean - 1.96 * std_error / np.sqrt(n), mean + 1.96 * std_error / np.sqrt(n)
         rows.append({"metric": metric, **dict(zip(BOOTSTRAP, (mean, std_error, low, high), strict=True))})
     return pd.DataFrame(rows)

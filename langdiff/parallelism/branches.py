@@ -41,22 +41,7 @@ class TokenList:
     _lines: dict[tuple[int, int], int] = field(default_factory=dict)  # where a parallelism begins
 
     def add(self, token: str, identifiers: dict[int, tuple[int, int]], line: int) -> None:
-        """Add a token.
-
-        Parameters
-        ----------
-        token : str
-            The token.
-        identifiers : dict from int to (int, int)
-            Identifiers of the parallelism and the branch by number of the stratum; `NONE` for no branch.
-        line : int
-            Line of the token.
-
-        Raises
-        ------
-        FaultsError
-            If the token continues a branch after a gap, is empty, or has one of the two identifiers only.
-        """
+        """Add a token."""
         place = len(self.tokens)
         if not token or token != "".join(token.split()):
             raise self.fault(line, f"a token is not empty and has no spaces in it; got {token!r}.")
@@ -107,13 +92,7 @@ def checked_document(
     *,
     predicted: bool,
 ) -> Document:
-    """Return a checked document from parallelisms with their lines and their names in the file.
-
-    Raises
-    ------
-    FaultsError
-        If there are no tokens, a parallelism has one branch though it is not predicted, or one's branches share tokens.
-    """
+    """Return a checked document from parallelisms with their lines and their names in the file."""
     if not tokens:
         raise fault(file, None, "the file has no tokens.")
     for one, line, called in parallelisms:
@@ -149,13 +128,7 @@ def identifiers(document: Document) -> tuple[int, list[dict[int, tuple[int, int]
 
 
 def check_characters(document: Document) -> None:
-    """Check that XML can hold a document.
-
-    Raises
-    ------
-    DataError
-        If the name of the document, of a section, or a token holds a character that XML cannot.
-    """
+    """Check that XML can hold a document."""
     for held in (document.name, *(section.name for section in document.sections), *document.tokens):
         if odd := _NOT_XML.search(held):
             raise DataError(
@@ -176,18 +149,6 @@ def split_words(text: str, start: int = 0, end: int | None = None) -> list[Word]
     """Return the words of a text in lower case; punctuation marks and symbols are words of their own.
 
     Han characters and kana, which are written without spaces, are one word each.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    start, end : int
-        Half-open span of characters to read.
-
-    Returns
-    -------
-    list of Word
-        Words in text order.
 
     Examples
     --------
@@ -220,13 +181,7 @@ def _stands_alone(character: str) -> bool:
 
 
 def check_plain(document: Document) -> None:
-    """Check that formats without tokens can hold a document.
-
-    Raises
-    ------
-    DataError
-        If reading the text back would give other tokens, or a branch ends in punctuation, which would be moved out.
-    """
+    """Check that formats without tokens can hold a document."""
     for place, token in enumerate(document.tokens):
         if _pieces(token) != (token,):
             raise DataError(
@@ -256,27 +211,7 @@ class MarkedText:
     _cut: list[str] = field(default_factory=list)
 
     def branch(self, start: int, end: int, line: int, called: str) -> Branch:
-        """Return the words of a branch; punctuation at its end is moved out, and a word that is cut belongs to it.
-
-        Parameters
-        ----------
-        start, end : int
-            Half-open span of characters.
-        line : int
-            Line of the file, for messages.
-        called : str
-            What the file calls the branch.
-
-        Returns
-        -------
-        (int, int)
-            Half-open span of words.
-
-        Raises
-        ------
-        FaultsError
-            If no word is left.
-        """
+        """Return the words of a branch; punctuation at its end is moved out, and a word that is cut belongs to it."""
         first = bisect_left(self.words, start, key=lambda word: word.end - 1)
         last = bisect_left(self.words, end, key=lambda word: word.start)
         while last > first and self.words[last - 1].token in string.punctuation:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from langdiff.base.types import check_kind
 from langdiff.errors import ConfigError, DataError, listing, warn
 
 Branch = tuple[int, int]  # half-open span of tokens, from 0
@@ -255,15 +256,14 @@ def _quote(document: Document, branch: Branch) -> str:
 
 
 def check_documents(hypotheses: Mapping[str, Documents], references: Documents) -> None:
-    """Check that documents can be compared, and warn about documents that systems lack.
-
-    Raises
-    ------
-    ConfigError
-        If there are no systems.
-    DataError
-        If there are no references, a system has other documents or none, or numbers of tokens differ.
-    """
+    """Check that documents can be compared, and warn about documents that systems lack."""
+    by_name = "{'1': …}, as read_parallelisms reads them"
+    check_kind(references, Mapping, f"references are documents by name, {by_name}")
+    check_kind(hypotheses, Mapping, f"hypotheses are documents by system and by name, {{'tagger': {by_name}}}")
+    for documents in hypotheses.values():
+        check_kind(documents, Mapping, f"documents of a system are given by name, {by_name}")
+    for document in (*references.values(), *(one for own in hypotheses.values() for one in own.values())):
+        check_kind(document, Document, "what is scored are documents, as read_parallelisms reads them")
     if not hypotheses:
         raise ConfigError("there are no systems to score; give at least one.")
     if not references:

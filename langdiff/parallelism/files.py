@@ -1,13 +1,15 @@
 """Reading and writing annotated documents, and passages of them as plain text and as HTML."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Literal, get_args
 
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
+from langdiff.base.suspicion import Doubts, report
+from langdiff.base.types import check_kind
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.parallelism.documents import Document, enclosing_first, nesting
 from langdiff.parallelism.running_text import brat_texts, read_brat, read_text_xml, write_text_xml
@@ -52,7 +54,11 @@ _Mark = tuple[str, int, bool]  # "open" or "close", number of the parallelism, w
 
 
 def read_parallelisms(
-    source: ParallelismSource, *, format: ParallelismFormat | None = None, predicted: bool = False
+    source: ParallelismSource,
+    *,
+    format: ParallelismFormat | None = None,
+    predicted: bool = False,
+    trust: Sequence[str] = (),
 ) -> dict[str, Document]:
     r"""Read annotated documents, one per file.
 
@@ -66,6 +72,8 @@ def read_parallelisms(
         ending of a file says it, and of XML what is in it.
     predicted : bool
         Whether parallelisms of a single branch are taken, as predictions have them; by default they are an error.
+    trust : sequence of str
+        Kinds of doubt not to raise: ``brat_lines``, lines of brat that say nothing of parallelisms and are skipped.
 
     Returns
     -------
@@ -75,7 +83,7 @@ def read_parallelisms(
     Raises
     ------
     ConfigError
-        If the format is unknown.
+        If the format or a kind of doubt is unknown.
     DataError
         If a file cannot be read or does not hold an annotated document (the message names file and line), there is
         none, or two files have one name.
@@ -83,7 +91,8 @@ def read_parallelisms(
     Warns
     -----
     LangdiffWarning
-        If branches of brat annotation are in no relation, or texts of a folder have no annotation; they are left out.
+        If branches of brat annotation are in no relation, or texts of a folder have no annotation, and are left out, or
+        lines of brat are skipped.
 
     Examples
     --------
@@ -97,14 +106,18 @@ def read_parallelisms(
         raise ConfigError(
             f"{option('format')} is None or one of {', '.join(get_args(ParallelismFormat))}; got {format!r}."
         )
+    doubts = Doubts(trust)
     found: dict[str, tuple[Path, Document]] = {}
     for path in _files(source):
         name = document_name(path)
         if name in found:
             raise DataError(f"{path} and {found[name][0]} are both of document {name!r}; give one file per document.")
-        found[name] = (path, _READERS[format or _format(path)](path, name, predicted=predicted))
+        kind = format or _format(path)
+        options = {"doubts": doubts} if kind == "brat" else {}
+        found[name] = (path, _READERS[kind](path, name, predicted=predicted, **options))
     if not found:
         raise DataError(f"{source}: no files of annotated documents ({', '.join(ENDINGS)}).")
+    report(doubts.judged())
     return {name: document for name, (_, document) in sorted(found.items())}
 
 
@@ -148,6 +161,7 @@ def write_parallelisms(
     """
     if format not in get_args(ParallelismFormat):
         raise ConfigError(f"{option('format')} is one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
+    check_kind(documents, Mapping, "documents are given by name, {'1': …}")
     if odd := [name for name in documents if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     texts: dict[str, str] = {}

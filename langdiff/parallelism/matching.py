@@ -34,16 +34,6 @@ def overlaps(
 
     Time and memory grow with the number of branches (times its logarithm) and of the pairs that share tokens.
 
-    Parameters
-    ----------
-    references, hypotheses : sequence of Parallelism
-        Parallelisms of one document, which may overlap within a side, too.
-
-    Returns
-    -------
-    dict
-        Overlaps by (place of the reference, place of the hypothesis); pairs without a common token are not in it.
-
     Examples
     --------
     >>> gold, predicted = Parallelism(((0, 3), (5, 7))), Parallelism(((2, 7), (8, 9)))
@@ -77,18 +67,6 @@ def pair_scores(
 ) -> tuple[int, int, int, int]:
     """Return the scores of one pair of parallelisms by EPM, MPBM, MBAWO and MWO.
 
-    Parameters
-    ----------
-    reference, hypothesis : sequence of (int, int)
-        Branches of the two parallelisms.
-    shared : sequence of Overlap
-        Branches that share tokens.
-
-    Returns
-    -------
-    tuple of int
-        One score per metric.
-
     Examples
     --------
     >>> gold, predicted = ((0, 2), (2, 7)), ((0, 5), (6, 7))
@@ -109,17 +87,6 @@ def match_parallelisms(
     references: Sequence[Parallelism], hypotheses: Sequence[Parallelism]
 ) -> dict[Metric, dict[int, tuple[int, int]]]:
     """Return a fixed maximum matching of the parallelisms of one document by each metric.
-
-    Parameters
-    ----------
-    references, hypotheses : sequence of Parallelism
-        Parallelisms of one document.
-
-    Returns
-    -------
-    dict
-        By metric: place of the hypothesis and credit (a positive score) by place of the reference. References without
-        credit are not in it.
 
     Examples
     --------
@@ -155,16 +122,6 @@ def sizes(parallelism: Parallelism) -> tuple[int, int, int, int]:
 def match_branches(shared: Sequence[Overlap]) -> list[Overlap]:
     """Match branches one to one, with the most shared tokens and, among such matchings, the most pairs.
 
-    Parameters
-    ----------
-    shared : sequence of Overlap
-        Branches that share tokens.
-
-    Returns
-    -------
-    list of Overlap
-        Matched branches, in the order of the references.
-
     Examples
     --------
     >>> match_branches([Overlap(0, 0, 3), Overlap(0, 1, 2), Overlap(1, 0, 1)])
@@ -181,16 +138,6 @@ def maximum_matching(edges: Mapping[tuple[int, int], int]) -> dict[int, int]:
 
     Rows are gone through by number: each gets the largest weight that still leaves the total at its maximum and, of
     equal weights, the column of the smallest number. The result does not depend on the solver.
-
-    Parameters
-    ----------
-    edges : mapping from (int, int) to int
-        Positive weights by row and column.
-
-    Returns
-    -------
-    dict from int to int
-        Matched columns by row; rows without a column are not in it.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Running text with branches: the stand-off annotation of brat, and XML (ASP, untokenised)."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -8,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from langdiff.base.archives import COMPRESSED, File
 from langdiff.base.io import read_blocks, read_lines
+from langdiff.base.suspicion import Doubts
 from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import DataError, listing, warn
 from langdiff.parallelism.branches import (
@@ -26,6 +28,7 @@ CHIASM = ("ChiasmA", "ChiasmB")
 BRANCHES = ("ParallelArm", "Branch", *CHIASM)
 FINISHED = "Finished"  # the mark of a paragraph that an annotator has done
 RELATIONS = ("Parallel", "Parallelism", "Chiasm")
+_OTHER = re.compile(r"([AEMN])[0-9]+\s|(\*)\s")  # attributes, events, modifications, normalizations, equivalences
 _HEADER = re.compile(r"<(?:[0-9]+|Paragraph) ([0-9]+)>\s*")
 _MARKED_LINE = re.compile(r">>>\s")  # a sentence that is parallel to others, in the essays
 _ENTITY = re.compile(r"(T[0-9]+)\t(\S+) ([0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)(?:\t(.*))?", re.DOTALL)
@@ -44,13 +47,7 @@ class _Branch:
 
 
 def read_text_xml(file: File, name: str, *, predicted: bool) -> Document:
-    """Return the document of a file.
-
-    Raises
-    ------
-    FaultsError
-        If the file cannot be used; the message names file and line.
-    """
+    """Return the document of a file."""
     events = _Text(file)
     read_xml(file, events, errors=None)
     text = "".join(events.pieces)
@@ -124,13 +121,7 @@ class _Text(XmlEvents):
 
 
 def write_text_xml(document: Document) -> str:
-    """Return the XML of a document.
-
-    Raises
-    ------
-    DataError
-        If a token is not a word of plain text, or branches overlap without being nested or cross the end of a section.
-    """
+    """Return the XML of a document."""
     check_plain(document)
     check_characters(document)
     strata(document)  # refuses branches that share tokens in one stratum
@@ -177,13 +168,8 @@ class _Entity:
     line: int
 
 
-def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
+def read_brat(path: Path, name: str, *, predicted: bool, doubts: Doubts) -> Document:
     """Read the document of an annotation (``.ann``) and of the text (``.txt``) in the same folder.
-
-    Raises
-    ------
-    FaultsError
-        If one of the two files cannot be used; the message names file and line.
 
     Warns
     -----
@@ -193,7 +179,7 @@ def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
     annotation, text_file = brat_pair(path)
     text = "".join(block.text for block in read_blocks(text_file, errors=None))
     words, sections = _words(text)
-    entities, relations = _records(annotation, text)
+    entities, relations = _records(annotation, text, doubts)
     groups, alone = _components(entities, relations)
     marked = MarkedText(str(annotation), words)
     parallelisms = [_parallelism(marked, entities, group) for group in groups]
@@ -207,13 +193,7 @@ def read_brat(path: Path, name: str, *, predicted: bool) -> Document:
 
 
 def brat_pair(path: Path) -> tuple[Path, Path]:
-    """Return the annotation and the text of a document of which one file is given.
-
-    Raises
-    ------
-    FaultsError
-        If the other file is missing.
-    """
+    """Return the annotation and the text of a document of which one file is given."""
     bare = path.with_suffix("") if path.suffix in COMPRESSED else path
     wanted = ".txt" if bare.suffix == ".ann" else ".ann"
     for compression in ("", *COMPRESSED):
@@ -242,24 +222,25 @@ def _words(text: str) -> tuple[list[Word], list[Section]]:
     return words, sections
 
 
-def _records(path: Path, text: str) -> tuple[dict[str, _Entity], list[tuple[str, str]]]:
+def _records(path: Path, text: str, doubts: Doubts) -> tuple[dict[str, _Entity], list[tuple[str, str]]]:
     """Return the branches by identifier and the pairs that are related, after checks."""
     entities: dict[str, _Entity] = {}
     relations: dict[str, tuple[int, str, str, str]] = {}
+    skipped: Counter[str] = Counter()
+    line = 0
     for line, record in read_lines(path):
-        if record.startswith("#"):
+        if record.startswith("#") or not record.strip():
             continue
-        if entity := _ENTITY.fullmatch(record):
+        if other := _OTHER.match(record):
+            skipped[other[1] or other[2]] += 1
+        elif entity := _ENTITY.fullmatch(record):
             _add_entity(path, line, entity, entities, text)
         elif relation := _RELATION.fullmatch(record):
-            if relation[1] in relations:
-                raise fault(str(path), line, f"{relation[1]} is there already, in line {relations[relation[1]][0]}.")
-            if relation[2] not in RELATIONS:
-                raise fault(str(path), line, f"relations are {', '.join(RELATIONS)}; got {relation[2]!r}.")
-            relations[relation[1]] = (line, relation[1], relation[3], relation[4])
+            _add_relation(path, line, relation, relations)
         else:
             what = f"neither a branch, a relation nor a note of brat: {record[:60]!r}."
             raise fault(str(path), line, what)
+    doubts.see("brat_lines", str(path), skipped.total(), line, ", ".join(f"{n} {kind}" for kind, n in skipped.items()))
     for line, name, *ends in relations.values():
         if unknown := [end for end in ends if end not in entities or entities[end].label == FINISHED]:
             raise fault(str(path), line, f"{name} relates {unknown[0]}, but there is no such branch.")
@@ -267,6 +248,17 @@ def _records(path: Path, text: str) -> tuple[dict[str, _Entity], list[tuple[str,
             raise fault(str(path), line, f"{name} relates {ends[0]} to itself.")
     found = [(one, other) for _, _, one, other in relations.values()]
     return {name: entity for name, entity in entities.items() if entity.label != FINISHED}, found
+
+
+def _add_relation(
+    path: Path, line: int, record: re.Match[str], relations: dict[str, tuple[int, str, str, str]]
+) -> None:
+    name, kind, *ends = record.groups()
+    if name in relations:
+        raise fault(str(path), line, f"{name} is there already, in line {relations[name][0]}.")
+    if kind not in RELATIONS:
+        raise fault(str(path), line, f"relations are {', '.join(RELATIONS)}; got {kind!r}.")
+    relations[name] = (line, name, ends[0], ends[1])
 
 
 def _add_entity(path: Path, line: int, record: re.Match[str], entities: dict[str, _Entity], text: str) -> None:
@@ -319,14 +311,7 @@ def _parallelism(marked: MarkedText, entities: dict[str, _Entity], group: list[s
 
 
 def brat_texts(document: Document) -> tuple[str, str]:
-    """Return the text and the annotation of a document; a parallelism of no known kind counts as synchystic.
-
-    Raises
-    ------
-    DataError
-        If a token is not a word of plain text, a parallelism has one branch, for which there is no relation, or the
-        sections are not numbered.
-    """
+    """Return the text and the annotation of a document; a parallelism of no known kind counts as synchystic."""
     check_plain(document)
     text, starts = _text(document)
     entities: list[str] = []

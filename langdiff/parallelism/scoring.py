@@ -19,6 +19,9 @@ from langdiff.errors import ConfigError, DataError, option
 from langdiff.parallelism.documents import Document, Documents, check_documents, depths
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
 from langdiff.parallelism.statistics import shared_tokens
+from langdiff.tables.contrasts import shares
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Units
 from langdiff.tables.outcomes import Outcomes
 
 Side = Literal["reference", "hypothesis"]
@@ -206,6 +209,33 @@ class ParallelismScores(Result):
         total = np.bincount(rows, documents["f"] * defined).astype(np.float64)
         frame["macro_f"] = np.where(count > 0, ratio(total, count), np.nan)
         return frame
+
+    def effects(self, metric: Metric = "MBAWO") -> Effects:
+        """Return F (β = 1) of the systems with errors by document, over the documents that all have.
+
+        Parameters
+        ----------
+        metric : {"EPM", "MPBM", "MBAWO", "MWO"}
+            Metric of the matching.
+
+        Raises
+        ------
+        ConfigError
+            If the metric is unknown.
+        """
+        if metric not in METRICS:
+            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
+        rows = self.documents[self.documents["metric"] == metric].set_index(["document", "system"])
+        sizes = rows["hypothesis_size"] + rows["reference_size"]
+        tops, bottoms = (part.unstack("system")[list(self.systems)].dropna() for part in (2 * rows["matched"], sizes))
+        return Effects.of_ratios(
+            tops,
+            bottoms,
+            Units("document", tops.index.map(str)),
+            shares("f"),
+            title=metric,
+            signature=f"{self.signature}|metric:{metric}",
+        )
 
     def outcomes(self, metric: Metric = "MBAWO", *, side: Side = "reference") -> Outcomes:
         """Return credits as successes out of sizes as trials, for models of outcomes.

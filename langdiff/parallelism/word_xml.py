@@ -21,13 +21,7 @@ _DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
 
 def read_word_xml(file: File, name: str, *, predicted: bool) -> Document:
-    """Return the document of a file.
-
-    Raises
-    ------
-    FaultsError
-        If the file cannot be used; the message names file and line.
-    """
+    """Return the document of a file."""
     events = _Words(file)
     read_xml(file, events, errors=None)
     return events.found.document(name, predicted=predicted)
@@ -89,13 +83,7 @@ class _Words(XmlEvents):
 
 
 def write_word_xml(document: Document) -> str:
-    """Return the XML of a document as a tokenised sermon, or for pyrallelism, which needs the number of strata.
-
-    Raises
-    ------
-    DataError
-        If branches of one stratum share a token, or a token holds a character that XML cannot.
-    """
+    """Return the XML of a document as a tokenised sermon, or for pyrallelism, which needs the number of strata."""
     n_strata, by_token = identifiers(document)
     check_characters(document)
     lines = [_DECLARATION, f'<sermon id={quoteattr(document.name)} stratum_count="{n_strata}">']
@@ -109,13 +97,7 @@ def write_word_xml(document: Document) -> str:
 
 
 def write_essay_xml(document: Document) -> str:
-    """Return the XML of a document as an essay; every paragraph is written as one sentence.
-
-    Raises
-    ------
-    DataError
-        If branches of one stratum share a token, or a token holds a character that XML cannot.
-    """
+    """Return the XML of a document as an essay; every paragraph is written as one sentence."""
     _, by_token = identifiers(document)
     check_characters(document)
     lines = [_DECLARATION, "<doc>"]
@@ -137,13 +119,7 @@ def _attributes(own: dict[int, tuple[int, int]], *, first: int = 1) -> str:
 
 
 def read_token_table(path: Path, name: str, *, predicted: bool) -> Document:
-    """Return the document of a file; the table has no sections.
-
-    Raises
-    ------
-    FaultsError
-        If the file cannot be used; the message names file and line.
-    """
+    """Return the document of a file; the table has no sections."""
     found = TokenList(str(path))
     columns = 0
     for line, row in read_lines(path):
@@ -168,13 +144,7 @@ def read_token_table(path: Path, name: str, *, predicted: bool) -> Document:
 
 
 def write_token_table(document: Document) -> str:
-    """Return the table of a document.
-
-    Raises
-    ------
-    DataError
-        If branches of one stratum share a token.
-    """
+    """Return the table of a document."""
     n_strata, by_token = identifiers(document)
     names = [f"{unit}_id_{k}" for k in range(1, n_strata + 1) for unit in ("parallelism", "branch")]
     lines = ["\t".join(["token", *names])]

@@ -1,21 +1,23 @@
-"""Counts of texts by edition, and quotients of totals with errors from resampled intents."""
+"""Counts of texts by edition, and quotients of totals with errors by independent units."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.parity.result import MEAN, two_way_premiums
+from langdiff.parity.result import MEAN, Premiums, two_way_premiums
 from langdiff.parity.tokenizers import Tokenizer, efficiencies, encoder_of, tokenize_texts
+from langdiff.tables.contrasts import Scale, shares
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Influence, Units, sums
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.text_features import separates_words
-
-AT_ONCE = 64  # bootstrap samples held in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,19 +28,34 @@ class Quotient:
     ----------
     over, under : ndarray, shape (I, J)
         Numerators and denominators; 0 where a cell does not count.
+    premium : bool
+        Whether both are counts of the same kind, of two editions, so that each has a share in the information.
+    share : bool
+        Whether the quotient is a share, between 0 and 1.
     """
 
     over: Floats
     under: Floats
+    premium: bool = False
+    share: bool = False
 
     def estimate(self) -> Floats:
         """Return the quotient of the totals by edition, shape (J,); NaN where no cell counts."""
         return _quotient(self.over.sum(axis=0), self.under.sum(axis=0))
 
-    def resampled(self, clusters: Integers, groups: int) -> Callable[[Floats], Floats]:
-        """Return the function from weights of clusters, shape (n, G), to the quotients of the samples, (n, J)."""
-        over, under = _by_cluster(self.over, clusters, groups), _by_cluster(self.under, clusters, groups)
-        return lambda weights: _quotient(weights @ over, weights @ under)
+    def effects(self, name: str, editions: pd.Index, units: Units, code: Integers) -> Effects:
+        """Return the quotients of editions that have one, with errors by unit; logarithms, but for shares."""
+        over, under = (sums(cells, code, len(units.names)) for cells in (self.over, self.under))
+        known = (under.sum(axis=0) > 0) & (self.share | (over.sum(axis=0) > 0))
+        over, under, value = over[:, known], under[:, known], self.estimate()[known]
+        influence = Influence.of_ratio(over, under, units, "identity" if self.share else "log")
+        if self.premium:
+            influence = replace(influence, share=(influence.share + over / over.sum(axis=0)) / 2)
+        return self._named(name, editions[known], value if self.share else np.log(value), influence)
+
+    def _named(self, name: str, editions: pd.Index, values: Floats, influence: Influence) -> Effects:
+        scale = shares(name) if self.share else Scale(quantity=name, first="highest", centre="mean")
+        return Effects(estimate=pd.Series(values, editions, name=name), influence=influence, scale=scale, title=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,30 +72,29 @@ class AgainstMean(Quotient):
 
     inverse: bool = False
 
+    @cached_property
+    def _found(self) -> Premiums:
+        return two_way_premiums(self.over, self.under)
+
     def estimate(self) -> Floats:
         """Return the premiums of the editions, shape (J,), whose logarithms average 0."""
-        return self._directed(two_way_premiums(self.over, self.under).logarithms)
-
-    def resampled(self, clusters: Integers, groups: int) -> Callable[[Floats], Floats]:
-        """Return the function from weights of clusters to premiums; see `Quotient.resampled`.
-
-        Of incomplete tables it takes one step from the estimate, by the influence of each cluster.
-        """
-        if self.under.all():
-            totals = _by_cluster(self.over, clusters, groups)
-
-            def of_totals(weights: Floats) -> Floats:
-                logarithms = np.log(weights @ totals)
-                return self._directed(logarithms - logarithms.mean(axis=1, keepdims=True))
-
-            return of_totals
-        found = two_way_premiums(self.over, self.under)
-        influence = _by_cluster(found.influence, clusters, groups)
-        return lambda weights: self._directed(found.logarithms + (weights - 1) @ influence)
-
-    def _directed(self, logarithms: Floats) -> Floats:
-        premiums: Floats = np.exp(-logarithms if self.inverse else logarithms)
+        premiums: Floats = np.exp(self._sign * self._found.logarithms)
         return premiums
+
+    def effects(self, name: str, editions: pd.Index, units: Units, code: Integers) -> Effects:
+        """Return the logarithms of premiums with errors by unit; see `Quotient.effects`."""
+        found, count = self._found, len(units.names)
+        values, expected = (sums(cells, code, count) for cells in (found.influence, found.expected))
+        share = (expected / expected.sum(axis=0)).mean(axis=1)
+        if self.under.all():
+            part = sums(self.over, code, len(units.names)) / self.over.sum(axis=0)
+            values, share = part - part.mean(axis=1, keepdims=True), part.mean(axis=1)
+        influence = Influence(self._sign * values, share, units)
+        return self._named(name, editions, self._sign * self._found.logarithms, influence)
+
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self.inverse else 1.0
 
 
 def against_mean(counts: Floats) -> AgainstMean:
@@ -90,64 +106,12 @@ def against_mean(counts: Floats) -> AgainstMean:
 def of_reference(counts: Floats, reference: int | None) -> Quotient:
     """Return the totals divided by those of one edition, over the intents that both have, or by those of the mean.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (I, J)
-        Counts; NaN where an edition lacks an intent.
-    reference : int or None
-        Column of the edition that others are compared with; None for the mean of all editions.
+    Shapes: counts (I, J).
     """
     if reference is None:
         return against_mean(counts)
     shared = ~np.isnan(counts) & ~np.isnan(counts[:, [reference]])
-    return Quotient(np.where(shared, counts, 0.0), np.where(shared, counts[:, [reference]], 0.0))
-
-
-def intervals(quotients: list[Quotient], clusters: Integers, n: int, rng: np.random.Generator) -> list[Floats]:
-    """Return the 2.5 % and 97.5 % points of the bootstrap of quotients, from the same samples for all.
-
-    Parameters
-    ----------
-    quotients : list of Quotient
-        Measures over the same I intents.
-    clusters : ndarray of int, shape (I,)
-        Cluster of each intent, 0 to G − 1; whole clusters are drawn.
-    n : int
-        Number of samples.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    list of ndarray, shape (2, J)
-        Ends of the interval of each measure, over the samples in which some of the edition's intents were drawn.
-    """
-    groups = int(clusters.max()) + 1
-    measures = [one.resampled(clusters, groups) for one in quotients]
-    samples: list[list[Floats]] = [[] for _ in quotients]
-    for start in range(0, n, AT_ONCE):
-        size = min(AT_ONCE, n - start)
-        weights = rng.multinomial(groups, np.full(groups, 1 / groups), size=size).astype(float)
-        for kept, measure in zip(samples, measures, strict=True):
-            kept.append(measure(weights))
-    return [_ends(np.vstack(kept)) for kept in samples]
-
-
-def _ends(samples: Floats) -> Floats:
-    """Return the percentiles of each column; NaN for columns without values."""
-    ends: Floats = np.percentile(samples, [2.5, 97.5], axis=0)
-    drawn = ~np.isnan(samples)
-    some = drawn.any(axis=0) & ~drawn.all(axis=0)
-    ends[:, some] = np.nanpercentile(samples[:, some], [2.5, 97.5], axis=0)
-    return ends
-
-
-def _by_cluster(cells: Floats, clusters: Integers, groups: int) -> Floats:
-    if groups == len(clusters):
-        return cells
-    totals = np.zeros((groups, cells.shape[1]))
-    np.add.at(totals, clusters, cells)
-    return totals
+    return Quotient(np.where(shared, counts, 0.0), np.where(shared, counts[:, [reference]], 0.0), premium=True)
 
 
 def _quotient(over: Floats, under: Floats) -> Floats:
@@ -246,7 +210,7 @@ def measure_texts(
         words = count_words(multitext).to_numpy()
         for name in encoders:
             measured.add_tokens(tokens[name], name, reference, words)
-            measured.quotients[f"split_words{name}"] = per_word(split[name], words)
+            measured.quotients[f"split_words{name}"] = replace(per_word(split[name], words), share=True)
     return measured
 
 
@@ -286,19 +250,7 @@ def measure_counts(counts: pd.DataFrame, name: str, reference: str, intent_info:
 
 
 def measure_bits(table: Surprisals, reference: int | None, texts: Multitext | None, name: str) -> Measured:
-    """Measure the bits of every intent, and the tokens of the language model, relative to the reference.
-
-    Parameters
-    ----------
-    table : Surprisals
-        Bits, with numbers of tokens, characters and bytes as far as they are known.
-    reference : int or None
-        Column of the edition that others are compared with; None for the mean of all.
-    texts : Multitext or None
-        Texts that are measured as well; if there are none, the sizes of the table are compared.
-    name : str
-        What is added to the names of columns about tokens.
-    """
+    """Measure the bits of every intent, and the tokens of the language model, relative to the reference."""
     measured = Measured(intents=table.intents, editions=table.editions, intent_info=table.intent_info)
     if texts is None and table.characters is not None and table.bytes is not None:
         known = (table.bits.notna() & table.characters.notna() & table.bytes.notna()).to_numpy()
@@ -319,18 +271,12 @@ def measure_bits(table: Surprisals, reference: int | None, texts: Multitext | No
     shared = totals.under > 0
     ratio = np.divide(totals.under, totals.over, out=np.zeros_like(totals.over), where=shared)
     measured.quotients["information_parity"] = Quotient(ratio, shared.astype(float))
-    measured.quotients["information_parity_totals"] = Quotient(totals.under, totals.over)
+    measured.quotients["information_parity_totals"] = Quotient(totals.under, totals.over, premium=True)
     return measured
 
 
 def place_of(editions: pd.Index, reference: str) -> int | None:
-    """Return the column of the reference; None for the mean, unless an edition has this name.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such edition.
-    """
+    """Return the column of the reference; None for the mean, unless an edition has this name."""
     if reference not in editions:
         if reference == MEAN:
             return None

@@ -3,33 +3,29 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
-import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.seeds import generator
-from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
-from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.base.signature import join_signature, name_of_number, short_hash
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.parity.counting import (
     Measured,
     TokenSource,
-    intervals,
     measure_bits,
     measure_counts,
     measure_texts,
     named_sources,
     place_of,
 )
-from langdiff.parity.result import MEAN, Parity
+from langdiff.parity.result import MEAN, MODEL, Parity, of_model
 from langdiff.parity.tokenizers import USUAL_ALPHA, check_alpha
-from langdiff.regression import DifficultyFit, fit
-from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
+from langdiff.regression import fit
+from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering, units_of
+from langdiff.tables.effects import Effects
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
 ParityModel = Literal["1", "2"]
-FEW_CLUSTERS = 20
 
 
 def measure_parity(
@@ -42,8 +38,6 @@ def measure_parity(
     clusters: AnyClusters | None = "auto",
     model: ParityModel = "2",
     alpha: float = USUAL_ALPHA,
-    n_resamples: int = 1000,
-    seed: int | np.random.Generator = 0,
 ) -> Parity:
     r"""Measure the length of the same content in every edition, relative to the mean of all or to one of them.
 
@@ -85,10 +79,6 @@ def measure_parity(
         Regression model behind ``information_parity_model``; see `langdiff.fit`.
     alpha : float
         Order of the Rényi entropy of tokens; see `langdiff.parity.diagnose_tokens`.
-    n_resamples : int
-        Number of samples of intents, or of clusters, for the 95 % intervals, at least 2; 0 for none.
-    seed : int or numpy.random.Generator, optional
-        Seed of the bootstrap; without effect if there are no samples.
 
     Returns
     -------
@@ -106,8 +96,7 @@ def measure_parity(
     Warns
     -----
     LangdiffWarning
-        If an edition shares fewer than 20 clusters (intents, without clusters) with the reference: its intervals are
-        then too narrow.
+        If units are few, so that intervals are long and hang on single ones.
 
     References
     ----------
@@ -119,8 +108,8 @@ def measure_parity(
     Examples
     --------
     >>> import langdiff as ld
-    >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"], "ell": ["Καλημέρα", "Ευχαριστώ"]})
-    >>> ld.measure_parity(ld.read_frame(texts), reference="eng", n_resamples=0).estimates.T.round(3)
+    >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"] * 8, "ell": ["Καλημέρα", "Ευχαριστώ"] * 8})
+    >>> ld.measure_parity(ld.read_frame(texts), reference="eng").estimates.T.round(3)
     edition                        eng    ell
     byte_premium                   1.0  2.429
     character_premium              1.0  1.214
@@ -129,27 +118,20 @@ def measure_parity(
     """
     if model not in get_args(ParityModel):
         raise ConfigError(f"{option('model', model)}: must be '1' or '2'.")
-    if n_resamples < 0 or n_resamples == 1:  # both ends of an interval would be the one sample
-        raise ConfigError(f"{option('n_resamples', n_resamples)}: must be 0 or at least 2 samples.")
     check_alpha(alpha)
-    rng = generator(seed, "samples of intents") if n_resamples else None
-    named = name_of_seed(seed, rng) if rng is not None else None
     tables, bits = _tables(source, reference, surprisals, tokenizers, alpha)
     editions = tables[0].editions.rename("edition")
     _check_shared(tables)
     originals = _originals(source, editions, origin)
     columns = _by_edition(tables, editions)
-    low, high = ({}, {}) if rng is None else _intervals(tables, editions, clusters, n_resamples, rng)
     fitted = None if bits is None else fit(bits, model=model, clusters=clusters)
     if fitted is not None:
-        for column, values in zip((columns.estimates, low, high), _of_model(fitted, reference, editions), strict=True):
-            column["information_parity_model"] = pd.Series(values, editions)
+        columns.estimates[MODEL] = pd.Series(of_model(fitted, reference, editions)[0], editions)
     return Parity(
         reference=reference,
         totals=pd.DataFrame(columns.totals, index=editions),
         estimates=pd.DataFrame(columns.estimates, index=editions),
-        low=pd.DataFrame(low, index=editions),
-        high=pd.DataFrame(high, index=editions),
+        measures=_measures(tables, editions, clusters),
         language=source.edition_info["language"] if isinstance(source, Multitext) else None,
         originals=originals,
         signature=join_signature(
@@ -158,8 +140,6 @@ def measure_parity(
                 "model": model if bits is not None else None,
                 "alpha": name_of_number(alpha) if tokenizers is not None else None,
                 "clusters": _name_of_clusters(tables, clusters),
-                "bootstrap": n_resamples or None,
-                "seed": named,
                 "data": short_hash(pd.DataFrame(columns.totals), pd.DataFrame(columns.estimates)),
                 "version": __version__,
             }
@@ -258,44 +238,15 @@ def _name_of_clusters(tables: list[Measured], clusters: AnyClusters | None) -> s
     return "+".join(dict.fromkeys(name_of_clusters(labels) for labels in found if labels is not None)) or None
 
 
-def _intervals(
-    tables: list[Measured],
-    editions: pd.Index,
-    clusters: AnyClusters | None,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> tuple[dict[str, pd.Series], dict[str, pd.Series]]:
-    low, high = {}, {}
+def _measures(tables: list[Measured], editions: pd.Index, clusters: AnyClusters | None) -> dict[str, Effects]:
+    """Return quotients with their errors, and warn where there are few units."""
+    found: dict[str, Effects] = {}
     for table in tables:
-        codes = np.arange(len(table.intents))
-        labels = one_clustering(table, clusters)
-        if labels is not None:
-            codes = pd.factorize(labels)[0]
-        shared = next(iter(table.quotients.values())).under > 0
-        few = [j for j in range(shared.shape[1]) if len(np.unique(codes[shared[:, j]])) < FEW_CLUSTERS]
-        if few:
-            what = "intents" if labels is None else "clusters of intents"
-            warn(
-                f"{len(few)} edition(s) are compared over fewer than {FEW_CLUSTERS} {what}: "
-                f"{listing(table.editions[few])}. Their bootstrap intervals are too narrow."
-            )
-        ends = intervals(list(table.quotients.values()), codes, n_resamples, rng)
-        for name, pair in zip(table.quotients, ends, strict=True):
-            low[name], high[name] = (pd.Series(end, table.editions).reindex(editions) for end in pair)
-    return low, high
-
-
-def _of_model(fitted: DifficultyFit, reference: str, editions: pd.Index) -> list[Floats]:
-    """Return exp(d_r − d_j) and the ends of its interval, each of shape (J,)."""
-    rows = []
-    if reference == MEAN and MEAN not in editions:
-        shown = fitted.to_frame().reindex(editions)
-        return [np.exp(-shown[name].to_numpy()) for name in ("difficulty", "high", "low")]
-    for edition in editions:
-        if edition == reference or edition not in fitted.difficulty.index:
-            rows.append([1.0] * 3 if edition == reference else [np.nan] * 3)
-            continue
-        contrast = fitted.contrast(reference, edition)
-        rows.append([contrast.estimate, contrast.low, contrast.high])
-        rows[-1] = list(np.exp(rows[-1]))
-    return list(np.array(rows).T)
+        units, code = units_of(table, clusters)
+        own = {
+            name: quotient.effects(name, table.editions.rename(editions.name), units, code)
+            for name, quotient in table.quotients.items()
+        }
+        next(iter(own.values())).warn_of_few()
+        found |= own
+    return found

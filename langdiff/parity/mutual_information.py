@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from langdiff.base.result import Result
+from langdiff.base.types import check_kind
 from langdiff.errors import DataError
-from langdiff.regression.clustering import AnyClusters, one_clustering
+from langdiff.regression.clustering import AnyClusters, units_of
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effects import Effects
 from langdiff.tables.surprisals import Surprisals
+
+SPARED = Scale(quantity="xmi", unit="bits")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -21,9 +24,12 @@ class CrossMutualInformation(Result):
     table : DataFrame
         One row per edition: ``intents``; ``bits`` and ``conditional_bits`` per intent; ``xmi``, their difference, with
         ``std_error``, ``low`` and ``high`` (95 %, paired over intents).
+    effects : Effects
+        The same differences, in bits, to be compared between editions; ``effects.words`` tells the independent units.
     """
 
     table: pd.DataFrame
+    effects: Effects
 
     digits = 2
 
@@ -66,7 +72,7 @@ def xmi(
     DataError
         If the tables share no edition, or an edition has fewer than two intents (clusters) in both.
     ConfigError
-        If `clusters` names no column.
+        If `clusters` names no column, or one of the tables is none.
 
     References
     ----------
@@ -82,6 +88,8 @@ def xmi(
     edition
     deu            3  160.0              60.0  100.0       1.15  95.03  104.97
     """
+    for table in (surprisals, conditional):
+        check_kind(table, Surprisals, "give bits alone and given the source, both as read_surprisals reads them")
     editions = surprisals.editions.intersection(conditional.editions, sort=False)
     intents = surprisals.intents.intersection(conditional.intents, sort=False)
     if not len(editions) or not len(intents):
@@ -89,31 +97,18 @@ def xmi(
             f"the tables share {len(editions)} editions and {len(intents)} intents; both must score the same targets."
         )
     alone, given = (table.bits.loc[intents, editions] for table in (surprisals, conditional))
-    codes = np.arange(len(intents))
-    labels = one_clustering(surprisals, clusters)
-    if labels is not None:
-        codes = pd.factorize(labels[intents])[0]
-    rows = {str(edition): _of_edition(str(edition), alone[edition], given[edition], codes) for edition in editions}
-    return CrossMutualInformation(table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("edition"))
-
-
-def _of_edition(edition: str, alone: pd.Series, given: pd.Series, codes: np.ndarray) -> dict[str, float]:
-    both = (alone.notna() & given.notna()).to_numpy()
-    spared = (alone - given).to_numpy()[both]
-    groups = np.unique(codes[both], return_inverse=True)[1]
-    n, g = len(spared), int(groups.max()) + 1 if len(groups) else 0
-    if g < 2:
-        raise DataError(f"edition {edition!r} has {g} intent(s) or cluster(s) in both tables; two are needed.")
-    mean = float(spared.mean())
-    sums = np.bincount(groups, weights=spared - mean)
-    std_error = float(np.sqrt(g / (g - 1) * (sums**2).sum())) / n
-    half = float(student.ppf(0.975, g - 1)) * std_error
-    return {
-        "intents": n,
-        "bits": float(alone[both].mean()),
-        "conditional_bits": float(given[both].mean()),
-        "xmi": mean,
-        "std_error": std_error,
-        "low": mean - half,
-        "high": mean + half,
-    }
+    units, code = units_of(surprisals, clusters)
+    both = alone.notna() & given.notna()
+    code = code[surprisals.intents.get_indexer(intents)]
+    spared, counts = (
+        each.groupby(code).sum().reindex(range(len(units.names)), fill_value=0)
+        for each in ((alone - given).where(both, 0.0), both)
+    )
+    for edition, found in (counts > 0).sum().items():
+        if found < 2:
+            raise DataError(f"edition {edition!r} has {found} intent(s) or cluster(s) in both tables; two are needed.")
+    effects = Effects.of_ratios(spared, counts, units, SPARED)
+    frame = effects.to_frame().loc[editions, ["xmi", "std_error", "low", "high"]]
+    means = {"intents": both.sum(), "bits": alone[both].mean(), "conditional_bits": given[both].mean()}
+    rows = pd.concat([pd.DataFrame(means), frame], axis=1).rename_axis("edition")
+    return CrossMutualInformation(table=rows, effects=effects)

@@ -6,9 +6,10 @@ geometric mean of all totals. No edition has to have all intents, as a reference
 intent, the likelihood is that of a multinomial logit, which is concave.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,44 +18,28 @@ from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Floats
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.result import DifficultyFit
-
-if TYPE_CHECKING:
-    from langdiff.regression import DifficultyFit
-
+from langdiff.tables.effects import Effects
 
 MEAN = "mean"  # name of this reference
+MODEL = "information_parity_model"
 TOLERANCE = 1e-12
 MOST_STEPS = 100
 
 
 class Premiums(NamedTuple):
-    """Logarithms of premiums and the influence of every intent on them."""
+    """Logarithms of premiums, the influence of every intent on them, and expected counts."""
 
     logarithms: Floats  # (J,)
     influence: Floats  # (I, J)
+    expected: Floats  # (I, J)
 
 
 def two_way_premiums(counts: Floats, known: Floats) -> Premiums:
     """Fit the logarithms of premiums against the mean.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (I, J)
-        Counts; 0 where an edition lacks an intent.
-    known : ndarray, shape (I, J)
-        1 where an edition has an intent, 0 elsewhere.
-
-    Returns
-    -------
-    Premiums
-        Logarithms, shape (J,), of sum 0; and the influence of every intent on them, shape (I, J).
-
-    Raises
-    ------
-    DataError
-        If an edition has no counts, or editions share no intents, even by way of others.
+    Shapes: counts (I, J); known (I, J).
 
     Examples
     --------
@@ -85,7 +70,7 @@ def two_way_premiums(counts: Floats, known: Floats) -> Premiums:
         step = scores.sum(axis=0) @ inverse
         b = b + step - step.mean()
         if np.abs(step).max() < TOLERANCE:
-            return Premiums(b, scores @ inverse)
+            return Premiums(b, scores @ inverse, expected)
     raise DataError("premiums against the mean were not found: too few intents are shared. Name a reference.")
 
 
@@ -107,8 +92,8 @@ class Parity(Result):
         separates no words; and entropies, efficiencies and accessor variety (`langdiff.parity.diagnose_tokens`). Of
         bits: ``information_parity`` (as published), ``information_parity_totals``, ``information_parity_model``
         (recommended); above 1 where an edition takes fewer bits than the reference.
-    low, high : DataFrame
-        95 % intervals of those estimates that have one.
+    measures : mapping from str to Effects
+        Estimates with their errors by independent units, of those that have some; logarithms, but for shares.
     language : Series or None
         Language of each edition, if texts were given.
     signature : str
@@ -122,12 +107,50 @@ class Parity(Result):
     reference: str
     totals: pd.DataFrame
     estimates: pd.DataFrame
-    low: pd.DataFrame
-    high: pd.DataFrame
+    measures: Mapping[str, Effects]
     language: pd.Series | None
     signature: str
     originals: tuple[str, ...] = ()
     fit: DifficultyFit | None = None
+
+    def effects(self, measure: str = "byte_premium") -> Effects:
+        """Return a measure with its errors, as contrasts, pairs, ratios and tests take them.
+
+        Parameters
+        ----------
+        measure : str
+            Name of a column of `estimates` that has intervals. Premiums and other quotients are logarithms;
+            ``"information_parity_model"`` are the difficulties of `fit`.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such measure.
+        """
+        if measure == MODEL and self.fit is not None:
+            return self.fit.effects
+        if measure not in self.measures:
+            raise ConfigError(f"{option('measure', measure)}: there are errors of {listing(self.measures)}.")
+        return self.measures[measure]
+
+    @cached_property
+    def low(self) -> pd.DataFrame:
+        """Lower ends of 95 % intervals, of those measures that have one."""
+        return self._ends("low")
+
+    @cached_property
+    def high(self) -> pd.DataFrame:
+        """Upper ends of 95 % intervals, of those measures that have one."""
+        return self._ends("high")
+
+    def _ends(self, end: str) -> pd.DataFrame:
+        index, found = self.estimates.index, {}
+        for name, effects in self.measures.items():
+            values = effects._marginal()[end]
+            found[name] = (np.exp(values) if effects.scale.unit == "nats" else values).reindex(index)
+        if self.fit is not None:
+            found[MODEL] = pd.Series(of_model(self.fit, self.reference, index)[1 if end == "low" else 2], index)
+        return pd.DataFrame(found, index=index)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per edition.
@@ -176,6 +199,8 @@ class Parity(Result):
 
     def _notes(self) -> Iterable[str]:
         """Yield a note on the editions that the others were translated from."""
+        if self.measures:
+            yield next(iter(self.measures.values())).words
         if self.originals:
             what = "is the original" if len(self.originals) == 1 else "are originals"
             yield (
@@ -208,3 +233,19 @@ class Parity(Result):
             )
         )
         return f"Parity of {len(self.estimates)} editions with {self.compared_with}{ends}"
+
+
+def of_model(fitted: DifficultyFit, reference: str, editions: pd.Index) -> list[Floats]:
+    """Return exp(d_r − d_j) and the ends of its interval, each of shape (J,)."""
+    rows = []
+    if reference == MEAN and MEAN not in editions:
+        shown = fitted.to_frame().reindex(editions)
+        return [np.exp(-shown[name].to_numpy()) for name in ("difficulty", "high", "low")]
+    for edition in editions:
+        if edition == reference or edition not in fitted.difficulty.index:
+            rows.append([1.0] * 3 if edition == reference else [np.nan] * 3)
+            continue
+        contrast = fitted.contrast(reference, edition)
+        rows.append([contrast.estimate, contrast.low, contrast.high])
+        rows[-1] = list(np.exp(rows[-1]))
+    return list(np.array(rows).T)

@@ -26,13 +26,6 @@ def renyi_entropy(counts: Mapping[Hashable, int], alpha: float) -> float:
 
     .. math:: H_\alpha = \frac{1}{1 - \alpha} \log_2 \sum_t p_t^\alpha, \quad H_1 = -\sum_t p_t \log_2 p_t
 
-    Parameters
-    ----------
-    counts : mapping from token to int
-        Tokens by type, all positive.
-    alpha : float
-        Order of the entropy, positive.
-
     Examples
     --------
     >>> renyi_entropy({"a": 2, "b": 2}, 2.5), renyi_entropy({"a": 2, "b": 2}, 1)
@@ -137,13 +130,6 @@ class Tokenizer(Protocol):
 
 def encoder_of(tokenizer: Tokenizer) -> Callable[[str], list[Hashable]]:
     """Return the function that tokenizes a text, without symbols for its start and end.
-
-    Raises
-    ------
-    ConfigError
-        If there is no method ``encode``.
-    DataError
-        When called: if ``encode`` gives something other than a sequence of tokens.
 
     Examples
     --------

@@ -37,18 +37,6 @@ def takes(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function to check one of its arguments before a picture is begun, and to read it where it is a file.
 
-    Parameters
-    ----------
-    name : str
-        Name of the argument; where it is optional, None is accepted.
-    kind : type, str, or tuple of them
-        Classes, of which one is enough; or the attributes and methods that are enough whatever the class, such as
-        ``"reference to_frame()"``.
-    what : str
-        What to give, in words.
-    columns : sequence of str
-        Columns that a frame must have.
-
     Examples
     --------
     >>> @takes("counts", pd.Series, "counts of intents")
@@ -209,21 +197,7 @@ def finish(
     legend: bool | Mapping[str, Artist] = False,
     raised: float = 0.0,
 ) -> Axes:
-    """Finish a picture: labels, legend and title, the frame, and the fonts of names.
-
-    Parameters
-    ----------
-    ax : Axes
-        Axes on which everything else is drawn.
-    xlabel, ylabel, title : str
-        Texts, which are wrapped where they are too long.
-    keep : sequence of str
-        Sides of the frame that are kept.
-    legend : bool or mapping from str to Artist
-        Whether to write a legend between axes and title: of all that has a label, or of the labels given.
-    raised : float
-        Height of what is drawn between the axes and the legend, in points.
-    """
+    """Finish a picture: labels, legend and title, the frame, and the fonts of names."""
     size = text_size(ax)
     # only what is too long is wrapped: Matplotlib wraps at the edges of axes that its layout has not yet placed
     across, down = size_of(ax) / (LETTER * size)  # letters

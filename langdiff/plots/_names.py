@@ -24,13 +24,7 @@ warned: set[str] = set()  # scripts that a warning has named
 
 
 def show_names(ax: Axes) -> None:
-    """Draw texts of axes literally: with fonts that have their letters, and ``$`` as ``$``.
-
-    Parameters
-    ----------
-    ax : Axes
-        Axes on which everything is drawn. Numbers that Matplotlib writes on its own are left as they are.
-    """
+    """Draw texts of axes literally: with fonts that have their letters, and ``$`` as ``$``."""
     legend = ax.get_legend()
     # the title in the middle is the user's, ours stands on the left
     texts = [child for child in ax.get_children() if isinstance(child, Text) and child is not ax.title]
@@ -111,19 +105,6 @@ def _warn(lacking: Iterable[str], name: str) -> None:
 
 def shorten(names: Sequence[str], most: int) -> list[str]:
     """Shorten long names at the end, or in the middle where they begin alike, keeping different names different.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names to shorten.
-    most : int
-        Number of letters to shorten to, the ellipsis included and wide ones counted as two (`breadth`); names that
-        begin and end alike keep more.
-
-    Returns
-    -------
-    list of str
-        Names in the same order; those that are short enough as they were.
 
     Examples
     --------

@@ -34,15 +34,7 @@ MOST_COVERED = 0.15  # of a name, by points
 
 
 def name_line_ends(ax: Axes, ends: Mapping[str, float]) -> None:
-    """Write names right of the axes, near the heights at which lines end, each with a thin leader.
-
-    Parameters
-    ----------
-    ax : Axes
-        Axes whose vertical limits are final. Where they are too low for all names, every second, third, … is written.
-    ends : mapping from name to float
-        Height of the end of each line, in data units.
-    """
+    """Write names right of the axes, near the heights at which lines end, each with a thin leader."""
     across, height = size_of(ax)
     low, high = ax.get_ylim()
     names = sorted(ends, key=lambda name: ends[name])
@@ -71,19 +63,7 @@ def name_line_ends(ax: Axes, ends: Mapping[str, float]) -> None:
 def spread(wanted: Floats, gap: float, low: float = -np.inf, high: float = np.inf) -> Floats:
     """Move numbers as little as possible (least squares), so that neighbours are `gap` apart and within bounds.
 
-    Parameters
-    ----------
-    wanted : ndarray, shape (N,)
-        Numbers to move.
-    gap : float
-        Least distance between two of them.
-    low, high : float
-        Bounds, which must be far enough apart for all numbers.
-
-    Returns
-    -------
-    ndarray, shape (N,)
-        Moved numbers, in the order of `wanted`.
+    Shapes: wanted (N,).
 
     Examples
     --------
@@ -110,20 +90,7 @@ def name_points(
 ) -> None:
     """Write names next to their points, each where it covers least; leave out names without room.
 
-    Parameters
-    ----------
-    ax : Axes
-        Axes whose limits are final.
-    x, y : ndarray, shape (N,)
-        Points, in data units.
-    names : sequence of N
-        What to write; may be of several lines.
-    size : float
-        Size of the text in points, in axes that are not small.
-    order : ndarray of int, optional
-        Which points to name, the most important first; by default all, the farthest out first.
-    avoid : ndarray, shape (M, 2), optional
-        Further points, in data units, that names should not cover, such as those of a line.
+    Shapes: x, y (N,); avoid (M, 2).
     """
     count_points(ax, len(names))
     area = size_of(ax)
@@ -167,19 +134,7 @@ def name_points(
 def box_beside(point: Floats, side: tuple[float, float], width: float, height: float) -> Floats:
     """Return the box of a name next to its point: left, bottom, right, top, in points.
 
-    Parameters
-    ----------
-    point : ndarray, shape (2,)
-        Place of the point.
-    side : tuple of float
-        Positive for right and negative for left of the point, 0 for the middle; in the same way above and below.
-        At 1, the name is next to the point; at 2, twice as far.
-    width, height : float
-        Size of the name.
-
-    Returns
-    -------
-    ndarray, shape (4,)
+    Shapes: point (2,).
 
     Examples
     --------

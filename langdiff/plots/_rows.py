@@ -50,21 +50,7 @@ UNKNOWN = "not known"
 def row_axes(
     ax: Axes | None, names: Iterable[Any], width: float = 6.4, *, notes: Sequence[str] = (), guides: bool = True
 ) -> Axes:
-    """Return axes with one named row per name, the first lowest; new ones are as high as the rows need.
-
-    Parameters
-    ----------
-    ax : Axes or None
-        Axes to draw on; where they are too low for all names, every second, third, … row has its name.
-    names : iterable
-        Names of the rows; long ones are shortened.
-    width : float
-        Width of a new figure in inches.
-    notes : sequence of str
-        What follows each name and is not shortened.
-    guides : bool
-        Whether a faint line leads along each row.
-    """
+    """Return axes with one named row per name, the first lowest; new ones are as high as the rows need."""
     names = list(names)
     count = len(names)
     columns = _columns.get()
@@ -199,22 +185,6 @@ def _stagger(ax: Axes, labels: Sequence[str], first: int, text: float) -> None:
 
 def groups_of(source: Any, column: str, names: pd.Index, parameter: str) -> pd.Series:
     """Return the group of each edition, as text.
-
-    Parameters
-    ----------
-    source : object
-        What is drawn: a table of editions, or a result that has one as ``edition_info``.
-    column : str
-        Column of that table.
-    names : Index
-        Editions.
-    parameter : str
-        Name of the parameter that asks for the column, for the error.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such column.
 
     Examples
     --------

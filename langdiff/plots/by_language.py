@@ -122,7 +122,7 @@ def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[p
         groups = estimate.groupby([known.get(str(name), str(name)) for name in estimate.index])
         spans.append(groups.agg(["mean", "min", "max"]))
     means = [
-        Effects(estimate=span["mean"], covariance=pd.DataFrame(np.nan, span.index, span.index), scale=effects.scale)
+        Effects.from_covariance(span["mean"], pd.DataFrame(np.nan, span.index, span.index), scale=effects.scale)
         for span, effects in zip(spans, both, strict=True)
     ]
     points = side_by_side(means)[0]

@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from scipy.stats import pearsonr
-from scipy.stats import t as student
 
 from langdiff.base.result import opened
 from langdiff.base.types import Booleans, Floats
@@ -35,6 +34,7 @@ from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import rank_set
+from langdiff.tables.rule import half_width
 
 APART = 0.6  # of the distance of rows, which the intervals of one edition take
 FOLLOWED = 25  # editions, of which `plot_line_follow` draws and names all
@@ -233,7 +233,7 @@ def plot_lm_differences(table: Any, ax: Axes | None = None, **style: Any) -> Axe
     for place, other in enumerate(others):
         rows = by_other[other].reindex(names)
         x = rows["estimate"].to_numpy(dtype=float)
-        half = student.ppf(0.975, rows["df"]) * rows["std_error"].to_numpy(dtype=float)
+        half = half_width(rows["std_error"].to_numpy(), rows["df"].to_numpy(dtype=float))
         y = np.arange(len(names)) + step * ((len(others) - 1) / 2 - place)
         parts: Any = [(np.ones(len(x), bool), SERIES[place % len(SERIES)])]
         if len(others) == 1:
@@ -325,15 +325,7 @@ def plot_two_models(
 
 
 def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:
-    """Return the effects that all sources have, one column per source, relative to their average, and their scale.
-
-    Raises
-    ------
-    DataError
-        If fewer than two editions are in all sources.
-    ConfigError
-        If sources have different units or quantities.
-    """
+    """Return the effects that all sources have, one column per source, relative to their average, and their scale."""
     scales = list(dict.fromkeys(effects.scale for effects in sources))
     if len(scales) > 1:
         kinds = ", ".join(f"{scale.quantity} in {scale.unit}" for scale in scales)

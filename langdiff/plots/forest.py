@@ -8,7 +8,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
-from scipy.stats import t as student
 
 from langdiff.base.result import opened
 from langdiff.base.types import Floats
@@ -34,6 +33,7 @@ from langdiff.plots._names import breadth
 from langdiff.plots._rows import in_columns, name_rows, row_axes
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, as_effects, rank_probabilities
+from langdiff.tables.rule import t_interval
 
 if TYPE_CHECKING:
     import arviz as az
@@ -135,10 +135,9 @@ def _in_lines(ax: Axes, label: str, share: float) -> str:
 def _draw(ax: Axes, rows: pd.DataFrame, y: Floats, unit: str, style: dict[str, Any]) -> None:
     """Draw estimates with their intervals, in percent where the table is."""
     estimate = rows["estimate"].to_numpy(dtype=float)
-    half = student.ppf(0.975, rows["df"].to_numpy(dtype=float)) * rows["std_error"].to_numpy(dtype=float)
-    ends = np.array([estimate, estimate - half, estimate + half])
+    ends = np.array([estimate, *t_interval(estimate, rows["std_error"].to_numpy(), rows["df"].to_numpy(dtype=float))])
     x, low, high = 100 * np.expm1(ends) if unit == "percent" else ends
-    ax.errorbar(x, y, xerr=None if np.isnan(half).all() else np.array([x - low, high - x]), **style)
+    ax.errorbar(x, y, xerr=None if np.isnan(low).all() else np.array([x - low, high - x]), **style)
 
 
 def _draw_differences(ax: Axes, rows: pd.DataFrame, places: pd.Series, table: Any, dot: float) -> None:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from scipy.stats import norm
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError, listing
 from langdiff.plots._axes import BLUE, DASHED, FAINT, INK, PAGE, RUST, axes_of, finish, plain_log_ticks, takes
+from langdiff.tables.rule import half_width
 
 if TYPE_CHECKING:
     from langdiff.regression.check.cross_validate import CrossValidation
@@ -111,7 +111,7 @@ def _draw_spread(ax: Axes, fit: "DifficultyFit", residuals: pd.DataFrame) -> Non
     spread = np.array([_spread(values[rows], fit.variant) for rows in bins])
     ax.axhline(1, color=RUST, linewidth=1.5, label=f"model {fit.variant.name}", zorder=1)
     dots = {"fmt": "o", "color": BLUE, "markersize": 4, "markeredgewidth": 0, "elinewidth": 1, "zorder": 2}
-    ax.errorbar(middle, spread[:, 0], yerr=norm.ppf(0.975) * spread[:, 1], label="residuals", **dots)  # type: ignore[arg-type]
+    ax.errorbar(middle, spread[:, 0], yerr=half_width(spread[:, 1], np.inf), label="residuals", **dots)  # type: ignore[arg-type]
     ax.set_xscale("log")
     plain_log_ticks(ax.xaxis)
     ax.set_ylim(bottom=0)

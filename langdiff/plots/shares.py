@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 LANGUAGE, CORPUS = "language", "corpus"
-WORDS = {LANGUAGE: "the language's own", "lm": "language model"}
-REST = "all higher"
+WORDS = {LANGUAGE: "the language's own", "lm": "language model", "edition": "the edition's own", "rest": "the rest"}
+HIGHER = "all others"
 COLOURS = {LANGUAGE: BLUE, "language:corpus": RUST, "language:lm": GREEN, "language:size": VIOLET}
 WRITTEN = 0.04  # share of the narrowest part of a bar in which its number has room
 COLOURED = 6  # languages whose ranks move most
@@ -132,7 +132,7 @@ def _draw_stacked(shares: Any, ax: Axes | None, style: dict[str, Any]) -> Axes:
     for component, values in parts.iterrows():
         usual: dict[str, Any] = {"color": COLOURS.get(str(component), GREY), "edgecolor": "white", "height": 0.6}
         widths = 100 * values.to_numpy(dtype=float)
-        name = REST if component == REST else _named(str(component))
+        name = HIGHER if component == HIGHER else _named(str(component))
         drawn[name] = ax.barh(rows, widths, left=left, **(usual | style))
         for row, width, start in zip(rows, widths, left, strict=True):
             if roomy and width >= 100 * WRITTEN:
@@ -145,9 +145,9 @@ def _draw_stacked(shares: Any, ax: Axes | None, style: dict[str, Any]) -> Axes:
 
 def _parts(share: pd.Series) -> pd.Series:
     """Return the shares of the language and of its interactions with one facet, and the sum of all others."""
-    first = [name for name in share.index if str(name).count(":") <= 1]
+    first = [name for name in share.index if str(name).count(":") <= 1 and name != "rest"]
     rest = share.drop(index=first)
-    found: pd.Series = pd.concat([share[first], pd.Series({REST: rest.sum()} if len(rest) else {}, dtype=float)])
+    found: pd.Series = pd.concat([share[first], pd.Series({HIGHER: rest.sum()} if len(rest) else {}, dtype=float)])
     return found
 
 
@@ -224,7 +224,9 @@ KINDS: dict[str, Callable[[Any, Axes | None, dict[str, Any]], Axes]] = {
 def _named(component: str) -> str:
     """Return the name of a component on an axis."""
     first, *facets = component.split(":")
-    return " ".join(f"× {WORDS.get(name, name)}" for name in facets) if facets else WORDS[first]
+    if first == LANGUAGE and facets:
+        return " ".join(f"× {WORDS.get(name, name)}" for name in facets)
+    return " × ".join([WORDS[first], *(WORDS.get(name, name) for name in facets)])
 
 
 @takes("plan", "frame percent power()", "a Plan, as langdiff.plan returns it")

@@ -67,8 +67,8 @@ def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = 
     --------
     >>> import pandas as pd
     >>> import langdiff as ld
-    >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"], "ell": ["Καλημέρα", "Ευχαριστώ"]})
-    >>> axes = plot_parity(ld.measure_parity(ld.read_frame(texts), reference="eng", n_resamples=0))
+    >>> texts = pd.DataFrame({"eng": ["Good day", "Thanks"] * 8, "ell": ["Καλημέρα", "Ευχαριστώ"] * 8})
+    >>> axes = plot_parity(ld.measure_parity(ld.read_frame(texts), reference="eng"))
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['eng', 'ell']
     """

@@ -17,7 +17,6 @@ from .components.short_forms import ShortForm as ShortForm
 from .components.short_forms import short_form as short_form
 from .curves.asymptotes import Asymptotes as Asymptotes
 from .curves.curve import DifficultyCurve as DifficultyCurve
-from .curves.curve import read_curve as read_curve
 from .curves.fitting import fit_curve as fit_curve
 from .fitting.errors import Bootstrap as Bootstrap
 from .fitting.errors import Errors as Errors
@@ -28,7 +27,6 @@ from .fitting.fit import fit as fit
 from .fitting.integrated import Random as Random
 from .kernel.estimate import Optimizer as Optimizer
 from .result import DifficultyFit as DifficultyFit
-from .result import read_fit as read_fit
 from .simulation import Simulation as Simulation
 from .simulation import simulate as simulate
 from .stan.draws import diagnose as diagnose

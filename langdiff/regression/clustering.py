@@ -10,6 +10,7 @@ import pandas as pd
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.influences import Units
 from langdiff.tables.intent_info import label_intents
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import (
@@ -69,32 +70,7 @@ def independent_units(
     has fewer than five units and a finer one within it has ten or more, the finer ones, with the coarse ones as strata.
     Copies of an intent are one unit, and units with copies of one another are joined unless that joins half of them.
 
-    Parameters
-    ----------
-    intents : Index
-        Names of the intents, in the order of the table.
-    intent_info : DataFrame, I rows, or None
-        Attributes of the intents, in the same order.
-    clusters : "auto", str, mapping, Series, sequence of two of these, DifficultyFit or None
-        What is given: a column of `intent_info`, or the cluster of each intent (those of further intents are ignored);
-        two of these cross. A fit stands for the units of its audit, and None for intents. Where all intents are verse
-        ids, ``"book"`` and ``"chapter"`` need no column.
-    bits : ndarray, shape (I, J), optional
-        Bits of the intents, by which copies are found; in several tables of the same intents, of all their editions.
-    usable : callable, optional
-        Whether clusters that are found can be used, as where editions stay connected without any of them.
-
-    Returns
-    -------
-    IndependentUnits
-        The unit of every intent, with the words of their source.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such column, `clusters` is of another type, or two crossed ones are the same.
-    DataError
-        If intents have no given cluster or several, or all have the same one.
+    Shapes: bits (I, J).
 
     Examples
     --------
@@ -242,23 +218,7 @@ def unused_columns(intents: pd.Index, intent_info: pd.DataFrame | None) -> list[
 
 
 def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: Clusters) -> pd.Series | pd.DataFrame:
-    """Return the given cluster of every intent; see `independent_units`.
-
-    Parameters
-    ----------
-    intents : Index
-        Names of the intents.
-    intent_info : DataFrame, I rows, or None
-        Properties of the intents, in the same order.
-    clusters : str, mapping, Series, or sequence of two of these
-        See `independent_units`, also for the errors.
-
-    Returns
-    -------
-    Series or DataFrame
-        Clusters in the order of the intents, named as the column, or ``cluster``. For two crossed ones, a frame of two
-        columns.
-    """
+    """Return the given cluster of every intent; see `independent_units`."""
     if isinstance(clusters, str | Mapping | pd.Series):
         return _one(intents, intent_info, clusters)
     if not isinstance(clusters, list | tuple):
@@ -286,13 +246,6 @@ def one_clustering(
     """Return the cluster of every intent where crossed ones cannot be used; None where each intent is its own.
 
     Copies are those in all `tables` of the same intents, by default in this one.
-
-    Raises
-    ------
-    ConfigError
-        Also if two clusterings are given.
-    DataError
-        As `independent_units`.
     """
     cells = None
     if isinstance(clusters, str) and clusters == "auto":
@@ -307,28 +260,24 @@ def one_clustering(
     return labels
 
 
+def units_of(table: HasIntents, clusters: AnyClusters | None) -> tuple[Units, Integers]:
+    """Return the independent units of a table, and the number of the unit of every intent; see `one_clustering`."""
+    bits = getattr(table, "bits", None) if isinstance(clusters, str) else None
+    cells = None if bits is None else bits.to_numpy(dtype=float)
+    found = independent_units(table.intents, table.intent_info, clusters, bits=cells)
+    one = one_clustering(table, clusters) if isinstance(found.labels, pd.DataFrame) else found.labels
+    labels = table.intents if one is None else one
+    units, code = Units.of(found.name, labels, found.source)
+    if found.strata is None:
+        return units, code
+    first = np.unique(code, return_index=True)[1]
+    return replace(units, strata=pd.factorize(found.strata.to_numpy())[0][first]), code
+
+
 def strata_of(
     intents: pd.Index, intent_info: pd.DataFrame | None, clusters: pd.Series | pd.DataFrame, strata: OneClustering
 ) -> pd.Series:
     """Return the stratum of every intent, in which its whole cluster must be.
-
-    Parameters
-    ----------
-    intents : Index
-        Names of the intents.
-    intent_info : DataFrame, I rows, or None
-        Properties of the intents, in the same order.
-    clusters : Series or DataFrame
-        The cluster of every intent, as `clusters_of` returns it.
-    strata : str, mapping or Series
-        As one kind of clusters; see `independent_units`.
-
-    Raises
-    ------
-    ConfigError
-        If there are two kinds of clusters, or strata are the clusters themselves; also as `independent_units`.
-    DataError
-        If a cluster is in several strata, or every stratum has one cluster; also as `independent_units`.
 
     Examples
     --------

@@ -71,14 +71,7 @@ class Design:
 def make_design(
     editions: pd.Index, groups: Groups | None, formula: str | None, edition_info: pd.DataFrame | None
 ) -> Design:
-    """Return the design that the arguments of `langdiff.fit` ask for.
-
-    Raises
-    ------
-    ConfigError
-        If they contradict one another or are of another type, an edition has no value or several, or terms are
-        aliased or not finite.
-    """
+    """Return the design that the arguments of `langdiff.fit` ask for."""
     if groups is not None and formula is not None:
         raise ConfigError("give groups or a formula, not both; a formula may name the groups as a term.")
     if groups is not None:
@@ -111,26 +104,7 @@ def _check_once(editions: pd.Index, known: pd.Index, what: str) -> None:
 
 
 def labels_of(editions: pd.Index, labels: object, edition_info: pd.DataFrame | None, what: str) -> pd.Series:
-    """Return the group of every edition, from a column of edition_info, a mapping or a Series.
-
-    Parameters
-    ----------
-    editions : Index
-        Names of the editions.
-    labels : str, mapping or Series
-        Column of `edition_info`, or the group of each edition.
-    edition_info : DataFrame or None
-        Properties of the editions.
-    what : str
-        Name of the argument, for messages.
-
-    Raises
-    ------
-    ConfigError
-        If an edition has no group, or several, or all are of one group.
-    DataError
-        If the name of a group has control characters.
-    """
+    """Return the group of every edition, from a column of edition_info, a mapping or a Series."""
     found = _given_labels(editions, labels, edition_info, what)
     unusable = [label for label in found if not isinstance(label, Hashable)]
     if unusable:
@@ -178,22 +152,7 @@ def _from_formula(editions: pd.Index, formula: str, info: pd.DataFrame) -> Desig
 
 
 def columns_of_formula(formula: str, info: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Return the columns of a formula less their means, without the constant, which follows from no other.
-
-    Parameters
-    ----------
-    formula : str
-        Right-hand side in Wilkinson's notation.
-    info : DataFrame
-        Properties that the formula names, one row per edition or intent.
-    what : {"edition", "intent"}
-        Kind of the rows, for messages.
-
-    Raises
-    ------
-    ConfigError
-        If the formula cannot be read, or a term is not finite or follows from those before it.
-    """
+    """Return the columns of a formula less their means, without the constant, which follows from no other."""
     try:
         with np.errstate(all="ignore"):  # what is not finite is refused below, by name
             matrix: pd.DataFrame = matrix_of(formula, info)

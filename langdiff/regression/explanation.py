@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize_scalar
-from scipy.stats import t as student
 
 from langdiff.base.result import Result
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.design import columns_of_formula
 from langdiff.tables.effect_sources import EffectsLike, as_effects
+from langdiff.tables.rule import t_interval, t_p
 
 LARGEST_RATIO = 1e4  # of the variance that is not explained to the largest sampling variance
 
@@ -140,14 +140,14 @@ def explain(effects: EffectsLike, formula: str, table: pd.DataFrame) -> Explanat
     left = y - z @ alpha
     scale = max(1.0, float(left @ weight @ left) / freedom)
     std_error = np.sqrt(scale * np.diag(bread))
-    half = float(student.ppf(0.975, freedom)) * std_error
+    low, high = t_interval(alpha, std_error, freedom)
     frame = pd.DataFrame(
         {
             "estimate": alpha,
             "std_error": std_error,
-            "low": alpha - half,
-            "high": alpha + half,
-            "p_value": 2 * student.sf(np.abs(alpha) / std_error, freedom),
+            "low": low,
+            "high": high,
+            "p_value": t_p(alpha, std_error, freedom),
         },
         index=pd.Index(terms.columns, name="term"),
     )

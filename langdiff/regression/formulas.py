@@ -54,24 +54,6 @@ Terms = frozenset[frozenset[str]]
 def checked_formula(formula: str, columns: Collection[object] | None) -> str:
     """Return a formula as formulaic may read it: written anew from what it says, if it says nothing but terms.
 
-    Parameters
-    ----------
-    formula : str
-        Right-hand side in Wilkinson's notation: names of columns (between backticks if they are not plain words), the
-        numbers 0 and 1, ``+ - * :``, ``**`` or ``^``, parentheses, and calls of `OPTIONS`.
-    columns : collection or None
-        Columns that may be named; None where they are not known yet, and any may be.
-
-    Returns
-    -------
-    str
-        The same terms. Parentheses stay where they are, since formulaic takes ``(0 + x)`` for a sum with an intercept.
-
-    Raises
-    ------
-    ConfigError
-        If the formula says anything else, or is too large; the message names it.
-
     Examples
     --------
     >>> checked_formula("(length+size)^2 - length:size", ["length", "size"])
@@ -92,15 +74,7 @@ def columns_named(formula: str, columns: Collection[object]) -> list[str]:
 
 
 def matrix_of(formula: str, info: pd.DataFrame) -> Any:
-    """Return formulaic's matrix of a formula, with its specification, which `matrix_again` takes.
-
-    Raises
-    ------
-    ConfigError
-        If the formula is not one; see `checked_formula`.
-    Exception
-        If formulaic cannot use it with these values; such errors are of many classes.
-    """
+    """Return formulaic's matrix of a formula, with its specification, which `matrix_again` takes."""
     from formulaic import model_matrix  # slow to import, and seldom needed
 
     checked, named = _values(formula, info)

@@ -242,15 +242,7 @@ class Dispersions:
         return f"{found}; AT THE BOUNDARY: {', '.join(self.boundary)}" if self.boundary else found
 
     def median(self, model: str, size: float) -> tuple[pd.Series, pd.DataFrame]:
-        """Return the logarithms of median bits up to a constant, shape (J,), and their covariance, shape (J, J).
-
-        Parameters
-        ----------
-        model : {"1", "2"}
-            Model that was fitted.
-        size : float
-            Size of the intents in model 2, in bits.
-        """
+        """Return the logarithms of median bits up to a constant, shape (J,), and their covariance, shape (J, J)."""
         editions, groups = len(self.level), len(self.value)
         jacobian = np.eye(editions, editions + groups)
         level = self.level.to_numpy(dtype=float)

@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.grids import frame_text
-from langdiff.base.io import as_path
 from langdiff.base.result import Drawn, Result
-from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.audit import Audit
 from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
@@ -22,13 +19,12 @@ from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.effects import Effects, Names
-from langdiff.tables.influences import Influences
+from langdiff.tables.influences import Influence
 from langdiff.tables.pairs import Adjustment, Pairs
-from langdiff.tables.two_way import TwoWay, factor_of
+from langdiff.tables.two_way import TwoWay
 
 Estimand = Literal["expected", "median"]
 
-FEWEST_CLUSTERS = 50  # whose influences simultaneous inference draws from, in place of a reference
 MANY = 100.0  # degrees of freedom at which intervals are within 1.3 % of those of the normal distribution
 
 
@@ -91,6 +87,8 @@ class DifficultyFit(Result):
         editions have `dispersions` of their own.
     message : str
         Message of the optimizer on why it stopped.
+    kinks : int or None
+        In model 2L, the number of cells at the kink of their density, where their residual is 0; otherwise None.
     cells, free_difficulties, single_cell_intents : int
         Observed cells, N; difficulties that are free, their common level included (editions, groups, or
         terms and one); intents with only one cell, which say nothing of difficulties and are only given
@@ -115,14 +113,10 @@ class DifficultyFit(Result):
         where there is none. None with errors from the information, whose `covariance` has full rank.
     columns : DataFrame or None
         ``language`` and ``system`` of each edition of a crossed table; see `langdiff.stack`.
-    factor : ndarray, shape (K, J), or None
-        Of a crossed table with a sandwich: the influence of each cluster on each difficulty, whose products are the
-        `covariance`; above 200 columns that is left empty, and above 2,000 `effects` are not made.
-    column_freedom : Series, shape (J,), or None
-        Degrees of freedom of each level, beside a `factor`.
-    influence : Influences or None
+    influence : Influence or None
         Influences of the clusters on `difficulty`, by which fits to the same texts are compared; see `langdiff.table`.
-        None where there are none, as of a kink.
+        With a sandwich (CR2) their products are the `covariance`; above 200 columns of a crossed table that is left
+        empty. None where there are none, as of a kink.
     edition_info : DataFrame or None
         Properties of the editions in words, such as their ``family``.
     own_variant : Variant or None
@@ -171,46 +165,44 @@ class DifficultyFit(Result):
     audit: Audit | None = None
     reference: pd.DataFrame | None = None
     columns: pd.DataFrame | None = None
-    factor: Floats | None = None
-    column_freedom: pd.Series | None = None
-    influence: Influences | None = None
+    influence: Influence | None = None
     edition_info: pd.DataFrame | None = None
     own_variant: Variant | None = None
+    kinks: int | None = None
 
     @cached_property
     def effects(self) -> Effects:
         """The difficulties with their covariance, as contrasts, ranks, tests and plots take them."""
-        if self._wide and self.factor is not None:
-            return self._effects_of(self.factor)
-        return Effects(
-            estimate=self.difficulty,
-            covariance=self.covariance,
-            scale=Scale(estimand=self._estimand),
-            title=self._title,
-            converged=self.converged,
-            signature=self.signature,
-            degrees_of_freedom=self.degrees_of_freedom,
-            reference=self.reference,
+        if self._wide and len(self.difficulty) > MOST_COLUMNS:
+            raise DataError(
+                f"the covariance of {len(self.difficulty):,} columns is not computed (most {MOST_COLUMNS:,}): use "
+                "two_way, whose means, contrasts and flags need none."
+            )
+        return self._effects
+
+    @cached_property
+    def _effects(self) -> Effects:
+        told: dict[str, Any] = {"scale": Scale(estimand=self._estimand), "title": self._title}
+        told |= {"converged": self.converged, "signature": self.signature}
+        if self.influence is not None and self._of_influence:
+            shape = None if self.reference is None else self.reference.to_numpy(dtype=float)
+            freedom = self.degrees_of_freedom
+            if isinstance(freedom, float) and not self._wide:
+                freedom = pd.DataFrame(freedom, self.difficulty.index, self.difficulty.index)
+            exact = None if self._wide or isinstance(freedom, float) else freedom.to_numpy(dtype=float)
+            return Effects(
+                estimate=self.difficulty, influence=replace(self.influence, shape=shape, freedom=exact), **told
+            )
+        return Effects.from_covariance(
+            self.difficulty, self.covariance, self.degrees_of_freedom, shape=self.reference, **told
         )
 
-    def _effects_of(self, factor: Floats) -> Effects:
-        """Return the difficulties of many columns, with the covariance that their errors are not kept as."""
-        names = self.difficulty.index
-        if len(names) > MOST_COLUMNS:
-            raise DataError(
-                f"the covariance of {len(names):,} columns is not computed (most {MOST_COLUMNS:,}): use two_way, whose "
-                "means, contrasts and flags need none."
-            )
-        own = np.asarray(self.degrees_of_freedom if self.column_freedom is None else self.column_freedom, dtype=float)
-        return Effects(
-            estimate=self.difficulty,
-            covariance=pd.DataFrame(factor.T @ factor, names, names),
-            scale=Scale(estimand=self._estimand),
-            title=self._title,
-            converged=self.converged,
-            signature=self.signature,
-            degrees_of_freedom=pd.DataFrame(np.minimum(own[:, None], own), names, names),
-        )
+    @property
+    def _of_influence(self) -> bool:
+        """Whether the products of the influences are the covariance."""
+        integrated = self.intents == "random" or self.dispersions is not None
+        plain = "CR1" if integrated and self.errors.clusters == "intent" else "CR2"
+        return self.errors.kind == "sandwich" and not self.errors.strata and self.errors.correction == plain
 
     @cached_property
     def two_way(self) -> TwoWay:
@@ -233,30 +225,8 @@ class DifficultyFit(Result):
                 "the table has one language model: fit several together, fit({'llama': table, 'gpt2': other}), to "
                 "compare languages and systems."
             )
-        factor, reference = self.factor, None
-        if factor is not None and (len(factor) >= FEWEST_CLUSTERS or self._wide):
-            reference = factor
-        elif self.reference is not None:
-            reference = factor_of(self.reference.to_numpy(dtype=float))
-        freedom: float | pd.Series
-        if self.column_freedom is not None:
-            freedom = self.column_freedom
-        elif isinstance(self.degrees_of_freedom, pd.DataFrame):
-            freedom = pd.Series(np.diag(self.degrees_of_freedom.to_numpy()), self.difficulty.index)
-        else:
-            freedom = self.degrees_of_freedom
-        return TwoWay(
-            levels=self.difficulty,
-            columns=self.columns,
-            factor=factor_of(self.covariance.to_numpy(dtype=float)) if factor is None else factor,
-            reference=reference,
-            degrees_of_freedom=freedom,
-            scale=Scale(centre="mean", estimand=self._estimand),
-            system_scale=Scale(centre="mean", estimand=self._estimand),
-            converged=self.converged,
-            title=self._title,
-            signature=self.signature,
-        )
+        scale = Scale(centre="mean", estimand=self._estimand)
+        return TwoWay(cells=replace(self._effects, scale=scale), columns=self.columns, system_scale=scale)
 
     def underserved(self, predictors: Predictors, formula: str, *, q: float = 0.05) -> Underserved:
         """Find languages, and cells, that are served worse than predictors suggest; see `TwoWay.underserved`.
@@ -295,10 +265,7 @@ class DifficultyFit(Result):
     @property
     def std_error(self) -> pd.Series:
         """Standard errors of `difficulty`, nats."""
-        if self._wide and self.factor is not None:
-            error = np.sqrt(np.einsum("kj,kj->j", self.factor, self.factor))
-            return pd.Series(error, self.difficulty.index, name="std_error")
-        return self.effects.std_error
+        return self._effects.std_error
 
     @property
     def estimand(self) -> str:
@@ -371,7 +338,8 @@ class DifficultyFit(Result):
         plain = self.model == "1" and self.intents == "fixed" and self.dispersions is None
         variance = " (at the maximum-likelihood variance; sigma is unbiased)" if plain else ""
         gradient = "" if np.isnan(self.grad_norm) else f", gradient {self.grad_norm:.1e}"
-        yield f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{gradient}"
+        kinks = f"; {self.kinks:,} cells at their kinks, {self.message}" if self.kinks and self.converged else ""
+        yield f"Model {self.model} ({how}), {state}: {self.n_iterations} iterations{kinks or gradient}"
         size = f"{len(self.intent_size):,} intents{single} × {len(self.difficulty):,} {self._units}"
         yield f"{self.cells:,} cells, {size}"
         if self.audit is not None:
@@ -451,7 +419,8 @@ class DifficultyFit(Result):
         if not 0 < size < np.inf:
             raise ConfigError(f"size must be positive bits, got {size!r}.")
         level, covariance = self.dispersions.median(self.model, size)
-        medians = replace(self.effects, estimate=level, covariance=covariance, scale=Scale(estimand="median bits"))
+        scale = Scale(estimand="median bits")
+        medians = Effects.from_covariance(level, covariance, self.effects.degrees_of_freedom, scale=scale)
         return medians.contrast(one, other)
 
     def pairs(
@@ -499,34 +468,3 @@ class DifficultyFit(Result):
             f"DifficultyFit: model {self.model}, {len(self.intent_size):,} intents × "
             f"{len(self.difficulty):,} {self._units}, sigma {self.sigma:.4g}, {state}"
         )
-
-
-def read_fit(path: str | Path) -> DifficultyFit:
-    """Read what `DifficultyFit.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file that `DifficultyFit.save` or ``langdiff fit --out`` wrote.
-
-    Returns
-    -------
-    DifficultyFit
-        Equal to the one saved; numbers keep all digits.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or holds something else.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import langdiff as ld
-    >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fit.save(f"{folder}/fit.json")
-    ...     read_fit(f"{folder}/fit.json").difficulty.equals(fit.difficulty)
-    True
-    """
-    return DifficultyFit._read(as_path(path))

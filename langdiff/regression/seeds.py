@@ -70,20 +70,7 @@ class SeedEffects:
         From ten seeds on, where each edition has its own variance, :math:`b_j + b_k` stands for 2b, and
         :math:`(b_j^2 + b_k^2)/(R^2(R-1))` for the first term of the denominator.
 
-        Parameters
-        ----------
-        of_intents : float or DataFrame, shape (J, J)
-            Degrees of freedom :math:`\nu_C` of the covariance `of_intents`; infinite if that is as good as known.
-
-        Returns
-        -------
-        DataFrame, shape (J, J)
-            NaN on the diagonal.
-
-        Raises
-        ------
-        ConfigError
-            If `of_intents` is not positive.
+        Shapes: of_intents (J, J).
         """
         if not np.all(np.asarray(of_intents) > 0):
             raise ConfigError(f"degrees of freedom must be positive, got {of_intents!r}.")
@@ -102,23 +89,6 @@ class SeedEffects:
 
 def mean_over_seeds(tables: Sequence[Surprisals]) -> Surprisals:
     """Return the geometric mean of the bits of every cell, whose logarithm is the mean of z over seeds.
-
-    Parameters
-    ----------
-    tables : sequence of Surprisals
-        One table per seed: the same intents and editions in the same order, missing in the same cells.
-
-    Returns
-    -------
-    Surprisals
-        With a provenance that tells all tables, if they have one.
-
-    Raises
-    ------
-    ConfigError
-        If there are fewer than two tables.
-    DataError
-        If the tables differ in intents, editions, missing cells or language model, or two of them are of one seed.
 
     Examples
     --------
@@ -168,20 +138,7 @@ def mean_over_seeds(tables: Sequence[Surprisals]) -> Surprisals:
 def seed_variance(by_seed: pd.DataFrame) -> float:
     """Return b, the variance of a difficulty between seeds, pooled over editions.
 
-    Parameters
-    ----------
-    by_seed : DataFrame, shape (J, R)
-        Difficulties from the table of each seed, nats.
-
-    Returns
-    -------
-    float
-        Nats squared. Difficulties relative to their mean vary less, by 1 − 1/J, for which this makes up.
-
-    Raises
-    ------
-    ConfigError
-        If there are fewer than two seeds or editions.
+    Shapes: by_seed (J, R).
 
     Examples
     --------
@@ -194,20 +151,7 @@ def seed_variance(by_seed: pd.DataFrame) -> float:
 def centred_variances(by_seed: pd.DataFrame) -> pd.Series:
     """Return the variance between seeds of each difficulty relative to the mean over editions.
 
-    Parameters
-    ----------
-    by_seed : DataFrame, shape (J, R)
-        Difficulties from the table of each seed, nats.
-
-    Returns
-    -------
-    Series, shape (J,)
-        Nats squared. If editions have variances b_j of mean b, these are b_j (1 − 2/J) + b/J on average.
-
-    Raises
-    ------
-    ConfigError
-        If there are fewer than two seeds or editions.
+    Shapes: by_seed (J, R).
 
     Examples
     --------
@@ -238,26 +182,6 @@ def combine_seeds(
 ) -> SeedEffects:
     """Estimate difficulties from the tables of several seeds, with errors of intents and of seeds.
 
-    Parameters
-    ----------
-    tables : sequence of Surprisals
-        One table per seed; see `mean_over_seeds`.
-    estimate : callable
-        Takes a table and returns its effects or fit, as `langdiff.fit` does; called for each table and their mean.
-    seeds : sequence of int, optional
-        Seed of each table, which names the columns of `SeedEffects.by_seed`; by default 0, 1, ….
-
-    Returns
-    -------
-    SeedEffects
-
-    Raises
-    ------
-    ConfigError
-        If there are fewer than two tables or editions.
-    DataError
-        If the tables differ in more than their seed.
-
     Examples
     --------
     >>> import langdiff as ld
@@ -279,19 +203,8 @@ def combine_seeds(
     of_seeds = centring @ np.diag(variances.to_numpy() / len(tables)) @ centring
     freedom = mean.degrees_of_freedom
     reference = mean.reference
-    if reference is None and not isinstance(freedom, pd.DataFrame):
-        reference = mean.covariance
-    combined = Effects(
-        estimate=mean.estimate,
-        covariance=mean.covariance + of_seeds,
-        scale=mean.scale,
-        title=f"{mean.title}, mean of {len(tables)} seeds".removeprefix(", "),
-        converged=mean.converged,
-        signature=f"{mean.signature}|seeds:{len(tables)}".removeprefix("|"),
-        reference=None if reference is None else reference + of_seeds,
-    )
     found = SeedEffects(
-        effects=combined,
+        effects=mean,
         of_intents=mean.covariance,
         by_seed=by_seed,
         std_errors=pd.DataFrame({seed: effects.std_error for seed, effects in each.items()}, index=names),
@@ -301,4 +214,14 @@ def combine_seeds(
     )
     degrees = found.degrees_of_freedom(freedom)
     degrees = degrees.fillna(degrees.min().min()) if degrees.notna().any(axis=None) else degrees.fillna(np.inf)
-    return replace(found, effects=replace(combined, degrees_of_freedom=degrees))
+    combined = Effects.from_covariance(
+        mean.estimate,
+        mean.covariance + of_seeds,
+        degrees,
+        shape=None if reference is None else reference + of_seeds,
+        scale=mean.scale,
+        title=f"{mean.title}, mean of {len(tables)} seeds".removeprefix(", "),
+        converged=mean.converged,
+        signature=f"{mean.signature}|seeds:{len(tables)}".removeprefix("|"),
+    )
+    return replace(found, effects=combined)

@@ -43,23 +43,7 @@ def draw_missing(z: Floats, residual: Floats, share: float, mechanism: Mechanism
     originals are skipped) or of ``residual[i, j]`` (MNAR: translations that came out difficult for what
     they say are lost), and a makes the average chance the one asked for.
 
-    Parameters
-    ----------
-    z : ndarray, shape (I, J)
-        Log surprisals, all of them.
-    residual : ndarray, shape (I, J)
-        Log surprisals less log intent size and difficulty, nats.
-    share : float
-        Average chance to go missing, of all cells (MCAR) or those of all editions but the first; in [0, 1).
-    mechanism : {"MCAR", "MAR", "MNAR"}
-        Mechanism by which cells go missing, as above.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of bool, shape (I, J)
-        True where a cell is missing; no row and no column is all True.
+    Shapes: z (I, J); residual (I, J).
 
     Examples
     --------

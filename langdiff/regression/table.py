@@ -96,11 +96,6 @@ def _of_frame(table: pd.DataFrame) -> Surprisals:
 def log_bits(table: Surprisals, design: Design) -> Floats:
     """Return z = ln(bits), shape (I, J), of a table that can be fitted.
 
-    Raises
-    ------
-    DataError
-        If the table cannot be fitted; see `langdiff.fit`.
-
     Warns
     -----
     LangdiffWarning

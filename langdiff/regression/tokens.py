@@ -106,13 +106,7 @@ class Tokens:
         return found
 
     def expect(self, sign: str) -> None:
-        """Take a sign.
-
-        Raises
-        ------
-        ConfigError
-            If another token comes next.
-        """
+        """Take a sign."""
         if self.take(sign) is None:
             raise self.unexpected(f", where {sign!r} is missing")
 
@@ -127,13 +121,7 @@ class Tokens:
         return self.error(f"cannot be read at {self.formula[self.next.place :][:20]!r}{advice}")
 
     def open(self) -> None:
-        """Go into parentheses.
-
-        Raises
-        ------
-        ConfigError
-            If these are within too many others.
-        """
+        """Go into parentheses."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise self.error(f"more than {DEEPEST} parentheses within one another")

@@ -22,7 +22,6 @@ import pandas as pd
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import Bounds, minimize
 from scipy.stats import false_discovery_control
-from scipy.stats import t as student
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, rounded
@@ -32,6 +31,7 @@ from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import columns_named
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.crossing import LEVELS
+from langdiff.tables.rule import t_interval, t_p
 from langdiff.tables.two_way import TwoWay
 
 LANGUAGES_PER_PREDICTOR = 10
@@ -132,8 +132,8 @@ def find_underserved(two_way: TwoWay, predictors: Predictors, formula: str, *, q
             f"would rest on itself. At least {LANGUAGES_PER_PREDICTOR} languages a predictor are needed."
         )
     levels = two_way.levels.to_numpy(dtype=float)[known]
-    factor = two_way.factor[:, known]
-    model = _Mixed(levels - levels.mean(), factor.T @ factor, columns, terms.to_numpy())
+    covariance = two_way.cells.covariance.to_numpy()[np.ix_(known, known)]
+    model = _Mixed(levels - levels.mean(), covariance, columns, terms.to_numpy())
     frame = _frame(model, columns, levels - levels.mean(), two_way.scale.unit == "nats", q)
     return Underserved(
         frame=frame,
@@ -151,7 +151,7 @@ def find_underserved(two_way: TwoWay, predictors: Predictors, formula: str, *, q
 def _check(two_way: TwoWay) -> None:
     if two_way.additive:
         raise DataError("some columns are at chance, so that their levels are bounds: nothing is expected of them.")
-    if not two_way.converged or not np.isfinite(two_way.factor).all():
+    if not two_way.cells.known:
         raise DataError("the fit behind the levels did not converge.")
     if len(two_way.levels) > MOST_COLUMNS:
         raise DataError(
@@ -242,9 +242,9 @@ class _Mixed:
         estimate = (self._bread @ self.x.T @ self._weight @ self._d)[-self.n_terms :]
         error = np.sqrt(np.diag(self._bread))[-self.n_terms :]
         freedom = max(self.members.shape[1] - self.n_terms - 1, 1)
-        half = float(student.ppf(0.975, freedom)) * error
-        columns = {"estimate": estimate, "std_error": error, "low": estimate - half, "high": estimate + half}
-        p = 2 * student.sf(np.abs(estimate / error), freedom)
+        low, high = t_interval(estimate, error, freedom)
+        columns = {"estimate": estimate, "std_error": error, "low": low, "high": high}
+        p = t_p(estimate, error, freedom)
         return pd.DataFrame(columns | {"p": p}, index=pd.Index(names, name="term"))
 
     def shifts(self, members: Floats | None) -> tuple[Floats, Floats]:
@@ -273,19 +273,20 @@ def _frame(model: _Mixed, columns: pd.DataFrame, observed: Floats, percent: bool
     ):
         if kind == CELL and n_systems == 1:
             continue  # a cell is then its language
-        half = float(student.ppf(0.975, freedom)) * error
+        low, high = t_interval(excess, error, freedom)
         table = {
             "observed": values,
             "expected": values - excess,
             "excess": excess,
             "std_error": error,
-            "low": excess - half,
-            "high": excess + half,
+            "low": low,
+            "high": high,
         }
         if percent:
             table |= {"percent": 100 * np.expm1(excess)}
             table |= {f"percent_{end}": 100 * np.expm1(table[end]) for end in ("low", "high")}
-        p = student.sf(excess / error, freedom)
+        p = np.where(excess > 0, 0.5, 1.0) * t_p(excess, error, freedom)  # of an excess above 0
+        p = np.where(excess > 0, p, 1 - p / 2)
         rates = false_discovery_control(p)
         frame = pd.DataFrame(table | {"p": p, "q": rates, "flag": np.where(rates <= q, kind, "")})
         names = [(name, ALL) for name in languages] if kind == LANGUAGE else columns[list(LEVELS)].to_numpy().tolist()

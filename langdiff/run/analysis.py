@@ -77,19 +77,7 @@ def draw(
     wide: bool = False,
     kind: str = "plot",
 ) -> Figure:
-    """Draw a picture on axes of its own.
-
-    Parameters
-    ----------
-    name, caption, part : str
-        As for `Figure`.
-    plot : callable
-        Function that draws on the axes.
-    rows, columns : int
-        Number of rows that the picture must have room for, and of axes side by side.
-    title, wide, kind : str, bool, str
-        As for `Figure`.
-    """
+    """Draw a picture on axes of its own."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
@@ -191,13 +179,7 @@ def write_analysis(analysis: Analysis, key: str, path: Path) -> None:
 
 
 def read_analysis(path: Path) -> tuple[Analysis, str]:
-    """Read a result that `write_analysis` wrote; return it with the hash of its inputs.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or is damaged.
-    """
+    """Read a result that `write_analysis` wrote; return it with the hash of its inputs."""
     document = read_sealed(path, kind=FORMAT, version=FORMAT_VERSION, what="saved analysis")
     table = pd.DataFrame(document["rows"], columns=document["columns"], dtype=object)
     types = {"f": float, "i": int, "b": bool}
@@ -220,20 +202,7 @@ def kept_or_made(
     directory: Path,
     new: Path,
 ) -> Analysis:
-    """Return the stored result of a section if its inputs are unchanged; else compute and store it.
-
-    Parameters
-    ----------
-    name : str
-        The section.
-    depends : callable
-        Function that returns settings, tables, hashes of files, …; versions of packages are added.
-    make : callable
-        Function that does the work; if one of the two raises an error that a user can act on, the result says so, a
-        warning is logged, and the next run tries again.
-    directory, new : Path
-        The run directory, and the folder for what is published.
-    """
+    """Return the stored result of a section if its inputs are unchanged; else compute and store it."""
     kept = directory / KEPT / f"{name}.json"
     try:
         key = full_hash(name, versions(), *depends())

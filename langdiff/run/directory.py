@@ -32,18 +32,12 @@ EDITIONS = "tables/editions.csv"
 PRESENCE = "tables/presence.csv"
 JOBS = "jobs"  # language models, one folder per edition, or in each of several folds
 SCORED = "scored"  # what a given language model made of each edition
-KEPT_BASELINES = f"{JOBS}/floors.json"  # by edition, with the hash of all that they depend on
+KEPT_BASELINES = f"{JOBS}/baselines.json"  # by edition, with the hash of all that they depend on
 FORMAT_VERSION = 1  # of the manifest and of what it is the manifest of
 
 
 def check_directory(directory: Path) -> None:
-    """Refuse a directory that holds something other than a run.
-
-    Raises
-    ------
-    OutputError
-        If it is not empty, and does not hold the settings of an experiment.
-    """
+    """Refuse a directory that holds something other than a run."""
     others = [path.name for path in directory.glob("[!.]*") if path.name != LOG]
     if others and EXPERIMENT not in others:
         raise OutputError(
@@ -53,14 +47,7 @@ def check_directory(directory: Path) -> None:
 
 @contextmanager
 def own_directory(directory: Path) -> Iterator[None]:
-    """Create the directory if it is missing and lock it against other processes.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be made or written to, holds something other than a run, or another process
-        is using it.
-    """
+    """Create the directory if it is missing and lock it against other processes."""
     check_directory(directory)
     with locked(directory, "using this run directory. Wait for it, or choose another."):
         yield
@@ -71,11 +58,6 @@ def staged(directory: Path) -> Iterator[Path]:
     """Create an empty folder for the output of a run, next to that of an earlier run; it is removed at the end.
 
     After an error or an interruption, settings and editions stay in it until the next run.
-
-    Raises
-    ------
-    OutputError
-        If the folder cannot be made.
     """
     stage = directory / STAGE
     try:
@@ -105,20 +87,6 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
 
     The checksums, by which a run is known to be finished, are removed first and written last, so that a mixture
     of two runs is never read as one.
-
-    Parameters
-    ----------
-    stage : Path
-        Folder from `staged`.
-    directory : Path
-        The run directory.
-    stale : iterable of str
-        Patterns of files of earlier runs that are removed unless the stage has them.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be moved or removed.
     """
     new = sorted(path.relative_to(stage) for path in stage.rglob("*") if path.is_file())
     write_checksums(stage, [path.as_posix() for path in new])
@@ -138,17 +106,7 @@ def publish(stage: Path, directory: Path, stale: Iterable[str]) -> None:
 
 
 def is_published(manifest: Mapping[str, Any], stage: Path, directory: Path, *, trained: Iterable[str]) -> bool:
-    """Return whether a finished run already has all files of a stage, undamaged.
-
-    Parameters
-    ----------
-    manifest : mapping
-        Manifest of the new run; its date and its times, except those of training, do not count.
-    stage, directory : Path
-        Folder from `staged`, without a report, and the run directory.
-    trained : iterable of str
-        Language models whose times of training count.
-    """
+    """Return whether a finished run already has all files of a stage, undamaged."""
     try:
         known = read_checksums(directory)
         old = parse_json(known.read(MANIFEST).decode())
@@ -227,13 +185,7 @@ def _git_revision() -> str | None:
 
 
 def hash_editions(multitext: Multitext) -> dict[Hashable, str]:
-    """Return the SHA-256 of each edition's file, of its zip archive, or of all files in its folder.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read.
-    """
+    """Return the SHA-256 of each edition's file, of its zip archive, or of all files in its folder."""
     if "path" not in multitext.edition_info:
         return {}
     paths = multitext.edition_info["path"].dropna()
@@ -245,13 +197,7 @@ def hash_editions(multitext: Multitext) -> dict[Hashable, str]:
 
 
 def hash_files(path: Path) -> str:
-    """Return the SHA-256 of a file, or of the names and contents of all files in a folder.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read.
-    """
+    """Return the SHA-256 of a file, or of the names and contents of all files in a folder."""
     digest = hashlib.sha256()
     is_folder = path.is_dir()
     try:

@@ -16,7 +16,7 @@ from langdiff.regression.kernel.estimate import USUAL_ITERATIONS
 from langdiff.regression.variants import Model
 from langdiff.regression.variants.variant import Variant
 from langdiff.run.lm_settings import LmSettings
-from langdiff.run.section import SECTIONS, Section, Settings
+from langdiff.run.section import SECTIONS, Resamples, Section, Settings
 
 
 class FileCorpus(Settings):
@@ -147,7 +147,7 @@ class FitSettings(Settings):
     formula: str | None = None
     restricted: bool | None = None
     laplace_scale: float | None = Field(None, gt=0)
-    n_resamples: int = Field(0, ge=0)
+    n_resamples: Resamples = 0
     errors: Literal["information", "sandwich", "bootstrap", "jackknife"] | None = None
     clusters: Annotated[str | tuple[str, str], BeforeValidator(_one_or_two)] = "auto"
     strata: str | None = None

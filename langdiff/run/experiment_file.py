@@ -61,13 +61,7 @@ def read_experiment(path: str | Path, *, remote: bool = False) -> Core:
 
 
 def parse_settings(text: str | bytes) -> Core:
-    """Return the settings of a run directory from JSON.
-
-    Raises
-    ------
-    ValueError
-        If it is not JSON, or holds other settings.
-    """
+    """Return the settings of a run directory from JSON."""
     return experiment_type().model_validate_json(json.dumps(parse_json(text)))
 
 

@@ -29,15 +29,7 @@ ERRORS = {"held_out_log_density": "held_out_std_error", "difference": "std_error
 
 
 def render_page(template: str, **shown: Any) -> str:
-    """Return a page as text, without control characters.
-
-    Parameters
-    ----------
-    template : str
-        Name of a template beside this file; it writes `policy` first in its head, `style` and `script`.
-    **shown
-        What the template shows.
-    """
+    """Return a page as text, without control characters."""
     loader = jinja2.FileSystemLoader(HERE)
     pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
@@ -66,15 +58,6 @@ def inline_svg(name: str, svg: str, label: str) -> Markup:
     Text and axes have the colour of the page's text, data the colours that report.css gives to `DATA` in light and dark
     pages.
 
-    Parameters
-    ----------
-    name : str
-        Name of the picture, by which its identifiers differ from those of others.
-    svg : str
-        The picture, whose text is text.
-    label : str
-        What is said of it to who does not see it.
-
     Examples
     --------
     >>> inline_svg("a", '<?xml version="1.0"?><svg viewBox="0 0 1 1"><path style="fill: #0062b8"/></svg>', "A path.")
@@ -102,15 +85,7 @@ class Measured(NamedTuple):
 
 
 def html_table(frame: pd.DataFrame, formats: Mapping[str, str] = MappingProxyType({})) -> Markup:
-    """Format a frame whose cells are text, numbers or `Measured`; numbers align right, all text is escaped.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Table to show, without its index.
-    formats : mapping
-        Format of numbers, such as ``"{:+.1f}"``, by a column's name, or by its end; ``"{:,}"`` by default.
-    """
+    """Format a frame whose cells are text, numbers or `Measured`; numbers align right, all text is escaped."""
     looks = [
         formats.get(str(name)) or next((f for end, f in formats.items() if str(name).endswith(end)), "{:,}")
         for name in frame.columns
@@ -158,18 +133,6 @@ def tables_of(table: pd.DataFrame, caption: str = "") -> list[dict[str, str]]:
 
     Intervals and standard errors are put beside what they belong to, with two digits of the error; columns with the
     same value in all rows become a sentence.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Table to show.
-    caption : str
-        Heading of the table, where there are several.
-
-    Returns
-    -------
-    list of dict
-        ``caption``, ``same`` (a sentence, may be empty) and ``table``.
     """
     if table.empty:
         return []

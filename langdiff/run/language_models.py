@@ -11,7 +11,7 @@ from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.device import find_device
 from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.lm.external.protocol import surprisals_of
-from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
+from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
 from langdiff.lm.texts import note_preparation
 from langdiff.regression.clustering import clusters_of, strata_of
 from langdiff.run.directory import JOBS, SCORED, caches
@@ -122,8 +122,8 @@ class TrainedModels(LanguageModels):
             self.failed[table.lm] = failed
         with kept(f"The language models of {lm}"):
             self._save(table)
-        folders = (job_folder(cache, edition, recipe.name) for cache in self.caches for edition in table.editions)
-        logs = join_logs(map(read_job_log, folders))
+        found = (kept_models(cache, edition, recipe) for cache in self.caches for edition in table.editions)
+        logs = join_logs(read_job_log(models[-1]) for models in found if models)
         self.seconds[lm] = round(float(logs["seconds"].sum()), 2)
         return table
 
@@ -220,15 +220,7 @@ def _of_section(name: str) -> Iterator[None]:
 
 
 def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
-    """Check clusters and strata as the fit will, before training.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such column.
-    DataError
-        If an intent that will be measured has no cluster.
-    """
+    """Check clusters and strata as the fit will, before training."""
     if settings.clusters in ("auto", "none"):
         return
     texts = parts.measured

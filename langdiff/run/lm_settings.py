@@ -136,20 +136,7 @@ class LmSettings(Settings):
 
 
 def make_recipe(name: str, table: Mapping[str, Any]) -> LanguageModelRecipe:
-    """Return the recipe that a table ``[lm.recipes.NAME]`` describes.
-
-    Parameters
-    ----------
-    name : str
-        Name of the new recipe.
-    table : mapping
-        ``base``, the recipe that it is made from, and settings that differ.
-
-    Raises
-    ------
-    ConfigError
-        If there is no base, a setting is unknown or out of range, or the name is taken or cannot be used.
-    """
+    """Return the recipe that a table ``[lm.recipes.NAME]`` describes."""
     where = f"[lm.recipes.{name}]"
     if BASE not in table:
         raise ConfigError(f"{where} needs a base, the recipe that it changes, such as base = 'char-small'.")

@@ -97,13 +97,7 @@ def read_run_log(directory: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def warned_once() -> Iterator[Callable[[str], AbstractContextManager[None]]]:
-    """Collect the package's warnings until the block ends, then issue each once; other warnings pass.
-
-    Yields
-    ------
-    callable
-        Function that takes the name of a language model and returns a context, in which warnings are of this model.
-    """
+    """Collect the package's warnings until the block ends, then issue each once; other warnings pass."""
     found: dict[str, list[LangdiffWarning]] = {}
     try:
         yield lambda lm: _kept_in(found.setdefault(lm, []))

@@ -14,7 +14,7 @@ from markupsafe import Markup
 import langdiff
 from langdiff.base.checksums import read_checksums, write_checksums
 from langdiff.base.io import atomic_path, write_text
-from langdiff.lm.jobs.folder import job_folder, join_logs, read_job_log
+from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import DifficultyFit, standardized_residuals
 from langdiff.run import findings
@@ -280,9 +280,8 @@ def _draw_training(run: RunResult) -> Iterable[Figure]:
     from langdiff.plots import plot_learning_curves
 
     recipes = {split_name(lm)[0]: list(fit.difficulty.index) for lm, fit in run.fits.items()}
-    folders = [job_folder(run.directory / JOBS, e, lm) for lm, editions in recipes.items() for e in editions]
-    there = [read_job_log(folder) for folder in folders if folder.is_dir()]
-    logs = join_logs(there).dropna(subset="train_bits_per_unit")
+    found = [kept_models(run.directory / JOBS, e, lm) for lm, editions in recipes.items() for e in editions]
+    logs = join_logs(read_job_log(models[-1]) for models in found if models).dropna(subset="train_bits_per_unit")
     for lm in recipes:
         curves = logs[logs["lm"] == lm]
         if len(curves):
@@ -298,27 +297,7 @@ def _draw_training(run: RunResult) -> Iterable[Figure]:
 
 
 def write_parity_report(parity: "Parity", path: Path, *, fit: DifficultyFit | None = None) -> Path:
-    """Write a page with difficulties, measures of parity and a picture of each.
-
-    Parameters
-    ----------
-    parity : Parity
-        Result of `langdiff.measure_parity`.
-    path : Path
-        File to write.
-    fit : DifficultyFit, optional
-        Difficulties of the same editions.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written.
-    """
+    """Write a page with difficulties, measures of parity and a picture of each."""
     shown = [name for name in parity.estimates if name in parity.low or parity.low.empty]
     pictures = {} if fit is None else {"difficulties": _picture("difficulties", fit.plot)}
     pictures |= {

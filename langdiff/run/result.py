@@ -12,10 +12,11 @@ from langdiff.base.cells import unguarded
 from langdiff.base.checksums import DamageError, read_checksums
 from langdiff.base.io import as_path, parse_json, read_bytes, read_table
 from langdiff.base.numbers import read_exact_csv
+from langdiff.base.result import read
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS
 from langdiff.errors import DataError
 from langdiff.lm.baselines import compare_with_baselines
-from langdiff.regression import DifficultyCurve, DifficultyFit, read_fit
+from langdiff.regression import DifficultyCurve, DifficultyFit
 from langdiff.run.analysis import Analysis
 from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST, PRESENCE
 from langdiff.run.experiment import Core
@@ -127,14 +128,7 @@ class RunResult:
         return table if self.truth is None else table.join(self.truth.rename("truth"), on="edition")
 
     def by_model(self) -> pd.DataFrame:
-        """Return difficulties and bits side by side: one row per edition, hardest by the first language model first.
-
-        Returns
-        -------
-        DataFrame
-            For each language model LM ``LM %``, percent more bits than average, ``LM ±``, its standard error, and
-            ``LM bits/char``; ``truth %`` if the true difficulties are known.
-        """
+        """Return difficulties and bits side by side: one row per edition, hardest by the first language model first."""
         columns = {}
         for lm, fit in self.fits.items():
             columns[f"{lm} %"] = fit.to_frame()["percent"]
@@ -147,16 +141,6 @@ class RunResult:
 
     def against_baselines(self) -> pd.DataFrame:
         """Compare the networks with the baselines; see `langdiff.lm.compare_with_baselines`.
-
-        Returns
-        -------
-        DataFrame, one row per edition × network
-            Without models whose replaced characters are not priced, as those of baselines are, and without n-grams.
-
-        Raises
-        ------
-        DataError
-            If the run measured no baselines.
 
         Warns
         -----
@@ -239,7 +223,7 @@ def read_run(directory: str | Path) -> RunResult:
         experiment=experiment,
         editions=_read_editions(directory / EDITIONS),
         surprisals={lm: read_surprisals(directory / "surprisals" / f"{lm}.csv") for lm in models},
-        fits={lm: read_fit(directory / "fits" / f"{lm}.json") for lm in models},
+        fits={lm: read(directory / "fits" / f"{lm}.json", DifficultyFit) for lm in models},
         truth=_read_truth(directory / "tables/truth.csv"),
         manifest=manifest,
         presence=_read_editions(directory / PRESENCE) if (directory / PRESENCE).exists() else None,

@@ -6,11 +6,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from langdiff.base.types import FEWEST_RESAMPLES
 from langdiff.corpora.tokenizer import detokenize
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
     from langdiff.regression import DifficultyFit
     from langdiff.run.experiment import Core
     from langdiff.run.result import RunResult
+
+
+def _enough(samples: int) -> int:
+    if 0 < samples < FEWEST_RESAMPLES:
+        raise ValueError(f"0 or at least {FEWEST_RESAMPLES} samples")
+    return samples
+
+
+Resamples = Annotated[int, Field(ge=0), AfterValidator(_enough)]
 
 
 class Settings(BaseModel):
@@ -264,23 +274,7 @@ def section(
     kept: bool = True,
     files: Iterable[str] = (),
 ) -> Callable[[type[S]], type[S]]:
-    """Register a class in `SECTIONS`.
-
-    Parameters
-    ----------
-    name : str
-        Key of the section in experiment files, and name of its table and its part of the report.
-    uses : iterable of classes of sections
-        Sections whose results it needs, which are made with the usual settings if the experiment file has none.
-    title, heading, explains : str
-        Entry of the report's contents, heading, and first paragraph.
-    in_file : bool
-        Whether it is a table of experiment files; others follow from settings of the experiment.
-    kept : bool
-        Whether the result is kept in ``analyses/`` and made again only if something that it depends on has changed.
-    files : iterable of str
-        Files of the run directory that only runs with this section have, in addition to its table.
-    """
+    """Register a class in `SECTIONS`."""
 
     def enter(kind: type[S]) -> type[S]:
         kind.about = About(name, tuple(uses), title, heading, explains, in_file, kept, tuple(files))

@@ -1,8 +1,7 @@
 """Progress of a run, verification of its files, and removal of files not needed any more."""
 
-import json
 import shutil
-from dataclasses import asdict
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums
 from langdiff.base.io import as_path, is_locked, read_bytes
 from langdiff.errors import DataError, OutputError
 from langdiff.lm.checkpoint import is_state
-from langdiff.lm.jobs.folder import KEY, LOG, job_folder, read_json, read_log
+from langdiff.lm.jobs.folder import KEY, LOG, job_folder, kept_models, read_log
 from langdiff.lm.scoring import split_name
 from langdiff.lm.texts import NOTE
 from langdiff.run.analysis import KEPT
@@ -77,8 +76,10 @@ def read_status(directory: str | Path) -> pd.DataFrame:
     editions = read_editions(current)
     chosen = editions is not None  # else nobody knows how many jobs there will be
     if editions is None:
-        keys = [key for cache in caches(directory, experiment.split.folds) for key in sorted(cache.glob(f"*/*/{KEY}"))]
-        editions = list(dict.fromkeys(unquote(key.parent.parent.name) for key in keys))
+        keys = [
+            key for cache in caches(directory, experiment.split.folds) for key in sorted(cache.glob(f"*/*/*/{KEY}"))
+        ]
+        editions = list(dict.fromkeys(unquote(key.parents[2].name) for key in keys))
     failed = _failures(directory)
     jobs = trainings(experiment, directory)
     same_but_fold = groupby(jobs, lambda each: (each.table, each.recipe.name, {**each.labels, "fold": None}))
@@ -138,18 +139,15 @@ def _failures(directory: Path) -> set[tuple[str, str]]:
 
 def _job(training: Training, edition: str, failures: set[tuple[str, str]]) -> dict[str, Any]:
     recipe = training.recipe
-    folder = job_folder(training.cache, edition, recipe.name)
     failed = training.table == "difficulties" and (edition, recipe.name) in failures
     row: dict[str, Any] = {"edition": edition, "lm": recipe.name, "state": "waiting", "epoch": 0}
     row |= {"epochs": recipe.max_epochs, "bits_per_character": np.nan, "seconds": 0.0, "seconds_left": np.nan}
+    if not (found := kept_models(training.cache, edition, recipe, training.seed)):
+        return row | {"state": "failed" if failed else "waiting"}
+    folder = found[-1]
     try:
-        key = read_json(folder / KEY)
-        current = key["recipe"] == json.loads(json.dumps(asdict(recipe)))
-        if current and (key["seed"] == training.seed or not recipe.stochastic):
-            log = read_log(folder / LOG)
-        else:
-            return row
-    except (OSError, ValueError, KeyError, TypeError):  # not begun, or damaged: it is done again
+        log = read_log(folder / LOG)
+    except ValueError:  # damaged: it is done again
         return row | {"state": "failed" if failed else "waiting"}
     row["epoch"], row["seconds"] = len(log), float(sum(epoch["seconds"] for epoch in log))
     row["bits_per_character"] = min((epoch["dev_bits_per_character"] for epoch in log), default=np.nan)
@@ -231,12 +229,16 @@ def _missing_jobs(directory: Path, rows: dict[str, tuple[str, str]]) -> dict[str
     """Return the jobs of a finished run that are missing or have lost their record."""
     if rows.get(EXPERIMENT, ("missing",))[0] != "whole":
         return {}
-    records = [
-        job_folder(each.cache, edition, each.recipe.name) / CHECKSUMS
+    jobs = [
+        (each, edition)
         for each in trainings(read_settings(directory), directory)
         for edition in _editions(directory, rows, each)
     ]
-    gone = (path for path in records if not path.is_file())
+    gone = []
+    for each, edition in jobs:
+        models = kept_models(each.cache, edition, each.recipe, each.seed)
+        if not any((one / CHECKSUMS).is_file() for one in models):
+            gone.append((models or [job_folder(each.cache, edition, each.recipe.name)])[-1] / CHECKSUMS)
     return {path.relative_to(directory).as_posix(): ("missing", f"{path}: missing.") for path in gone}
 
 
@@ -338,25 +340,24 @@ def _superfluous(directory: Path) -> dict[Path, str]:
     stage = directory / STAGE
     for path in superfluous(stage):
         found[path] = "output of an interrupted run"
-    needed = [
-        (
-            {(each.cache, each.recipe.name) for each in trainings(read_settings(folder), directory)},
-            read_editions(folder),
-        )
-        for folder in attempts(directory)
-    ]
+    needed = {path for folder in attempts(directory) for path in _needed(folder, directory)}
     for job in sorted(key.parent for key in directory.rglob(KEY) if stage not in key.parents):
-        recipe, edition = unquote(job.name), unquote(job.parent.name)
-        if not any(
-            (job.parent.parent, recipe) in known and (editions is None or edition in editions)
-            for known, editions in needed
-        ):
+        if job not in needed:
             found[job] = "language model that the experiment does not name"
         elif (job / CHECKSUMS).is_file():
             states = (path for path in job.rglob("training-*") if is_state(path))
             found |= dict.fromkeys(states, "state of a training that is finished")
     parts = (path for path in sorted(directory.rglob(".*.part")) if not any(p in found for p in path.parents))
     return found | dict.fromkeys(parts, "half-written file")
+
+
+def _needed(folder: Path, directory: Path) -> Iterator[Path]:
+    """Yield the folders of the language models that the settings in a folder of `attempts` name."""
+    editions = read_editions(folder)
+    for each in trainings(read_settings(folder), directory):
+        there = [unquote(path.name) for path in each.cache.glob("*/")] if editions is None else editions
+        for edition in there:
+            yield from kept_models(each.cache, edition, each.recipe, each.seed)
 
 
 def _size(path: Path) -> int:

@@ -52,17 +52,7 @@ def name_problem(
     max_editions: int | None = None,
     max_editions_per_language: int | None = None,
 ) -> Named:
-    """Return the problem on arrays for a multitext and the requirements of `select`.
-
-    Raises
-    ------
-    InfeasibleError
-        If some edition or language cannot meet `min_intents` by itself.
-    ConfigError
-        If a required name is unknown.
-    DataError
-        If there is nothing to select, or languages count and one is not known.
-    """
+    """Return the problem on arrays for a multitext and the requirements of `select`."""
     least = min_intents or 1
     presence = multitext.presence.to_numpy()
     if not presence.any():
@@ -125,13 +115,7 @@ def _requirements(multitext: Multitext, require: Iterable[str], have: pd.Series,
 def check_settings(
     limits: Mapping[str, float | None], objective: str, time_limit: float | None, solver: "pulp.LpSolver | str | None"
 ) -> dict[str, int | None]:
-    """Return the limits as int (20_000 for 2e4), after checking them.
-
-    Raises
-    ------
-    ConfigError
-        If a setting is out of range, or the solver unknown, even where none will be needed.
-    """
+    """Return the limits as int (20_000 for 2e4), after checking them."""
     if objective not in ("cells", "languages"):
         raise ConfigError(f"objective must be 'cells' or 'languages', not {objective!r}.")
     for name, value in limits.items():
@@ -144,20 +128,7 @@ def check_settings(
 
 
 def check_feasible(named: Named, solver: "pulp.LpSolver | str | None", deadline: float) -> Booleans | None:
-    """Check that the requirements can be met together.
-
-    Returns
-    -------
-    ndarray of bool, shape (J,), or None
-        Editions that meet them; None if nothing had to be searched.
-
-    Raises
-    ------
-    InfeasibleError
-        If they cannot, naming the first that is too much and the largest value that is not.
-    SolverError
-        If that is not known by the `deadline` (of the monotonic clock).
-    """
+    """Check that the requirements can be met together."""
     found = None
     problem = named.problem
     required = np.flatnonzero(problem.required).tolist()

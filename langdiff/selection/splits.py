@@ -23,17 +23,7 @@ def deal_groups(sizes: Integers, shares: Floats) -> Integers:
     where w is the share of part p and n the number of intents that it has. Parts that would remain empty then get the
     group whose size is nearest to their share, from a part that has several.
 
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (G,)
-        Number of intents of each group, in the order of the text.
-    shares : ndarray, shape (P,)
-        Share of each part; they sum to 1.
-
-    Returns
-    -------
-    ndarray of int, shape (G,)
-        Part of each group, from 0. A part is empty only if there are fewer groups than parts.
+    Shapes: sizes (G,); shares (P,).
 
     Examples
     --------
@@ -61,15 +51,7 @@ Groups = str | Mapping[object, object] | pd.Series
 
 
 def find_complete(multitext: Multitext, incomplete: Incomplete) -> Booleans:
-    """Return an indicator of the intents that all editions have, shape (I,).
-
-    Raises
-    ------
-    ConfigError
-        If `incomplete` is not one of the three.
-    DataError
-        If there are none, or not all are and `incomplete` is ``"error"``.
-    """
+    """Return an indicator of the intents that all editions have, shape (I,)."""
     if incomplete not in ("error", "drop", "test"):
         raise ConfigError(f"incomplete must be 'error', 'drop' or 'test', not {incomplete!r}.")
     complete: Booleans = np.logical_and.reduce(multitext.presence.to_numpy(), axis=1)
@@ -98,28 +80,7 @@ def divide_groups(
 ) -> Integers:
     """Divide intents into parts, whole groups at a time.
 
-    Parameters
-    ----------
-    group : Series, shape (I,)
-        Group of every intent, in the order of the text.
-    counted : ndarray of bool, shape (I,)
-        Which intents make up the size of a group; only groups that have some are divided.
-    shares : ndarray, shape (P,)
-        Share of each part.
-    parts : sequence of str
-        Names of the parts, for messages.
-    among : ndarray of bool, shape (I,), optional
-        Intents that are divided; all by default.
-
-    Returns
-    -------
-    ndarray of int, shape (I,)
-        Part of each intent; -1 for those of other groups, or that are not divided.
-
-    Raises
-    ------
-    DataError
-        If there are fewer groups than parts, or a part has less than half of its share.
+    Shapes: group (I,); counted (I,); shares (P,); among (I,).
     """
     counted = counted if among is None else counted & among
     codes, names = pd.factorize(group)

@@ -25,28 +25,7 @@ def contrasts_of(
     level: float,
     seed: int | np.random.Generator,
 ) -> pd.DataFrame:
-    """Return the contrasts that are asked for in words, with errors and p-values that hold for all of them together.
-
-    Parameters
-    ----------
-    name : str
-        Name of the fit, for the first column.
-    effects : Effects
-        Estimates and their joint covariance.
-    contrasts : str or sequence
-        ``"pairs"``, ``"vs NAME"``, or contrasts such as ``"deu - mean(fra, spa)"`` and pairs of lists of names.
-    groups : Series or None
-        Group of each edition, whose names stand for the mean of their editions.
-    by : str or None
-        What the groups are, such as ``"family"``.
-    adjust, level, seed
-        As in `langdiff.table`.
-
-    Raises
-    ------
-    ConfigError
-        If a contrast cannot be read, or has names that are unknown, given twice, or of an edition and a group.
-    """
+    """Return the contrasts that are asked for in words, with errors and p-values that hold for all of them together."""
     if isinstance(contrasts, str) and (contrasts == "pairs" or contrasts.startswith("vs ")):
         baseline = None if contrasts == "pairs" else contrasts.removeprefix("vs ").strip()
         found = effects.pairs(adjust=adjust, baseline=baseline, level=level, seed=seed).frame
@@ -54,10 +33,9 @@ def contrasts_of(
     else:
         asked = [contrasts] if isinstance(contrasts, str) else list(contrasts)
         sides = [_sides(each, effects, groups, by) for each in asked]
-        weights = np.array([one - other for _, one, other in sides])
-        frame = compare_contrasts(
-            effects._joint, weights, [title for title, _, _ in sides], adjust=adjust, level=level, seed=seed
-        )
+        rows = np.array([one - other for _, one, other in sides])
+        weights = pd.DataFrame(rows, [title for title, _, _ in sides], effects.estimate.index)
+        frame = compare_contrasts(effects._joint, weights, adjust=adjust, level=level, seed=seed)
     frame = frame.rename_axis("row").reset_index()
     if "percent" in frame:
         frame["percent_std_error"] = 100 * np.exp(frame["estimate"]) * frame["std_error"]

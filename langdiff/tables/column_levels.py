@@ -7,13 +7,12 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.crossing import LEVELS, check_columns
-from langdiff.tables.effects import NINETY_FIVE, Effects
+from langdiff.tables.effects import Effects
 from langdiff.tables.projections import Projection
 
 Of = Literal["languages", "systems"]
@@ -23,32 +22,28 @@ MEAN = Scale(centre="mean")
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ColumnLevels:
-    """Levels of columns with a factor of their covariance; for the attributes see `langdiff.TwoWay`."""
+    """Levels of columns with their joint errors; for the attributes see `langdiff.TwoWay`."""
 
-    levels: pd.Series
+    cells: Effects
     columns: pd.DataFrame
-    factor: Floats
-    reference: Floats | None = None
-    degrees_of_freedom: float | pd.Series = np.inf
-    scale: Scale = field(default_factory=lambda: MEAN)
     system_scale: Scale = field(default_factory=lambda: MEAN)
     additive: bool = False
     at_chance: tuple[str, ...] = ()
-    converged: bool = True
-    title: str = ""
-    signature: str = ""
 
     def __post_init__(self) -> None:
         """Check shapes, and that all languages and systems are connected."""
-        count = len(self.levels)
         check_columns(self.columns, self.levels.index)
-        for name, part in (("factor", self.factor), ("reference", self.reference)):
-            if part is not None and (part.ndim != 2 or part.shape[1] != count):
-                raise DataError(f"the {name} of {count} levels must have {count} columns, got shape {part.shape}.")
-        if self.converged and not np.isfinite(self.levels.to_numpy(dtype=float)).all():
-            bad = self.levels.index[~np.isfinite(self.levels.to_numpy(dtype=float))]
-            raise DataError(f"{len(bad)} levels are not finite numbers: {listing(bad)}.")
         _ = self._all  # refuses what is not connected
+
+    @property
+    def levels(self) -> pd.Series:
+        """Level of each column up to a constant, shape (P,)."""
+        return self.cells.estimate
+
+    @property
+    def scale(self) -> Scale:
+        """Quantity and unit of languages and interaction."""
+        return self.cells.scale
 
     @cached_property
     def _all(self) -> Projection:
@@ -69,12 +64,6 @@ class ColumnLevels:
         """Residual of each level, indexed by language and system; sums to 0 over both if no column is missing.
 
         Positive: harder for that system in that language than both suggest, also for outcomes.
-
-        Raises
-        ------
-        DataError
-            If there are more than 2,000 columns, whose covariance is not computed (`flags` has all cells); or the
-            levels come from an additive fit.
         """
         self._has_interaction()
         if len(self.levels) > MOST_COLUMNS:
@@ -82,10 +71,7 @@ class ColumnLevels:
                 f"the covariance of {len(self.levels):,} cells is not computed (most {MOST_COLUMNS:,}); flags() has "
                 "their estimates, errors and tests."
             )
-        factor = self._all.residual(self.factor)
-        own = self._own_freedom(self._all.residual(np.eye(len(self.levels))))
-        reference = None if self.reference is None else self._all.residual(self.reference)
-        return self._make(self._all.residual(self.levels.to_numpy()), factor, own, reference, self._index, self.scale)
+        return self.cells.linear(self._all.residual(np.eye(len(self.levels))).T, self._index, self.scale)
 
     def _has_interaction(self) -> None:
         if self.additive:
@@ -103,29 +89,6 @@ class ColumnLevels:
     ) -> Effects:
         """Return means of the levels by language or by system, or the levels of one system or in one language.
 
-        Parameters
-        ----------
-        of : str
-            ``"languages"``, ``"systems"``, or the name of a system, whose languages are then compared, or of a
-            language, in which systems are.
-        over : iterable of str, optional
-            Systems that the means of languages are over, or languages that the means of systems are over; all by
-            default.
-        weights : mapping or Series, optional
-            Weight of each of them in the means, such as the speakers of languages; by default all are equal.
-
-        Returns
-        -------
-        Effects
-            Relative to their average.
-
-        Raises
-        ------
-        ConfigError
-            If a name or weight cannot be used.
-        DataError
-            If the columns that remain are not connected.
-
         Examples
         --------
         >>> import langdiff as ld
@@ -142,17 +105,8 @@ class ColumnLevels:
         keep, weight = _chosen(self.columns[averaged], averaged, over, weights)
         whole = keep.all() and weight is None
         part = self._all if whole else Projection(self.columns[keep], None if weight is None else weight[keep])
-
-        def project(rows: Floats) -> Floats:
-            return part.means(rows[..., keep], of)
-
         names = pd.Index(part.names(of), name=of.removesuffix("s"))
-        own = self._own_freedom(part.weights(of), keep) if isinstance(self.degrees_of_freedom, pd.Series) else None
-        scale = self.scale if of == "languages" else self.system_scale
-        sign = -1.0 if scale.quantity == "ability" else 1.0
-        reference = None if self.reference is None else sign * project(self.reference)
-        estimate, factor = sign * project(self.levels.to_numpy()), sign * project(self.factor)
-        return self._make(estimate, factor, own, reference, names, scale)
+        return self._make(part.weights(of), keep, names, self.scale if of == "languages" else self.system_scale)
 
     def _of_one(self, name: str) -> Effects:
         """Return the levels of one system, or in one language, relative to their average."""
@@ -166,86 +120,17 @@ class ColumnLevels:
         keep = (self.columns[found[0]] == name).to_numpy()
         other = LEVELS[found[0] == "language"]
         scale = self.scale if other == "language" else self.system_scale
-        sign = -1.0 if scale.quantity == "ability" else 1.0
+        count, names = int(keep.sum()), pd.Index(self.columns.loc[keep, other], name=other)
+        return self._make(np.eye(count) - 1 / count, keep, names, scale)
 
-        def centre(rows: Floats) -> Floats:
-            part = rows[..., keep]
-            centred: Floats = sign * (part - part.mean(axis=-1, keepdims=True))
-            return centred
-
-        names = pd.Index(self.columns.loc[keep, other], name=other)
-        own = None
-        if isinstance(self.degrees_of_freedom, pd.Series):
-            own = self._own_freedom(np.eye(int(keep.sum())) - 1 / keep.sum(), keep)
-        reference = None if self.reference is None else centre(self.reference)
-        return self._make(centre(self.levels.to_numpy()), centre(self.factor), own, reference, names, scale)
-
-    def _make(
-        self,
-        estimate: Floats,
-        factor: Floats,
-        own: Floats | None,
-        reference: Floats | None,
-        names: pd.Index,
-        scale: Scale,
-    ) -> Effects:
-        """Return effects with the covariance of a factor, and degrees of freedom `own` of each."""
-        freedom: float | pd.DataFrame
-        if isinstance(self.degrees_of_freedom, pd.Series) and own is not None:
-            of_pairs = np.minimum(own[:, None], own)
-            freedom = pd.DataFrame(of_pairs, names, names)
-        else:
-            freedom = float(np.min(self.degrees_of_freedom))
-        return Effects(
-            estimate=pd.Series(estimate, names, name=scale.quantity),
-            covariance=pd.DataFrame(factor.T @ factor, names, names),
-            scale=scale,
-            title=self.title,
-            converged=self.converged,
-            signature=self.signature,
-            degrees_of_freedom=freedom,
-            reference=None if reference is None else pd.DataFrame(reference.T @ reference, names, names),
-        )
-
-    @cached_property
-    def _variance(self) -> Floats:
-        """Variances of the levels, shape (P,)."""
-        variance: Floats = np.einsum("kp,kp->p", self.factor, self.factor)
-        return variance
-
-    def _own_freedom(self, weights: Floats, keep: Booleans | slice = slice(None)) -> Floats:
-        r"""Return the degrees of freedom of contrasts with given weights, (M, P) → (M,).
-
-        :math:`1/\nu = \sum_j p_j/\nu_j` with the shares :math:`p_j = a_j^2 v_j / \sum_k a_k^2 v_k` of columns in the
-        variance; not above that of the shares of clusters, by Jensen's inequality.
-        """
-        freedom = np.broadcast_to(np.asarray(self.degrees_of_freedom, dtype=float), len(self.levels))[keep]
-        parts = weights**2 * self._variance[keep]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found: Floats = parts.sum(axis=-1) / (parts / freedom).sum(axis=-1)
-        return np.where(np.isfinite(found), found, freedom.min())
+    def _make(self, weights: Floats, keep: Booleans, names: pd.Index, scale: Scale) -> Effects:
+        """Return effects with weights of some columns, (K, P'), turned into abilities where these are shown."""
+        jacobian = np.zeros((len(weights), len(keep)))
+        jacobian[:, keep] = -weights if scale.quantity == "ability" else weights
+        return self.cells.linear(jacobian, names, scale)
 
     def contrast(self, languages: Sequence[str] | None = None, systems: Sequence[str] | None = None) -> Contrast:
         """Compare two languages, two systems, or the difference of two languages between two systems.
-
-        Parameters
-        ----------
-        languages : pair of str, optional
-            Language, and the one that it is compared with.
-        systems : pair of str, optional
-            System, and the one that it is compared with. With both, the contrast is the difference of the languages
-            under the first system less that under the second.
-
-        Returns
-        -------
-        Contrast
-            With its own standard error, from the joint covariance; of systems a difference of abilities where these are
-            shown.
-
-        Raises
-        ------
-        ConfigError
-            If a name is unknown, or a pair is not two.
 
         Examples
         --------
@@ -272,19 +157,8 @@ class ColumnLevels:
             raise ConfigError(f"there is no column {listing(lacking)}.")
         weights = np.zeros(len(self.levels))
         weights[where] = 1.0, -1.0, -1.0, 1.0
-        estimate = float(weights @ self.levels.to_numpy(dtype=float))
-        std_error = float(np.linalg.norm(self.factor @ weights))
-        freedom = float(self._own_freedom(weights))
-        half = float(student.ppf(NINETY_FIVE, freedom)) * std_error
-        return Contrast(
-            name=f"({languages[0]} - {languages[1]}) under {systems[0]} less under {systems[1]}",
-            estimate=estimate,
-            std_error=std_error,
-            low=estimate - half,
-            high=estimate + half,
-            scale=self.scale,
-            degrees_of_freedom=freedom,
-        )
+        name = f"({languages[0]} - {languages[1]}) under {systems[0]} less under {systems[1]}"
+        return self.cells._contrast(weights, name)
 
 
 def _chosen(

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 from scipy.stats import rankdata
-from scipy.stats import t as student
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
+from langdiff.tables.rule import Ends, t_p
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,15 +19,17 @@ class Scale:
 
     Attributes
     ----------
-    quantity : {"difficulty", "ability", "difference"}
-        Quantity that is estimated; the name of its column in tables.
-    unit : {"nats", "log odds"}
-        Unit of the estimates.
+    quantity : str
+        Quantity that is estimated, such as ``"difficulty"`` or ``"f1"``; the name of its column in tables.
+    unit : str
+        Unit of the estimates: ``"nats"``, ``"log odds"``, ``"share"``, or what is counted, such as ``"words"``.
     first : {"hardest", "ablest"}
         Meaning of rank 1, the highest estimate.
     centre : {"factors", "mean"}
         Reference of the estimates: ``"factors"`` if their exponentials average 1,
         ``"mean"`` if they themselves average 0.
+    ends : {"identity", "log", "logit"}
+        Scale on which intervals of single estimates are made: logarithms for ratios, logits for shares.
     estimand : str
         Bits whose logarithm the estimates are, such as ``"expected bits"``, where others would give another result;
         empty otherwise.
@@ -40,10 +42,11 @@ class Scale:
     'odds × 2.00'
     """
 
-    quantity: Literal["difficulty", "ability", "difference"] = "difficulty"
-    unit: Literal["nats", "log odds"] = "nats"
-    first: Literal["hardest", "ablest"] = "hardest"
+    quantity: str = "difficulty"
+    unit: str = "nats"
+    first: str = "hardest"
     centre: Literal["factors", "mean"] = "factors"
+    ends: Ends = field(default="identity", repr=False)
     estimand: str = field(default="", compare=False, repr=False)
 
     @property
@@ -54,15 +57,7 @@ class Scale:
     def center(self, values: Floats) -> Floats:
         """Return estimates relative to their average, column by column.
 
-        Parameters
-        ----------
-        values : ndarray, shape (J,) or (J, K)
-            Estimates; every column is shifted by a constant of its own.
-
-        Returns
-        -------
-        ndarray
-            Shifted estimates, of the same shape as `values`.
+        Shapes: values (J,).
 
         Examples
         --------
@@ -84,7 +79,7 @@ class Scale:
         Returns
         -------
         str
-            Percent for nats, a ratio of odds for log odds.
+            Percent for nats, a ratio of odds for log odds, points for shares; otherwise the difference itself.
 
         Examples
         --------
@@ -93,7 +88,14 @@ class Scale:
         """
         if self.unit == "nats":
             return f"{100 * np.expm1(difference):+z.1f} %"
-        return f"odds × {np.exp(difference):.2f}"
+        if self.unit == "log odds":
+            return f"odds × {np.exp(difference):.2f}"
+        return f"{100 * difference:+z.1f} points" if self.unit == "share" else f"{difference:+z.3g} {self.unit}"
+
+
+def shares(quantity: str) -> Scale:
+    """Return the scale of shares, such as F1 or a recall, whose intervals are made on logits."""
+    return Scale(quantity=quantity, unit="share", first="highest", centre="mean", ends="logit")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,9 +138,7 @@ class Contrast:
     @property
     def p_value(self) -> float:
         """Two-sided p-value of no difference, by the t distribution; NaN if a formula makes the two equal."""
-        if self.std_error == 0:
-            return float("nan")
-        return float(2 * student.sf(abs(self.estimate) / self.std_error, self.degrees_of_freedom))
+        return float(t_p(self.estimate, self.std_error, self.degrees_of_freedom))
 
     def __str__(self) -> str:
         """Return the difference, its interval and its p-value in one line."""
@@ -152,20 +152,7 @@ class Contrast:
 def count_ranks(draws: pd.DataFrame) -> pd.DataFrame:
     """Return the share of draws in which each edition has each rank; see `rank_probabilities`.
 
-    Parameters
-    ----------
-    draws : DataFrame, shape (draws, J)
-        One draw per row, one edition per column.
-
-    Returns
-    -------
-    DataFrame, shape (J, J)
-        One row per edition, the highest mean rank first; one column per rank, 1 the highest.
-
-    Raises
-    ------
-    DataError
-        If draws are missing.
+    Shapes: draws (draws, J).
 
     Examples
     --------

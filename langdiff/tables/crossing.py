@@ -26,16 +26,6 @@ def column_name(language: str, system: str) -> str:
 def make_columns(pairs: Iterable[tuple[object, object]]) -> pd.DataFrame:
     """Return the languages and systems of columns, indexed by the names of the columns.
 
-    Parameters
-    ----------
-    pairs : iterable of (language, system)
-        Language and system of each column.
-
-    Raises
-    ------
-    DataError
-        If a name has the sign that stands between the two, or a pair is given twice.
-
     Examples
     --------
     >>> make_columns([("fin", "llama"), ("eng", "llama")])
@@ -61,19 +51,6 @@ def make_columns(pairs: Iterable[tuple[object, object]]) -> pd.DataFrame:
 
 def check_columns(columns: object, names: pd.Index) -> pd.DataFrame | None:
     """Return the languages and systems of the columns of a table, after checking that they are those of its names.
-
-    Parameters
-    ----------
-    columns : DataFrame or None
-        Columns ``language`` and ``system``, indexed by the names of the columns of the table; None for a table with
-        one level.
-    names : Index
-        Names of the columns of the table, in order.
-
-    Raises
-    ------
-    DataError
-        If rows or columns are others, or a name is not ``language@system``.
 
     Examples
     --------
@@ -105,15 +82,6 @@ def long_columns(columns: pd.DataFrame | None) -> Mapping[str, pd.Series]:
 
 def columns_of_long(frame: pd.DataFrame, name: str, names: Iterable[object]) -> pd.DataFrame | None:
     """Return the languages and systems that a long table has of its columns; None if it has none.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Long table that was written with `long_columns`.
-    name : str
-        Its column with the names of columns: ``"edition"`` or ``"system"``.
-    names : iterable
-        These names, in the order of the table.
 
     Examples
     --------

@@ -14,11 +14,6 @@ KEPT = ("family", "genus", "macroarea", "script", "name")  # of the properties o
 def check_edition_info(info: object, editions: pd.Index) -> pd.DataFrame | None:
     """Return properties of editions as words, after checking that they are those of a table; None without any.
 
-    Raises
-    ------
-    DataError
-        If it is not a frame, or has other editions or another order.
-
     Examples
     --------
     >>> check_edition_info(pd.DataFrame({"family": ["Uralic"]}, index=["fin"]), pd.Index(["fin"]))
@@ -58,11 +53,6 @@ def long_editions(info: pd.DataFrame | None) -> dict[str, pd.Series]:
 def editions_of_long(frame: pd.DataFrame, editions: Iterable[object]) -> pd.DataFrame | None:
     """Return the properties of editions that a long table has; None if it has none.
 
-    Raises
-    ------
-    DataError
-        If an edition has several values of one.
-
     Examples
     --------
     >>> long = {"edition": ["fin", "fin"], "edition_family": ["Uralic", "Uralic"]}
@@ -84,13 +74,7 @@ def editions_of_long(frame: pd.DataFrame, editions: Iterable[object]) -> pd.Data
 
 
 def joined_info(frames: Iterable[object]) -> pd.DataFrame | None:
-    """Return the properties that several frames have of editions, the first of which count most; None without any.
-
-    Raises
-    ------
-    ConfigError
-        If one is not a frame, or has an edition more than once.
-    """
+    """Return the properties that several frames have of editions, the first of which count most; None without any."""
     joined: pd.DataFrame | None = None
     for frame in frames:
         if frame is None:
@@ -113,11 +97,6 @@ def printed_names(
     info: pd.DataFrame | None, names: Mapping[str, str] | str | None, editions: Iterable[str]
 ) -> dict[str, str]:
     """Return the names to print by edition: those given, of a property, or English ones by codes of languages.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such property, or no edition is called by a code.
 
     Examples
     --------

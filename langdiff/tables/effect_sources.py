@@ -108,29 +108,18 @@ def _from_numbers(difficulty: pd.Series, std_error: pd.Series | None, title: str
     covariance = np.full((len(names), len(names)), np.nan)
     if std_error is not None:
         np.fill_diagonal(covariance, std_error.to_numpy(dtype=float) ** 2)
-    return Effects(estimate=estimate, covariance=pd.DataFrame(covariance, names, names), title=title)
+    return Effects.from_covariance(estimate, pd.DataFrame(covariance, names, names), title=title)
 
 
 def _from_draws(source: HasPosterior) -> Effects:
     draws, facts = posterior_draws(source), source.posterior.attrs
     title = [str(facts["lm"])] if "lm" in facts else []
     title += [f"model {facts['model']}"] if "model" in facts else []
-    return Effects(
-        estimate=draws.mean().rename("difficulty"),
-        covariance=draws.cov(),
-        title=", ".join(title),
-        signature=str(facts.get("signature", "")),
-    )
+    return Effects.from_draws(draws, title=", ".join(title), signature=str(facts.get("signature", "")))
 
 
 def posterior_draws(source: HasPosterior) -> pd.DataFrame:
-    """Return the posterior draws of difficulties, draws × editions, with the chains concatenated.
-
-    Raises
-    ------
-    DataError
-        If it has no difficulties by chain, draw and edition, or some are not finite.
-    """
+    """Return the posterior draws of difficulties, draws × editions, with the chains concatenated."""
     found = source.posterior.get("difficulty")
     if found is None or set(found.dims) != {"chain", "draw", "edition"}:
         has = list(source.posterior.data_vars) if found is None else list(found.dims)
@@ -148,25 +137,6 @@ def posterior_draws(source: HasPosterior) -> pd.DataFrame:
 
 def effects_by_source(sources: Sources) -> list[tuple[str, Effects]]:
     """Return the effects of several named sources, such as the fits of several language models.
-
-    Parameters
-    ----------
-    sources : mapping, sequence, DataFrame, or one source
-        Sources as for `as_effects`: by name in a mapping; in a sequence, named by their language models (``lm``)
-        or titles; or a frame without a column ``difficulty``, one column of difficulties in nats per source, in
-        which editions without a number are left out.
-
-    Returns
-    -------
-    list of (str, Effects)
-        Names and effects, in the order given; a source without any name is called "unknown".
-
-    Raises
-    ------
-    DataError
-        If numbers are not finite, or names of editions occur twice.
-    ConfigError
-        If a source is not one that `as_effects` takes.
 
     Examples
     --------

@@ -1,25 +1,26 @@
 """Estimates of effects with their joint covariance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale, count_ranks
+from langdiff.tables.influences import Covariance, Draws, Influence, Sampling, Units, joint_test
 from langdiff.tables.pairs import Adjustment, Joint, Pairs, compare_pairs
+from langdiff.tables.rule import ENOUGH, JointTest, draw_interval, falling, t_interval, wilson
 from langdiff.tables.simultaneous import ROUNDING
 
 Names = str | int | Sequence[str | int]
 
-NINETY_FIVE = 0.975  # quantile of the upper end of a 95 % interval
+NATS = Scale(quantity="difference")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -30,8 +31,9 @@ class Effects(Result):
     ----------
     estimate : Series, shape (J,)
         One estimate per edition, in the unit of `scale`; indexed by name.
-    covariance : DataFrame, shape (J, J)
-        Their joint sampling covariance. It may be singular; NaN where it is not known.
+    influence : Influence, Covariance or Draws
+        Where their errors come from: the influences of independent units, a covariance, or draws of a posterior; see
+        `from_covariance` and `from_draws`.
     scale : Scale
         Quantity and unit of the estimates.
     title : str
@@ -40,20 +42,12 @@ class Effects(Result):
         Whether the fit behind the estimates converged.
     signature : str
         Everything the estimates depend on, to be quoted with them; empty if not known.
-    degrees_of_freedom : float or DataFrame, shape (J, J)
-        Degrees of freedom of Student's t distribution that intervals and tests use; infinite for the normal
-        distribution. In a frame, those of each estimate on the diagonal and those of the difference of two
-        estimates elsewhere.
-    reference : DataFrame, shape (J, J), or None
-        Covariance of full rank that simultaneous inference draws from, with a variance estimate for each difference, as
-        sandwiches have; see `pairs`. None where all differences share one estimate of the variance, as with errors from
-        the information; `covariance` is then drawn from. None and a frame of degrees of freedom: it is not known.
 
     Raises
     ------
     DataError
-        If names occur twice, an estimate is not a finite number though the fit converged, the covariance or the
-        degrees of freedom have other names than the estimates, or a variance is negative.
+        If names occur twice, an estimate is not a finite number though the fit converged, the errors are of another
+        number of estimates, or a variance is negative.
 
     Examples
     --------
@@ -66,16 +60,14 @@ class Effects(Result):
     """
 
     estimate: pd.Series
-    covariance: pd.DataFrame
+    influence: Sampling
     scale: Scale = field(default_factory=Scale)
     title: str = ""
     converged: bool = True
     signature: str = ""
-    degrees_of_freedom: float | pd.DataFrame = np.inf
-    reference: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
-        """Check that names are unique and that the tables fit together."""
+        """Check that names are unique and that errors are of these estimates."""
         names, of = self.estimate.index, f" of {self.title}" if self.title else ""
         twice = names[names.duplicated()].unique()
         if len(twice):
@@ -86,25 +78,201 @@ class Effects(Result):
                 f"effects{of}: {len(bad)} of {len(names)} are not finite numbers: {listing(bad)}. Leave them out, or "
                 "find out why their fit failed."
             )
-        for what, table in (
-            ("covariance", self.covariance),
-            ("degrees of freedom", self.degrees_of_freedom),
-            ("reference covariance", self.reference),
-        ):
-            named = not isinstance(table, pd.DataFrame) or (table.index.equals(names) and table.columns.equals(names))
-            if not named:
-                raise DataError(
-                    f"the {what} of effects{of} must have their names, in their order, as rows and columns."
-                )
-        negative = names[np.diag(self.covariance.to_numpy(dtype=float)) < -ROUNDING]
-        if len(negative):
-            raise DataError(f"effects{of}: {len(negative)} variances are negative: {listing(negative)}.")
+        rows = self.influence.matrix if isinstance(self.influence, Covariance) else self.influence.values
+        if rows.shape[-1] != len(names):
+            raise DataError(f"the errors of effects{of} are of {rows.shape[-1]} estimates, not of {len(names)}.")
+        if isinstance(self.influence, Covariance):
+            negative = names[np.diag(self.influence.matrix) < -ROUNDING]
+            if len(negative):
+                raise DataError(f"effects{of}: {len(negative)} variances are negative: {listing(negative)}.")
+
+    @classmethod
+    def from_covariance(
+        cls,
+        estimate: pd.Series,
+        covariance: pd.DataFrame,
+        freedom: float | pd.DataFrame = np.inf,
+        *,
+        shape: pd.DataFrame | None = None,
+        scale: Scale | None = None,
+        title: str = "",
+        converged: bool = True,
+        signature: str = "",
+    ) -> Self:
+        """Return effects whose errors come from no units: from the information, or plain numbers.
+
+        Parameters
+        ----------
+        estimate : Series, shape (J,)
+            Estimates by name.
+        covariance : DataFrame, shape (J, J)
+            Their covariance; NaN where it is not known.
+        freedom : float or DataFrame, shape (J, J)
+            Degrees of freedom: one number where one estimate of the variance is behind all errors; in a frame those of
+            each estimate on the diagonal and of differences elsewhere.
+        shape : DataFrame, shape (J, J), optional
+            Covariance of full rank that simultaneous inference draws from, where it is another.
+        scale : Scale, optional
+            Quantity and unit, as of `Effects`.
+        title, signature : str
+            Name and origin, as of `Effects`.
+        converged : bool
+            Whether the fit behind the estimates converged.
+
+        Raises
+        ------
+        DataError
+            If a table has other names than the estimates, or a variance is negative.
+
+        Examples
+        --------
+        >>> names = ["eng", "fin"]
+        >>> covariance = pd.DataFrame(np.eye(2) / 100, names, names)
+        >>> Effects.from_covariance(pd.Series([-0.1, 0.1], names), covariance, 9.0).contrast("fin", "eng").p_value
+        0.19...
+        """
+        names = estimate.index
+        for what, table in (("covariance", covariance), ("degrees of freedom", freedom), ("shape", shape)):
+            if isinstance(table, pd.DataFrame) and not (table.index.equals(names) and table.columns.equals(names)):
+                raise DataError(f"the {what} of effects must have their names, in their order, as rows and columns.")
+        known = Covariance(
+            covariance.to_numpy(dtype=float),
+            freedom.to_numpy(dtype=float) if isinstance(freedom, pd.DataFrame) else float(freedom),
+            None if shape is None else shape.to_numpy(dtype=float),
+        )
+        return cls(
+            estimate=estimate, influence=known, scale=scale or Scale(), title=title, converged=converged,
+            signature=signature,
+        )  # fmt: skip
+
+    @classmethod
+    def from_draws(
+        cls, draws: pd.DataFrame, *, scale: Scale | None = None, title: str = "", signature: str = ""
+    ) -> Self:
+        """Return the means of draws from a posterior, whose quantiles are the intervals.
+
+        Parameters
+        ----------
+        draws : DataFrame, shape (n, J)
+            One draw per row, one effect per column.
+        scale : Scale, optional
+            Quantity and unit, as of `Effects`.
+        title, signature : str
+            Name and origin, as of `Effects`.
+
+        Examples
+        --------
+        >>> draws = pd.DataFrame({"eng": [-0.2, 0.0], "fin": [0.2, 0.0]})
+        >>> Effects.from_draws(draws).estimate.to_dict()
+        {'eng': -0.1, 'fin': 0.1}
+        """
+        sample = Draws(draws.to_numpy(dtype=float))
+        return cls(estimate=draws.mean(), influence=sample, scale=scale or Scale(), title=title, signature=signature)
+
+    @classmethod
+    def of_ratios(
+        cls,
+        top: pd.DataFrame,
+        bottom: pd.DataFrame,
+        units: Units,
+        scale: Scale,
+        *,
+        macro: bool = False,
+        title: str = "",
+        signature: str = "",
+    ) -> Self:
+        """Return ratios of sums over units, ΣX/ΣY, or the means of the ratios of units (`macro`).
+
+        Parameters
+        ----------
+        top, bottom : DataFrame, shape (G, J)
+            X and Y by unit and effect; Y is not negative. Means leave out units in which a Y is 0.
+        units : Units
+            Units of the rows, such as documents.
+        scale : Scale
+            Quantity and unit, as of `Effects`.
+        macro : bool
+            Take the mean of the ratios of units.
+        title, signature : str
+            Name and origin, as of `Effects`.
+
+        Examples
+        --------
+        >>> from langdiff.tables.contrasts import shares
+        >>> right, words = pd.DataFrame({"mine": [8, 3, 9]}), pd.DataFrame({"mine": [10, 6, 10]})
+        >>> units, _ = Units.of("document", list("abc"))
+        >>> Effects.of_ratios(right, words, units, shares("recall")).to_frame()[["recall", "low", "high"]].round(2)
+                 recall   low  high
+        edition
+        mine       0.77  0.22  0.98
+        """
+        x, y = top.to_numpy(dtype=float), bottom.to_numpy(dtype=float)
+        if macro:
+            kept = (y > 0).all(axis=1)
+            values, own = x[kept] / y[kept], replace(units, names=units.names[np.flatnonzero(kept)])
+            estimate, influence = values.mean(axis=0), Influence.of_mean(values, own)
+        else:
+            estimate = x.sum(axis=0) / np.maximum(y.sum(axis=0), np.finfo(float).tiny)
+            influence = Influence.of_ratio(x, y, units)
+        known = pd.Series(estimate, top.columns, name=scale.quantity)
+        return cls(estimate=known, influence=influence, scale=scale, title=title, signature=signature)
+
+    @cached_property
+    def covariance(self) -> pd.DataFrame:
+        """Joint sampling covariance of the estimates, shape (J, J). It may be singular; NaN where it is not known."""
+        match self.influence:
+            case Covariance(matrix=found):
+                pass
+            case Draws(values=draws):
+                found = np.atleast_2d(np.cov(draws, rowvar=False))
+            case influence:
+                found = influence.covariance
+        return pd.DataFrame(found, self.estimate.index, self.estimate.index)
+
+    @cached_property
+    def degrees_of_freedom(self) -> float | pd.DataFrame:
+        """Degrees of freedom of Student's t behind intervals and tests; infinite for the normal distribution.
+
+        In a frame, shape (J, J), those of each estimate are on the diagonal and those of differences elsewhere.
+        """
+        match self.influence:
+            case Covariance(freedom=float() as number):
+                return number
+            case Draws():
+                return float("inf")
+        return pd.DataFrame(self._freedom(), self.estimate.index, self.estimate.index)
+
+    @property
+    def words(self) -> str:
+        """The independent units behind the errors in one sentence; empty where errors come from no units."""
+        return self.influence.words if isinstance(self.influence, Influence) else ""
 
     @property
     def std_error(self) -> pd.Series:
         """Standard errors of the estimates, in their unit; NaN where not known."""
-        variances = np.maximum(np.diag(self.covariance.to_numpy()), 0)  # of tied effects 0, less rounding
-        return pd.Series(np.sqrt(variances), index=self.estimate.index, name="std_error")
+        if isinstance(self.influence, Influence):
+            error = np.linalg.norm(self.influence.adjusted, axis=0)
+        else:
+            error = np.sqrt(np.maximum(np.diag(self.covariance.to_numpy()), 0))  # of tied effects 0, less rounding
+        return pd.Series(error, index=self.estimate.index, name="std_error")
+
+    @cached_property
+    def known(self) -> bool:
+        """Whether all errors are known."""
+        values = self.influence.adjusted if isinstance(self.influence, Influence) else self.covariance.to_numpy()
+        return self.converged and bool(np.isfinite(values).all())
+
+    @property
+    def reference(self) -> pd.DataFrame | None:
+        """Covariance that simultaneous inference draws from, shape (J, J); None where Bonferroni's bound is used."""
+        match self.influence:
+            case Influence(shape=None) as influence if not (influence.complete and influence.count >= ENOUGH):
+                return None
+            case Covariance(freedom=freedom, shape=None) if not isinstance(freedom, float):
+                return None
+            case Influence(shape=shape) | Covariance(shape=shape) if shape is not None:
+                return pd.DataFrame(shape, self.estimate.index, self.estimate.index)
+        return self.covariance
 
     @property
     def unit_name(self) -> str:
@@ -136,7 +304,7 @@ class Effects(Result):
         eng            -0.1     -9.5     2
         """
         frame = self._marginal()
-        if self.converged and np.isfinite(self.covariance.to_numpy(dtype=float)).all():
+        if self.known:
             frame[["rank_low", "rank_high"]] = self._rank_sets.reindex(frame.index).to_numpy()
         if self.scale.estimand:
             frame.attrs["estimand"] = self.scale.estimand
@@ -144,8 +312,7 @@ class Effects(Result):
 
     def _marginal(self) -> pd.DataFrame:
         """Return the table of `to_frame` without rank sets, which need draws."""
-        estimate, half = self.estimate, student.ppf(NINETY_FIVE, np.diag(self._freedom())) * self.std_error
-        low, high = estimate - half, estimate + half
+        estimate, (low, high) = self.estimate, self._ends()
         columns: dict[str, Any] = {self.scale.quantity: estimate, "std_error": self.std_error, "low": low, "high": high}
         if self.scale.unit == "nats":
             columns |= {
@@ -159,11 +326,139 @@ class Effects(Result):
         frame = pd.DataFrame(columns).rename_axis(self.unit_name)
         return frame.sort_values(self.scale.quantity, ascending=False, kind="stable")
 
+    def _ends(self) -> tuple[pd.Series, pd.Series]:
+        """Return the ends of 95 % intervals that hold one by one."""
+        value, index = self.estimate.to_numpy(dtype=float), self.estimate.index
+        if isinstance(self.influence, Draws):
+            low, high = draw_interval(self.influence.values)
+        else:
+            error = self.std_error.to_numpy()
+            low, high = t_interval(value, error, np.diag(self._freedom()), ends=self.scale.ends)
+            if self.scale.ends == "logit" and isinstance(self.influence, Influence):
+                share = self.influence.share if self.influence.share.ndim == 2 else self.influence.share[:, None]
+                same = ((value <= 0) | (value >= 1)) & (error == 0)
+                ends = wilson(np.clip(value, 0, 1), 1 / (share**2).sum(axis=0))
+                low, high = np.where(same, ends[0], low), np.where(same, ends[1], high)
+        return pd.Series(low, index), pd.Series(high, index)
+
+    def warn_of_few(self) -> None:
+        """Warn where there are fewer than ten degrees of freedom."""
+        if isinstance(self.influence, Influence):
+            self.influence.warn_of_few()
+
+    def ratio(self, one: str | int, other: str | int) -> Contrast:
+        """Compare two positive effects by their ratio, on the logarithmic scale.
+
+        Parameters
+        ----------
+        one, other : str
+            Names of effects; for nats the ratio of their exponentials, which is `contrast`.
+
+        Returns
+        -------
+        Contrast
+            The logarithm of the ratio, in nats.
+
+        Raises
+        ------
+        ConfigError
+            If a name is unknown.
+        DataError
+            If one of the two is not positive.
+        """
+        if self.scale.ends == "identity" and self.scale.unit in ("nats", "log odds"):
+            return self.contrast(one, other)
+        weights, name = self._weights(one, other)
+        at = np.flatnonzero(weights)
+        values = self.estimate.to_numpy(dtype=float)
+        if (values[at] <= 0).any():
+            raise DataError(f"{name}: a ratio needs two positive effects; there are {listing(values[at])}.")
+        return self._on_logs(at).contrast(one, other)
+
+    def _on_logs(self, at: Integers) -> "Effects":
+        """Return the logarithms of some positive effects."""
+        values = self.estimate.to_numpy(dtype=float)[at]
+        jacobian, picked = np.diag(1 / values), self.estimate.iloc[at]
+        match self.influence:
+            case Influence() as influence:
+                sampling: Sampling = influence.pick(at).map(jacobian)
+            case Draws(values=draws):
+                sampling = Draws(np.log(draws[:, at]))
+            case Covariance(matrix=matrix, freedom=freedom):
+                own = freedom if isinstance(freedom, float) else freedom[np.ix_(at, at)]
+                sampling = Covariance(jacobian @ matrix[np.ix_(at, at)] @ jacobian, own)
+        return replace(self, estimate=np.log(picked), influence=sampling, scale=NATS)
+
+    def test(self) -> JointTest:
+        """Test that all effects are equal.
+
+        Returns
+        -------
+        JointTest
+            ``by``, ``statistic``, ``df``, ``freedom`` and ``p``: F where there are twenty degrees of freedom for each
+            difference, else sign flips of the independent units; below eight units Bonferroni's bound.
+
+        Raises
+        ------
+        DataError
+            If the errors are not known.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> fit = ld.fit(ld.simulate(200, 3, difficulties=[0.0, 0.2, 0.0], seed=2).surprisals)
+        >>> bool(fit.effects.test().p < 0.001)
+        True
+        """
+        count = len(self.estimate)
+        centring = np.eye(count) - 1 / count
+        value = centring @ self.estimate.to_numpy(dtype=float)
+        if isinstance(self.influence, Influence):
+            return joint_test(value, self.influence.pick(np.arange(count), np.full(count, 1 / count)), count - 1)
+        freedom = self.influence.freedom if isinstance(self.influence, Covariance) else np.inf
+        return joint_test(value, Covariance(centring @ self.covariance.to_numpy() @ centring, freedom), count - 1)
+
+    def minus(self, other: "Effects") -> "Effects":
+        """Return the differences of effects of two results over the same units, for the names that both have.
+
+        What the two share cancels, unit by unit; a unit that one result lacks has no influence there.
+
+        Parameters
+        ----------
+        other : Effects
+            Effects on the same scale.
+
+        Raises
+        ------
+        ConfigError
+            If the units are of different kinds, scales differ, or no name is in both.
+        DataError
+            If the errors of one of them do not come from units.
+        """
+        names = self.estimate.index.intersection(other.estimate.index, sort=False)
+        if self.scale != other.scale or not len(names):
+            why = f"{self.scale.label} and {other.scale.label}" if len(names) else "no name is in both"
+            raise ConfigError(f"effects of two results have no differences: {why}.")
+        parts = []
+        for each in (self, other):
+            if not isinstance(each.influence, Influence):
+                raise DataError(f"the errors of {each.title or 'effects'} come from no units: nothing cancels.")
+            parts.append(each.influence.pick(each.estimate.index.get_indexer(names)))
+        return Effects(
+            estimate=self.estimate[names] - other.estimate[names],
+            influence=parts[0].minus(parts[1]),
+            scale=replace(self.scale, quantity="difference", ends="identity"),
+            title=" − ".join(filter(None, (self.title, other.title))),
+            converged=self.converged and other.converged,
+            signature="|".join(filter(None, (self.signature, other.signature))),
+        )
+
     def contrast(self, one: Names, other: Names) -> Contrast:
         """Compare two effects, or the means of two sets of them.
 
-        The standard error is the difference's own, from the joint covariance. Of sets, the degrees of freedom are
-        the fewest of the differences between an edition of one set and an edition of the other.
+        The standard error is the difference's own, from the joint covariance. Of sets, the degrees of freedom come from
+        the shares of units in all; of a fit they are the fewest of the differences between an edition of one set and
+        an edition of the other.
 
         Parameters
         ----------
@@ -187,23 +482,64 @@ class Effects(Result):
         >>> round(effects.contrast("fin", ["eng", "deu"]).estimate, 3)
         0.15
         """
-        weights, name = self._weights(one, other)
+        return self._contrast(*self._weights(one, other))
+
+    def _contrast(self, weights: Floats, name: str) -> Contrast:
+        """Return the contrast with some weights, shape (J,)."""
         used = weights != 0  # the covariance of effects that are not compared need not be known
-        w, covariance = weights[used], self.covariance.to_numpy()[np.ix_(used, used)]
-        estimate = float(w @ self.estimate.to_numpy()[used])
-        variance = w @ covariance @ w
-        tied = variance <= ROUNDING * (np.abs(w) @ np.abs(covariance) @ np.abs(w)) + ROUNDING**2
-        std_error = 0.0 if tied else float(np.sqrt(variance))
-        freedom = float(self._freedom()[np.ix_(weights > 0, weights < 0)].min())
-        half = float(student.ppf(NINETY_FIVE, freedom)) * std_error
+        w, estimate = weights[used], float(weights @ self.estimate.to_numpy(dtype=float))
+        if isinstance(self.influence, Influence):
+            rows = self.influence.adjusted[:, used]
+            variance, most = float(np.sum((rows @ w) ** 2)), float(np.sum((np.abs(rows) @ np.abs(w)) ** 2))
+        else:
+            covariance = self.covariance.to_numpy()[np.ix_(used, used)]
+            variance, most = w @ covariance @ w, np.abs(w) @ np.abs(covariance) @ np.abs(w)
+        std_error = 0.0 if variance <= ROUNDING * most + ROUNDING**2 else float(np.sqrt(variance))
+        above, below = weights > 0, weights < 0
+        if isinstance(self.influence, Influence) and self.influence.freedom is None:
+            freedom = float(self.influence.freedom_along(weights[None])[0])
+        else:
+            freedom = float(self._freedom()[np.ix_(above, below)].min())
+        low, high = t_interval(estimate, std_error, freedom)
         return Contrast(
             name=name,
             estimate=estimate,
             std_error=std_error,
-            low=estimate - half,
-            high=estimate + half,
-            scale=self.scale,
+            low=float(low),
+            high=float(high),
+            scale=replace(self.scale, ends="identity"),
             degrees_of_freedom=freedom,
+        )
+
+    def linear(self, jacobian: Floats, names: pd.Index, scale: Scale) -> "Effects":
+        """Return linear functions of the effects under new names, with their errors.
+
+        Parameters
+        ----------
+        jacobian : ndarray, shape (K, J)
+            Coefficients of the functions.
+        names : Index, length K
+            Names of the functions.
+        scale : Scale
+            Quantity and unit of the functions.
+        """
+        match self.influence:
+            case Influence() as influence:
+                sampling: Sampling = influence.map(jacobian)
+            case Draws(values=draws):
+                sampling = Draws(draws @ jacobian.T)
+            case Covariance(matrix=matrix, freedom=freedom, shape=shape):
+                if not isinstance(freedom, float):
+                    used = jacobian != 0
+                    own = np.array([freedom[np.ix_(row, row)].min() for row in used])
+                    freedom = np.minimum(own[:, None], own)
+                moved = None if shape is None else jacobian @ shape @ jacobian.T
+                sampling = Covariance(jacobian @ matrix @ jacobian.T, freedom, moved)
+        return replace(
+            self,
+            estimate=pd.Series(jacobian @ self.estimate.to_numpy(dtype=float), names, name=scale.quantity),
+            influence=sampling,
+            scale=scale,
         )
 
     def pairs(
@@ -264,26 +600,30 @@ class Effects(Result):
     def _joint(self) -> Joint:
         """Estimates with their joint distribution, as simultaneous inference takes them."""
         covariance = self.covariance.to_numpy(dtype=float)
-        if not (self.converged and np.isfinite(covariance).all()):
+        if self.converged and isinstance(self.influence, Influence) and not self.known:
+            raise DataError(f"effects cannot be compared. {self.words}")
+        if not self.known:
             raise DataError(
                 "effects cannot be compared together without their joint covariance: a fit that did not converge has "
                 "no covariance, and plain numbers have none."
             )
-        shared = self.reference is None and not isinstance(self.degrees_of_freedom, pd.DataFrame)
-        reference = covariance if shared else None
+        reference = self.reference
+        shape = None if reference is None else reference.to_numpy(dtype=float)
+        of_one = isinstance(self.influence, Covariance) and self.influence.shape is None
+        shared = of_one and isinstance(self.degrees_of_freedom, float)
+        # draws take effects in falling order, so that neither order nor names of editions change anything
+        order = falling(self.estimate.to_numpy(dtype=float), self.estimate.index)
+        both = np.ix_(order, order)
         return Joint(
-            estimate=self.estimate.rename_axis(self.unit_name),
-            covariance=covariance,
-            freedom=self._freedom(),
-            reference=reference if self.reference is None else self.reference.to_numpy(dtype=float),
+            estimate=self.estimate.rename_axis(self.unit_name).iloc[order],
+            covariance=covariance[both],
+            freedom=self._freedom()[both],
+            reference=None if shape is None else shape[both],
             shared=shared,
-            scale=self.scale,
+            scale=replace(self.scale, ends="identity"),
             title=self.title,
             signature=self.signature,
         )
-
-    def _usual(self) -> Floats:
-        return self._maxima
 
     @cached_property
     def _maxima(self) -> Floats:
@@ -331,8 +671,13 @@ class Effects(Result):
 
     def _freedom(self) -> Floats:
         """Return the degrees of freedom of each estimate and of each difference of two, shape (J, J)."""
-        freedom: Floats = np.broadcast_to(np.asarray(self.degrees_of_freedom, dtype=float), self.covariance.shape)
-        return freedom
+        shape = (len(self.estimate),) * 2
+        match self.influence:
+            case Influence() as influence:
+                return influence.freedom_of_pairs
+            case Covariance(freedom=freedom):
+                return np.broadcast_to(np.asarray(freedom, dtype=float), shape)
+        return np.full(shape, np.inf)
 
     def _weights(self, one: Names, other: Names) -> tuple[Floats, str]:
         """Return the weight of every estimate in a contrast, shape (J,), and the name of the contrast."""
@@ -381,7 +726,7 @@ class Effects(Result):
         Examples
         --------
         >>> names = ["eng", "fin"]
-        >>> effects = Effects(estimate=pd.Series([-0.1, 0.1], names), covariance=pd.DataFrame(0.0, names, names))
+        >>> effects = Effects.from_covariance(pd.Series([-0.1, 0.1], names), pd.DataFrame(0.0, names, names))
         >>> effects.draws(3, seed=0).drop_duplicates().to_numpy().tolist()
         [[-0.1, 0.1]]
         """
@@ -428,7 +773,7 @@ class Effects(Result):
         Examples
         --------
         >>> names = ["eng", "fin"]
-        >>> effects = Effects(estimate=pd.Series([-0.1, 0.1], names), covariance=pd.DataFrame(0.0, names, names))
+        >>> effects = Effects.from_covariance(pd.Series([-0.1, 0.1], names), pd.DataFrame(0.0, names, names))
         >>> effects.ranks(10, seed=0).loc["fin"].to_dict()
         {1: 1.0, 2: 0.0}
         """

@@ -26,23 +26,6 @@ _DIGITS = {"book": 2, "chapter": 5}  # of a verse id, which name the book, and b
 def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
     """Return a table of attributes of intents after checking its rows and names.
 
-    Parameters
-    ----------
-    info : DataFrame, I rows, or None
-        One row per intent, one column per attribute.
-    intents : Index
-        Intents of the table, in order.
-
-    Returns
-    -------
-    DataFrame or None
-        The same attributes, named by text and indexed by ``intent``; None if there is none.
-
-    Raises
-    ------
-    DataError
-        If it is not a frame, has other intents or another order, or two columns have one name.
-
     Examples
     --------
     >>> check_intent_info(pd.DataFrame({"book": ["GEN"]}, index=["01001001"]), pd.Index(["01001001"]))
@@ -72,22 +55,7 @@ def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
 def select_info(
     info: pd.DataFrame | str | Path, names: pd.Index, of: Literal["intent", "edition"] = "intent"
 ) -> pd.DataFrame:
-    """Return the attributes of some intents or editions, in their order.
-
-    Parameters
-    ----------
-    info : DataFrame, str or Path
-        Attributes indexed by name, or a file of them (see `read_intent_info`); other names are ignored.
-    names : Index
-        The intents or editions wanted.
-    of : {"intent", "edition"}
-        Which of them they are.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or names have no row or several.
-    """
+    """Return the attributes of some intents or editions, in their order."""
     what = option(f"{of}_info") if isinstance(info, pd.DataFrame) else str(info)
     table = info if isinstance(info, pd.DataFrame) else read_intent_info(info)
     without = names.difference(table.index, sort=False)
@@ -106,21 +74,6 @@ def select_info(
 def read_intent_info(path: str | Path) -> pd.DataFrame:
     r"""Read a table of attributes of intents.
 
-    Parameters
-    ----------
-    path : str or Path
-        CSV, or TSV if the name ends in ``.tsv``; the first column has the intents, every other one is an attribute.
-
-    Returns
-    -------
-    DataFrame of str
-        Attributes indexed by intent; NaN where a cell is empty.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read as a table.
-
     Examples
     --------
     >>> import tempfile
@@ -138,26 +91,7 @@ def read_intent_info(path: str | Path) -> pd.DataFrame:
 
 
 def attributes_of_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame | None:
-    """Return the attributes of intents in the columns of a long table, one row per intent in order of appearance.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Long table with a column ``intent``; attributes are the columns ``intent_NAME``, and those called ``document``,
-        ``book`` or ``chapter``.
-    path : Path
-        File of the table, for messages.
-
-    Returns
-    -------
-    DataFrame or None
-        None if the table has no such column.
-
-    Raises
-    ------
-    DataError
-        If an intent has several values of an attribute, or an attribute has two columns.
-    """
+    """Return the attributes of intents in the columns of a long table, one row per intent in order of appearance."""
     columns = dict(_attribute_columns(frame.columns, path))
     if not columns:
         return None
@@ -165,24 +99,7 @@ def attributes_of_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame | None:
 
 
 def attributes_of(frame: pd.DataFrame, what: str, columns: Sequence[str], where: str | Path) -> pd.DataFrame:
-    """Return attributes in the columns of a long table, one row per intent, item or system in order of appearance.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Long table.
-    what : {"intent", "item", "system"}
-        Column that the attributes belong to.
-    columns : sequence of str
-        Columns that hold them; an empty text is a missing value.
-    where : str or Path
-        File of the table, for messages.
-
-    Raises
-    ------
-    DataError
-        If an intent, item or system has several values of an attribute.
-    """
+    """Return attributes in the columns of a long table, one row per intent, item or system in order of appearance."""
     codes, names = pd.factorize(frame[what])
     first = np.unique(codes, return_index=True)[1]
     table = {}
@@ -213,30 +130,6 @@ def _attribute_columns(columns: Iterable[str], path: Path) -> list[tuple[str, st
 
 def label_intents(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object, what: str) -> pd.Series:
     """Return the group of each intent, from an attribute or from given labels.
-
-    Parameters
-    ----------
-    intents : Index
-        Names of the intents.
-    intent_info : DataFrame, I rows, or None
-        Properties of the intents, in the same order.
-    labels : str, mapping or Series
-        A column of `intent_info`, or the label of each intent; those of further intents are ignored. Where all intents
-        are verse ids, ``"book"`` and ``"chapter"`` need no column.
-    what : {"clusters", "strata", "groups", "folds"}
-        Name of the argument, for messages.
-
-    Returns
-    -------
-    Series
-        Indexed by intent, named as the column or the Series, or as one of `what`.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such column, or `labels` is of another type.
-    DataError
-        If intents have no label or several.
 
     Examples
     --------

@@ -1,12 +1,8 @@
-"""Tables that compare many effects at once: leaderboards, flags of cells and tests that all are equal."""
-
-from typing import NamedTuple
+"""Tables that compare many effects at once: leaderboards and flags of cells."""
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.stats import chi2, false_discovery_control
-from scipy.stats import f as fisher
+from scipy.stats import false_discovery_control
 
 from langdiff.base.types import Floats
 from langdiff.tables.effects import Effects
@@ -16,84 +12,10 @@ from langdiff.tables.simultaneous import Family
 HARDER, EASIER = "harder", "easier"  # flags of cells
 
 
-class Wald(NamedTuple):
-    """Test that all effects of a kind are equal.
-
-    Attributes
-    ----------
-    statistic : float
-        Wald's statistic; NaN where the covariance has too low a rank.
-    df : int
-        Number of free differences.
-    p : float
-        By χ²; by F where the covariance is of few clusters (Hotelling) or the variance is estimated.
-    """
-
-    statistic: float
-    df: int
-    p: float
-
-
-def wald(estimate: Floats, covariance: Floats, null: Floats, df: int, freedom: float, *, shared: bool) -> Wald:
-    """Test that effects which sum to 0 in some directions are all 0.
-
-    Parameters
-    ----------
-    estimate : ndarray, shape (M,)
-        Effects.
-    covariance : ndarray, shape (M, M)
-        Their covariance, singular in the directions of `null`.
-    null : ndarray, shape (M, L)
-        Directions in which estimates are 0.
-    df : int
-        Rank that is left.
-    freedom : float
-        Degrees of freedom of the covariance.
-    shared : bool
-        Whether it is known but for one factor, as with errors from the information.
-
-    Examples
-    --------
-    >>> found = wald(np.array([-1.0, 1.0]), np.array([[1.0, -1], [-1, 1]]), np.ones((2, 1)), 1, np.inf, shared=True)
-    >>> round(found.statistic, 12), round(found.p, 4)
-    (1.0, 0.3173)
-    """
-    if df < 1 or freedom - df + 1 < 1:
-        return Wald(float("nan"), df, float("nan"))
-    size = max(float(np.trace(covariance)) / df, np.finfo(float).tiny)
-    try:
-        factor = cho_factor(covariance + size * (null @ np.linalg.pinv(null)), lower=True)
-    except LinAlgError:
-        return Wald(float("nan"), df, float("nan"))
-    statistic = float(estimate @ cho_solve(factor, estimate))
-    if not np.isfinite(freedom):
-        return Wald(statistic, df, float(chi2.sf(statistic, df)))
-    if shared:
-        return Wald(statistic, df, float(fisher.sf(statistic / df, df, freedom)))
-    rest = freedom - df + 1  # Hotelling's T²
-    return Wald(statistic, df, float(fisher.sf(statistic * rest / (freedom * df), df, rest)))
-
-
 def flag_cells(
     family: Family, names: pd.Index, *, q: float, level: float, maxima: Floats, percent: bool
 ) -> pd.DataFrame:
-    """Return one row per cell, with an interval that holds for all cells together, and a flag.
-
-    Parameters
-    ----------
-    family : Family
-        Effects of the cells.
-    names : Index
-        Names of the cells.
-    q : float
-        Rate of false discoveries of the flags (Benjamini and Hochberg 1995).
-    level : float
-        Probability that all intervals contain their effect.
-    maxima : ndarray
-        Draws of the largest statistic of the family.
-    percent : bool
-        Whether effects are logarithms of ratios, to be shown in percent.
-    """
+    """Return one row per cell, with an interval that holds for all cells together, and a flag."""
     half = np.where(family.tied, 0.0, family.critical(maxima, level)) * family.std_error
     columns = {
         "estimate": family.estimate,
@@ -112,20 +34,6 @@ def flag_cells(
 
 def rank_best(effects: Effects, at_chance: pd.Series | None = None) -> pd.DataFrame:
     """Return one row per effect, the best first: the least difficulty, or the highest ability.
-
-    Parameters
-    ----------
-    effects : Effects
-        What is compared.
-    at_chance : Series, optional
-        Number of columns of each that are at chance.
-
-    Returns
-    -------
-    DataFrame
-        The estimate, ``std_error``, the ends ``low`` and ``high`` of intervals that hold together, ``percent`` for
-        nats, and ``rank`` with its set ``rank_low`` and ``rank_high``, 1 the best; ``ranks`` as text; and
-        ``at_chance`` if that is given.
 
     Examples
     --------

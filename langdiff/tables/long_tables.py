@@ -11,15 +11,24 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.cells import check_names, guarded
-from langdiff.base.io import atomic_path, read_lines, read_table, write_text
+from langdiff.base.io import SEPARATOR, atomic_path, read_lines, read_table, write_text
 from langdiff.base.numbers import exact_numbers
-from langdiff.errors import ConfigError, DataError, OutputError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables import edition_info
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN, columns_of_long
 from langdiff.tables.edition_info import editions_of_long
 from langdiff.tables.intent_info import PREFIX, USUAL, attributes_of_long
-from langdiff.tables.provenance import MOST_NAMES, Record, from_document
+from langdiff.tables.manifest import (
+    METADATA,
+    check_digest,
+    digest_of_arrow,
+    digest_of_file,
+    manifest_beside,
+    manifest_text,
+    read_manifest,
+)
+from langdiff.tables.provenance import MOST_NAMES
 
 Unit = Literal["bits", "nats", "log10"]
 BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
@@ -33,20 +42,6 @@ def check_unit(unit: object) -> None:
 
 def as_bits(numbers: pd.DataFrame, unit: Unit | None, where: object) -> pd.DataFrame:
     """Return surprisals in bits from surprisals or log-probabilities in any unit.
-
-    Parameters
-    ----------
-    numbers : DataFrame of float
-        Surprisals, or log-probabilities, which are none above 0; NaN where missing.
-    unit : {"bits", "nats", "log10"} or None
-        Base of the logarithms: 2, e or 10. None for surprisals in bits.
-    where : object
-        Name of the table, for messages.
-
-    Raises
-    ------
-    DataError
-        If there are log-probabilities and no unit, or numbers below and above 0.
 
     Examples
     --------
@@ -69,7 +64,6 @@ def as_bits(numbers: pd.DataFrame, unit: Unit | None, where: object) -> pd.DataF
 
 
 LANGUAGE, SYSTEM = f"{LEVEL}language", f"{LEVEL}system"  # columns of a long table of several systems
-_METADATA = b"langdiff.provenance"  # of a Parquet file
 _INDEX = re.compile("__index_level_[0-9]+__")  # a column that pandas adds, of rows without names
 
 
@@ -77,83 +71,47 @@ KINDS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet"}
 
 
 def table_kind(path: Path) -> str:
-    """Return the separator or ``"parquet"``, according to the suffix of a file name.
-
-    Raises
-    ------
-    ConfigError
-        If the name does not end in .csv, .tsv or .parquet.
-    """
+    """Return the separator or ``"parquet"``, according to the suffix of a file name."""
     if path.suffix not in KINDS:
         raise ConfigError(f"{path}: unknown kind of table {path.suffix!r}; use .csv, .tsv or .parquet.")
     return KINDS[path.suffix]
 
 
-def write_table_file(
-    frame: pd.DataFrame, path: Path, record: str | None = None, *, metadata: bytes = _METADATA
-) -> None:
-    """Write a long table in the format given by its file name, with the record of its provenance.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table.
-    path : Path
-        File to write.
-    record : str or None
-        JSON text, which becomes metadata of a Parquet file under the name `metadata`, and a file beside others.
-    metadata : bytes
-        Name of the record.
-
-    Raises
-    ------
-    ConfigError
-        If the name has another ending.
-    OutputError
-        If a file cannot be written.
-    """
+def write_table_file(frame: pd.DataFrame, path: Path, record: Mapping[str, Any] | None = None) -> None:
+    """Write a long table in the format given by its file name, with its manifest; see `langdiff.tables.manifest`."""
     with atomic_path(path) as temporary:
         match table_kind(path):
             case "parquet":
-                _write_parquet(frame, temporary, record, metadata)
+                _write_parquet(frame, temporary, path.name, record or {})
+                return
             case separator:
                 guarded(frame).to_csv(temporary, index=False, sep=separator, quoting=_quoting(frame))
-    if path.suffix != ".parquet":
-        _write_beside(path, record if metadata == _METADATA else None)
+        digest = digest_of_file(temporary)
+    write_text(manifest_beside(path), manifest_text(path.name, digest, record or {}))
 
 
-def read_table_file(path: Path) -> pd.DataFrame:
-    """Read a table; of CSV and TSV all cells are text, indexed by line.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read as a table, or is a folder, whose tables the message names.
-    ConfigError
-        If the name has another ending.
-    """
+def read_table_file(path: Path, *, verify: bool = True) -> pd.DataFrame:
+    """Read a table; of CSV and TSV all cells are text, indexed by line."""
     refuse_folder(path)
     kind = table_kind(path)
     if kind == "parquet":
         try:
-            frame = _read_parquet(path)
+            frame = _read_parquet(path, verify=verify)
+        except DataError:
+            raise
         except Exception as error:  # of a damaged file pyarrow and pandas raise errors of any class
             raise DataError(f"{path}: cannot be read as a table: {str(error) or type(error).__name__}") from error
         check_names(frame, "column", str(path))
         return frame
+    if verify and (manifest := read_manifest(path)) is not None:
+        check_digest(path, manifest, digest_of_file(path))
     header, rows = read_table(path, separator_of(path, kind))  # names such as "nan" (Min Nan) are not missing values
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
 
 
 def refuse_folder(path: Path) -> None:
-    """Refuse a folder where a table is asked for.
-
-    Raises
-    ------
-    DataError
-        If it is a folder; the message names the tables in it.
-    """
+    """Refuse a folder where a table is asked for."""
     if path.is_dir():
         tables = [file for place in (path, path / "surprisals") for file in sorted(place.glob("*.*"))]
         tables = [file for file in tables if file.suffix in KINDS]
@@ -167,35 +125,15 @@ def separator_of(path: File, kind: str) -> str:
         header = next((line for _, line in read_lines(path, errors="replace")), "")
     except DataError:
         return kind  # an error where the file is read
+    if named := SEPARATOR.fullmatch(header):
+        return named[1]
     return ";" if kind == "," and ";" in header and "," not in header else kind
-
-
-def read_record(path: Path) -> Record | None:
-    """Read the provenance of a table; warn and return None if the record is damaged."""
-    where = str(place_of_record(path))
-    try:
-        if path.suffix == ".parquet":
-            from pyarrow import parquet
-
-            text = (parquet.read_schema(path).metadata or {}).get(_METADATA)
-        else:
-            text = _beside(path).read_bytes() if _beside(path).is_file() else None
-        return None if text is None else from_document(text, where)
-    except (DataError, OSError) as error:
-        reason = f"{where}: {error.strerror or error}." if isinstance(error, OSError) else str(error)
-        warn(f"the provenance of {path} is not known. {reason}")
-        return None
 
 
 def numbers_of(column: pd.Series, path: Path) -> pd.Series:
     """Return the cells of a column as numbers; empty cells, NA and NaN are missing.
 
     Commas are taken as decimal commas if no cell has a point and some comma is not before exactly three digits.
-
-    Raises
-    ------
-    DataError
-        If a cell is something else; the message names line and column.
     """
     missing = column.isna()
     if not pd.api.types.is_numeric_dtype(column):
@@ -229,48 +167,31 @@ def _quoting(frame: pd.DataFrame) -> Literal[0, 2]:
     return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
 
 
-def place_of_record(path: Path) -> Path:
-    """Return the file with the provenance of a table: the table itself, or a file next to it."""
-    return path if path.suffix == ".parquet" else _beside(path)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.provenance.json")
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path, *, verify: bool) -> pd.DataFrame:
     """Read the columns that the Parquet file describes, ignoring the metadata written by pandas.
 
     A flipped bit in that metadata would rename a column, or raise an error deep within pandas.
     """
     from pyarrow import parquet  # slow to import
 
-    frame: pd.DataFrame = parquet.read_table(path, page_checksum_verification=True).to_pandas(ignore_metadata=True)
+    table = parquet.read_table(path, page_checksum_verification=True)
+    if verify and (manifest := read_manifest(path)) is not None:
+        check_digest(path, manifest, digest_of_arrow(table))
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     return frame.drop(columns=[name for name in frame if _INDEX.fullmatch(str(name))])
 
 
-def _write_parquet(frame: pd.DataFrame, path: Path, record: str | None, metadata: bytes) -> None:
+def _write_parquet(frame: pd.DataFrame, path: Path, name: str, record: Mapping[str, Any]) -> None:
     import pyarrow as pa  # slow to import
     from pyarrow import parquet
 
-    for name in frame.columns[frame.columns.str.startswith(PREFIX)]:
-        if pd.api.types.infer_dtype(frame[name]).startswith("mixed"):  # a column of Parquet has one type
-            frame[name] = frame[name].map(str, na_action="ignore")
+    for column in frame.columns[frame.columns.str.startswith(PREFIX)]:
+        if pd.api.types.infer_dtype(frame[column]).startswith("mixed"):  # a column of Parquet has one type
+            frame[column] = frame[column].map(str, na_action="ignore")
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    if record is not None:
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), metadata: record.encode()})
+    manifest = manifest_text(name, digest_of_arrow(table), record).encode()
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), METADATA: manifest})
     parquet.write_table(table, path, write_page_checksum=True)  # a flipped bit is an error, not another number
-
-
-def _write_beside(path: Path, record: str | None) -> None:
-    """Write the provenance next to a text table, or remove that of an overwritten table."""
-    if record is not None:
-        write_text(_beside(path), record)
-        return
-    try:
-        _beside(path).unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"{_beside(path)}: cannot be removed: {error.strerror or error}.") from error
 
 
 CELL = ("intent", "edition", "bits")
@@ -291,11 +212,6 @@ LongTable = pd.DataFrame | Mapping[str, Sequence[Any]] | ArrowTable
 
 def as_pandas(table: object) -> pd.DataFrame | None:
     """Return a table as a DataFrame; None if the object is not a table.
-
-    Raises
-    ------
-    DataError
-        If columns differ in length, or two have one name.
 
     Examples
     --------
@@ -336,24 +252,7 @@ def is_long(frame: pd.DataFrame) -> bool:
 
 
 def with_usual_names(frame: pd.DataFrame, names: Mapping[str, str], where: object) -> pd.DataFrame:
-    """Return a long table with default column names, without other columns of these names.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Long table.
-    names : mapping
-        From ``"intent"``, ``"edition"`` and ``"bits"`` to the column of each.
-    where : object
-        Name of the table, for messages.
-
-    Raises
-    ------
-    DataError
-        If there is no such column.
-    ConfigError
-        If two of them are one column.
-    """
+    """Return a long table with default column names, without other columns of these names."""
     absent = [name for name in names.values() if name not in frame]
     if absent:
         raise DataError(
@@ -368,14 +267,7 @@ def with_usual_names(frame: pd.DataFrame, names: Mapping[str, str], where: objec
 
 
 def parts_of_long(frame: pd.DataFrame, unit: Unit | None, where: object, lm: str) -> dict[str, Any]:
-    """Return the arguments of `Surprisals` from a long table.
-
-    Raises
-    ------
-    DataError
-        If a cell is given twice or a name is missing, numbers are not numbers, or a table has several language models
-        of which no edition has two, or several systems besides.
-    """
+    """Return the arguments of `Surprisals` from a long table."""
     path = Path(str(where))
     models = list(frame["lm"].unique()) if "lm" in frame else [lm]
     for what in ("intent", "edition", *(["lm"] if len(models) > 1 else [])):

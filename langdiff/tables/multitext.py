@@ -450,13 +450,7 @@ class Multitext:
 
 
 def check_multitext(given: object) -> None:
-    """Check that an argument is a multitext; the error explains how to get one from a path or a frame.
-
-    Raises
-    ------
-    ConfigError
-        If it is not a `Multitext`.
-    """
+    """Check that an argument is a multitext; the error explains how to get one from a path or a frame."""
     if isinstance(given, Multitext):
         return
     advice = ""
@@ -470,13 +464,7 @@ def check_multitext(given: object) -> None:
 
 
 def pick_texts(edition: str, wanted: pd.Index, texts: pd.Series) -> pd.Series:
-    """Return those texts that belong to catalogued intents.
-
-    Raises
-    ------
-    DataError
-        If some are gone.
-    """
+    """Return those texts that belong to catalogued intents."""
     gone = wanted.difference(texts.index, sort=False)
     if len(gone):
         raise DataError(

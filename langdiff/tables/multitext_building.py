@@ -22,30 +22,7 @@ def multitext_from_sources(
     intent_info: pd.DataFrame | None = None,
     measured: Mapping[str, Measured] | None = None,
 ) -> Multitext:
-    """Return a multitext from the intents that each edition has.
-
-    Parameters
-    ----------
-    sources : mapping from edition to TextSource
-        In the order of the columns.
-    present : mapping from edition to iterable of intents
-        The intents that each edition has.
-    intents : iterable
-        All intents, in order.
-    edition_info, intent_info : DataFrame
-        Properties of editions and of intents, indexed by them.
-    measured : mapping from edition to Measured, optional
-        Features of its texts, in the order of `present`.
-
-    Returns
-    -------
-    Multitext
-
-    Raises
-    ------
-    DataError
-        If an edition has an intent that is not among `intents`.
-    """
+    """Return a multitext from the intents that each edition has."""
     rows = pd.Index(list(intents), name="intent")
     matrix = np.zeros((len(rows), len(sources)), dtype=bool)
     in_order: dict[str, Measured] | None = None if measured is None else {}
@@ -73,20 +50,7 @@ def multitext_from_matrix(
 ) -> Multitext:
     """Return a multitext from a matrix of the intents present in each edition.
 
-    Parameters
-    ----------
-    sources : mapping from edition to TextSource
-        In the order of the columns.
-    matrix : ndarray of bool, shape (I, J)
-        Whether edition j has intent i; it is kept, not copied.
-    intents, edition_info, intent_info
-        See `multitext_from_sources`.
-    measured : mapping from edition to Measured, optional
-        Features of its texts, in the order of the rows.
-
-    Returns
-    -------
-    Multitext
+    Shapes: matrix (I, J).
     """
     rows = pd.Index(list(intents), name="intent")
     columns = pd.Index(list(sources), name="edition")

@@ -11,6 +11,7 @@ import pandas as pd
 from langdiff.base.io import as_paths
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.remote import local_copies
+from langdiff.base.types import OnError
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
 from langdiff.tables.intent_info import attributes_of
@@ -26,33 +27,45 @@ NOT_WHOLE = (
     "is not a whole number from 0 up. Of rates and other scores give successes and trials; leave the cell empty if it "
     "is missing."
 )
+OUTCOMES = ("correct", "is_correct", "right", "success", "acc", "accuracy", "exact_match")  # usual names of outcomes
 TOO_MANY = "are more successes than trials. Give both, or leave the cell empty if it is missing."
 
 
 Roles = tuple[str | Sequence[str] | None, str | Mapping[str, str] | None, str | Mapping[str, str] | None]
 
 
-def read_long_or_wide(path: Path, *, wide: bool, roles: Roles = (None, None, None)) -> pd.DataFrame:
-    """Read a long or wide table of outcomes and return it in long form, with successes and trials as numbers.
-
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV or Parquet.
-    wide : bool
-        Whether the file has one column per system, in place of columns ``item``, ``system``, ``successes``.
-    roles : tuple
-        Columns of items, languages and systems in a long table that has other names for them.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read as such a table, or a cell is not a count; the message names line and column.
-    """
-    frame = read_table_file(path)
+def read_long_or_wide(
+    path: Path,
+    *,
+    wide: bool,
+    roles: Roles = (None, None, None),
+    metric: str | None = None,
+    verify: bool = True,
+) -> pd.DataFrame:
+    """Read a long or wide table of outcomes and return it in long form, with successes and trials as numbers."""
+    frame = read_table_file(path, verify=verify)
     if frame.empty:
         raise DataError(f"{path}: no rows below the header. Give one per {'item' if wide else 'item and system'}.")
-    return _melted(frame, path) if wide else _checked_long(_with_roles(frame, roles, path), path)
+    if wide and metric is not None:
+        raise ConfigError(f"{option('metric')} names the column of outcomes of a long table; a wide one has none.")
+    if wide:
+        return _melted(frame, path)
+    return _checked_long(_with_roles(_with_outcomes(frame, metric, path), roles, path), path)
+
+
+def _with_outcomes(frame: pd.DataFrame, metric: str | None, path: Path) -> pd.DataFrame:
+    """Return a long table whose outcomes are in the column ``successes``, from one that is named or usual."""
+    if metric is not None and metric not in frame:
+        raise DataError(f"{path}: no column {metric!r}; there are {listing(frame.columns, 20)}.")
+    there = [name for name in OUTCOMES if name in frame]
+    if metric is None and ("successes" in frame or not there):
+        return frame
+    if metric is None and len(there) > 1:
+        raise DataError(f"{path}: {listing(there)} may all be the outcomes; say which: {option('metric', there[0])}.")
+    found = frame[metric or there[0]]
+    truths = found.astype(str).str.strip().str.lower().map({"true": "1", "false": "0"})
+    frame = frame.drop(columns=[str(found.name), *(["successes"] if "successes" in frame else [])])
+    return frame.assign(successes=found.astype(object).where(truths.isna(), truths))
 
 
 def _with_roles(frame: pd.DataFrame, roles: Roles, path: Path) -> pd.DataFrame:
@@ -76,7 +89,10 @@ def _melted(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
         raise DataError(f"{path}: only one column. Give a column of items and one per system.")
     twice = frame[first][frame[first].duplicated()].unique()
     if len(twice):
-        raise DataError(f"{path}: {len(twice)} item(s) have several rows: {listing(twice)}. Give each one row.")
+        raise DataError(
+            f"{path}: {len(twice)} item(s) have several rows: {listing(twice)}. Give each one row; of a long table, "
+            f"name the columns of items and systems ({option('item')}, {option('system')})."
+        )
     long = frame.melt(id_vars=[first], var_name="system", value_name="cell", ignore_index=False)
     long = long.rename(columns={first: "item"})
     _check_names(long, path)
@@ -156,7 +172,10 @@ def read_outcomes(
     filter: str | None = None,
     repeats: Literal["error", "sum"] = "error",
     pairing: Strictness = "checked",
+    on_error: OnError = "raise",
+    trust: Sequence[str] = (),
     name: str | None = None,
+    verify: bool = True,
 ) -> Outcomes:
     r"""Read outcomes of systems on items.
 
@@ -183,7 +202,8 @@ def read_outcomes(
         that logs tell, or a column ``chance`` or ``choices`` of a table; a number; an attribute of items; or numbers by
         language or task. None for 0.
     metric : str, optional
-        Metric (lm-evaluation-harness) or scorer (Inspect) that tells right from wrong; needed if there are several.
+        Metric (lm-evaluation-harness) or scorer (Inspect) that tells right from wrong; needed if there are several. Of
+        a long table, the column of successes, by default ``successes``, ``correct`` or ``acc``.
         Tasks without it are left out, and named in a warning.
     filter : str, optional
         Filter of lm-evaluation-harness whose answers count; needed if there are several.
@@ -192,8 +212,12 @@ def read_outcomes(
         Inspect are trials.
     pairing : {"checked", "unchecked"}
         Whether items of languages that certainly do not go together are an error or a warning.
+    on_error, trust
+        What becomes of faulty records of logs, and kinds of doubts that are not raised; see `langdiff.read_logs`.
     name : str, optional
         Name of the table; by default that of the file or folder.
+    verify : bool
+        Refuse a table that is not the one that was saved, as its manifest says, or whose manifest is damaged.
 
     Returns
     -------
@@ -230,13 +254,23 @@ def read_outcomes(
     table = _table_of(path)
     if table is None:
         logs = read_logs(
-            path, language=language, system=system, item=item, metric=metric, filter=filter, pairing=pairing
+            path,
+            language=language,
+            system=system,
+            item=item,
+            metric=metric,
+            filter=filter,
+            pairing=pairing,
+            on_error=on_error,
+            trust=trust,
         )
         usual = Path(str(logs.sources["file"].iloc[0])) if not isinstance(path, str | Path) else Path(path)
         return logs.outcomes(chance=chance, repeats=repeats, name=name or usual.stem)
-    if metric is not None or filter is not None:
-        raise ConfigError("metric and filter are for logs of evaluations; a table has one outcome.")
-    frame = read_long_or_wide(table, wide=not _is_long(table), roles=(item, language, system))
+    if filter is not None:
+        raise ConfigError("filter is for logs of evaluations; a table has one outcome.")
+    roles: Roles = (item, language, system)
+    long = _is_long(table) or (item is not None and system is not None)
+    frame = read_long_or_wide(table, wide=not long, roles=roles, metric=metric, verify=verify)
     return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
 
 

@@ -302,6 +302,9 @@ class Outcomes:
     def save(self, path: str | Path) -> None:
         """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
 
+        A manifest with a hash, by which `read_outcomes` sees damage, is written into the metadata of a Parquet file,
+        and beside a CSV or TSV file as NAME.csv.json, which belongs to it: move both together.
+
         Parameters
         ----------
         path : str or Path

@@ -10,9 +10,8 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
-from langdiff.tables.influences import Influences, joint_test, matched
-
-ENOUGH_CLUSTERS = 50  # whose influences simultaneous inference draws from
+from langdiff.tables.influences import Covariance, Influence, Sampling, Texts, among, combine
+from langdiff.tables.rule import ENOUGH, JointTest
 
 
 class Source(NamedTuple):
@@ -20,11 +19,16 @@ class Source(NamedTuple):
 
     name: str
     effects: Effects
-    influence: Influences | None
+    influence: Influence | None
     edition_info: pd.DataFrame | None
     errors: str
     size: str
     n_clusters: int
+
+    @property
+    def texts(self) -> Texts | None:
+        """The table behind the influences."""
+        return None if self.influence is None else self.influence.units.texts
 
 
 class Difference(NamedTuple):
@@ -34,41 +38,22 @@ class Difference(NamedTuple):
     one: str
     other: str
     effects: Effects
-    test: tuple[float, float, float, float]  # F, its degrees of freedom, p
+    test: JointTest  # that all differences are 0
     notes: tuple[str, ...] = ()
 
 
 def shared_texts(one: Source, other: Source) -> bool | None:
     """Return whether two fits are shown to be of the same texts; None if they share no intent."""
-    a, b = one.influence, other.influence
+    a, b = one.texts, other.texts
     if a is None or b is None:
         return False
     if not len(a.intents.intersection(b.intents)):
         return None
-    return a.same_texts(b)
+    return a.same(b)
 
 
 def difference(one: Source, others: list[Source], name: str, *, independent: bool = False) -> Difference:
-    """Return the difficulties by a fit less the mean of those by others, which may contain it.
-
-    Parameters
-    ----------
-    one : Source
-        The fit.
-    others : list of Source
-        The other fits, of equal weight.
-    name : str
-        Name of the difference.
-    independent : bool
-        Whether the fits are of other texts, so that their covariances are added.
-
-    Raises
-    ------
-    ConfigError
-        If fewer than two editions are in all fits, or the fits estimate different things.
-    DataError
-        If a fit keeps no influences, or clusters differ.
-    """
+    """Return the difficulties by a fit less the mean of those by others, which may contain it."""
     fits = [one, *others]
     editions = [e for e in one.effects.estimate.index if all(e in fit.effects.estimate.index for fit in others)]
     if len(editions) < 2:
@@ -77,15 +62,13 @@ def difference(one: Source, others: list[Source], name: str, *, independent: boo
     weights = [1.0, *[-1.0 / len(others)] * len(others)]
     deltas = [_centred(fit.effects, editions) for fit in fits]
     estimate = np.sum([w * delta for w, delta in zip(weights, deltas, strict=True)], axis=0)
-    if independent:
-        covariance, freedom, known = _independent(fits, weights, editions, deltas)
-    else:
-        covariance, freedom, known = _joint(name, fits, weights, editions, deltas)
+    make = _independent if independent else _joint
+    sampling = make(name, fits, weights, editions, deltas)
     notes = []
     if any(len(fit.effects.estimate) != len(editions) for fit in fits):
         notes.append(f"{name}: over the {len(editions)} editions that both have, relative to their average")
-    if not independent and fits[0].influence is not None:
-        apart = max(fits[0].influence.not_shared(each.influence) for each in others if each.influence is not None)
+    if not independent and fits[0].texts is not None:
+        apart = max(fits[0].texts.not_shared(each.texts) for each in others if each.texts is not None)
         if apart > 0:
             notes.append(f"{name}: {100 * apart:.1f} % of cells are in one of the tables only")
     resampled = [fit.name for fit in fits if not fit.errors.startswith("a sandwich (CR2)")]
@@ -96,17 +79,13 @@ def difference(one: Source, others: list[Source], name: str, *, independent: boo
     names = pd.Index(editions, name="edition")
     effects = Effects(
         estimate=pd.Series(estimate, names, name="difference"),
-        covariance=pd.DataFrame(covariance, names, names),
+        influence=sampling,
         scale=Scale(quantity="difference", centre="factors"),
         title=name,
         converged=all(fit.effects.converged for fit in fits),
-        degrees_of_freedom=pd.DataFrame(freedom, names, names),
-        reference=pd.DataFrame(covariance, names, names) if known else None,
     )
-    test = joint_test(estimate, covariance, float(freedom.min()))
-    return Difference(
-        name, one.name, others[0].name if len(others) == 1 else "the mean of all", effects, test, tuple(notes)
-    )
+    than = others[0].name if len(others) == 1 else "the mean of all"
+    return Difference(name, one.name, than, effects, effects.test(), tuple(notes))
 
 
 def _check_estimands(name: str, fits: list[Source]) -> None:
@@ -122,28 +101,28 @@ def _centred(effects: Effects, editions: list[str]) -> Floats:
     return effects.scale.center(effects.estimate[editions].to_numpy(dtype=float))
 
 
-def _joint(
-    name: str, fits: list[Source], weights: list[float], editions: list[str], deltas: list[Floats]
-) -> tuple[Floats, Floats, bool]:
+def _joint(name: str, fits: list[Source], weights: list[float], editions: list[str], deltas: list[Floats]) -> Influence:
     parts = []
     for fit in fits:
         if fit.influence is None:
             raise DataError(
-                f"{name}: {fit.name} keeps no influences of clusters (a posterior, plain numbers, or clusters of "
-                "two kinds), so that its errors have no joint covariance with the other's."
+                f"{name}: {fit.name} keeps no influences of clusters (a posterior, plain numbers, clusters of two "
+                "kinds), so that its errors have no joint covariance with the other's."
             )
         parts.append(fit.influence)
-    moved = [part.among(list(map(str, editions)), delta) for part, delta in zip(parts, deltas, strict=True)]
-    rows = matched(parts, moved)
-    apart = np.sum([w * each for w, each in zip(weights, rows, strict=True)], axis=0)
-    places = [part.editions.get_indexer(pd.Index(list(map(str, editions)))) for part in parts]
-    freedom = np.minimum.reduce([part.freedom[np.ix_(at, at)] for part, at in zip(parts, places, strict=True)])
-    return apart.T @ apart, freedom, len(apart) >= max(ENOUGH_CLUSTERS, len(editions))
+    named = list(map(str, editions))
+    found = combine([among(part, named, delta) for part, delta in zip(parts, deltas, strict=True)], weights, name)
+    drawn = found.covariance if found.count >= max(ENOUGH, len(editions)) else None
+    return replace(found, shape=drawn)
 
 
 def _independent(
-    fits: list[Source], weights: list[float], editions: list[str], deltas: list[Floats]
-) -> tuple[Floats, Floats, bool]:
+    name: str,  # noqa: ARG001
+    fits: list[Source],
+    weights: list[float],
+    editions: list[str],
+    deltas: list[Floats],
+) -> Sampling:
     total = np.zeros((len(editions), len(editions)))
     freedom = np.full(total.shape, np.inf)
     for fit, weight, delta in zip(fits, weights, deltas, strict=True):
@@ -153,7 +132,7 @@ def _independent(
         total += weight**2 * move @ covariance @ move.T
         own = pd.DataFrame(fit.effects._freedom(), fit.effects.estimate.index, fit.effects.estimate.index)
         freedom = np.minimum(freedom, own.loc[editions, editions].to_numpy())
-    return total, freedom, True
+    return Covariance(total, freedom, total)
 
 
 def systems_of(source: Source, columns: pd.DataFrame, title: str) -> list[Source]:
@@ -161,30 +140,18 @@ def systems_of(source: Source, columns: pd.DataFrame, title: str) -> list[Source
     found = []
     for system, rows in columns.groupby("system", sort=False):
         own, languages = list(rows.index), list(rows["language"])
-        if source.influence is None:
+        texts = source.texts
+        if source.influence is None or texts is None:
             raise DataError(f"{title} keeps no influences of clusters, so that its systems cannot be shown apart.")
         delta = source.effects.scale.center(source.effects.estimate[own].to_numpy(dtype=float))
-        at = source.influence.editions.get_indexer(pd.Index(own))
-        freedom = source.influence.freedom[np.ix_(at, at)]
-        moved = source.influence.among(own, delta)
+        at = texts.editions.get_indexer(pd.Index(own))
+        moved = among(source.influence, own, delta)
         names = pd.Index(languages, name="edition")
+        counts = tuple(texts.counts[k] for k in at) if texts.counts else ()
+        of_own = replace(texts, editions=names, observed=texts.observed[:, at], key=texts.key or "stack", counts=counts)
+        moved = replace(moved, units=replace(moved.units, texts=of_own))
         effects = replace(
-            source.effects,
-            estimate=pd.Series(delta, names, name="difficulty"),
-            covariance=pd.DataFrame(moved.T @ moved, names, names),
-            degrees_of_freedom=pd.DataFrame(freedom, names, names),
-            reference=pd.DataFrame(moved.T @ moved, names, names) if len(moved) >= ENOUGH_CLUSTERS else None,
-            title=str(system),
+            source.effects, estimate=pd.Series(delta, names, name="difficulty"), influence=moved, title=str(system)
         )
-        counts = tuple(source.influence.counts[k] for k in at) if source.influence.counts else ()
-        influence = replace(
-            source.influence,
-            values=moved,
-            freedom=freedom,
-            editions=names,
-            observed=source.influence.observed[:, at],
-            texts=source.influence.texts or "stack",
-            counts=counts,
-        )
-        found.append(source._replace(name=str(system), effects=effects, influence=influence))
+        found.append(source._replace(name=str(system), effects=effects, influence=moved))
     return found

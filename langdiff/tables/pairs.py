@@ -16,13 +16,14 @@ from langdiff.base.signature import name_of_seed
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Scale
+from langdiff.tables.rule import falling
 from langdiff.tables.simultaneous import Family, make_family, number_of_draws
 
 Adjustment = Literal["max-t", "holm", "bh"]
 MOST_NAMED = 5  # editions that a sentence names
 MOST_RANKED = 60  # editions whose rank sets a summary lists
 BEST: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {"hardest": ("hardest", "easiest"), "ablest": ("ablest", "weakest")}
+    {"hardest": ("hardest", "easiest"), "ablest": ("ablest", "weakest"), "highest": ("highest", "lowest")}
 )  # names of the highest and the lowest, by the first of a scale
 
 
@@ -187,8 +188,8 @@ class Joint(NamedTuple):
 
     @property
     def order(self) -> Integers:
-        """Numbers of the effects, the highest first."""
-        return np.argsort(-self.estimate.to_numpy(dtype=float), kind="stable")
+        """Numbers of the effects, the highest first, equal ones by name."""
+        return falling(self.estimate.to_numpy(dtype=float), self.estimate.index)
 
     @property
     def ends(self) -> tuple[Integers, Integers]:
@@ -201,15 +202,7 @@ class Joint(NamedTuple):
         return self.family(*self.ends)
 
     def rank_sets(self, maxima: Floats, level: float = 0.95) -> pd.DataFrame:
-        """Return the lowest and the highest rank of each effect that the intervals of all pairs allow.
-
-        Parameters
-        ----------
-        maxima : ndarray
-            Draws of the largest statistic over all pairs.
-        level : float
-            Probability that all sets contain the true rank.
-        """
+        """Return the lowest and the highest rank of each effect that the intervals of all pairs allow."""
         family, (higher, lower) = self.all_pairs(), self.ends
         sure = family.estimate - family.critical(maxima, level) * family.std_error > 0
         sure &= ~(family.tied & (family.p_value > 0))
@@ -263,17 +256,7 @@ def compare_pairs(
     level: float,
     seed: int | np.random.Generator,
 ) -> Pairs:
-    """Compare effects in pairs; see `langdiff.Effects.pairs`.
-
-    Parameters
-    ----------
-    joint : Joint
-        Effects with their joint distribution.
-    usual : callable
-        Returns draws of the largest statistic over all pairs from seed 0.
-    adjust, baseline, level, seed
-        See `langdiff.Effects.pairs`.
-    """
+    """Compare effects in pairs; see `langdiff.Effects.pairs`."""
     names = joint.estimate.index
     best = BEST[joint.scale.first]
     if adjust is not None and adjust not in get_args(Adjustment):
@@ -283,7 +266,9 @@ def compare_pairs(
     if len(names) < 2:
         raise DataError(f"a comparison needs at least two effects; there is {len(names)}.")
     if baseline is not None and baseline not in names and baseline not in best:
-        raise ConfigError(f"unknown baseline {baseline!r}; use {listing(best)} or one of {listing(names)}.")
+        raise ConfigError(
+            f"unknown baseline {baseline!r}; use {listing(best)} or one of {listing(sorted(names, key=str))}."
+        )
     parts = [f"pairs:{adjust or 'single'}", f"level:{level:g}", f"seed:{name_of_seed(seed, generator(seed))}"]
     parts += [] if baseline is None else [f"baseline:{baseline}"]
     signature = "|".join(filter(None, [joint.signature, *parts]))
@@ -322,8 +307,7 @@ def compare_pairs(
 
 def compare_contrasts(
     joint: Joint,
-    weights: Floats,
-    names: list[str],
+    weights: pd.DataFrame,
     *,
     adjust: Adjustment | None = "max-t",
     level: float = 0.95,
@@ -331,32 +315,24 @@ def compare_contrasts(
 ) -> pd.DataFrame:
     """Return contrasts of effects that are tested together, as `Pairs.frame` has pairs.
 
-    Parameters
-    ----------
-    joint : Joint
-        Effects with their joint distribution.
-    weights : ndarray, shape (M, J)
-        Weights of the contrasts. Degrees of freedom are the fewest of the differences between an effect of positive and
-        one of negative weight, or of the effects themselves where all weights have one sign.
-    names : list of str
-        Names of the contrasts.
-    adjust, level, seed
-        See `langdiff.Effects.pairs`.
+    Shapes: weights (M, J).
     """
-    freedom = np.empty(len(weights))
-    for place, row in enumerate(weights):
+    rows = weights[joint.estimate.index].to_numpy(dtype=float)
+    order = falling(rows @ joint.estimate.to_numpy(dtype=float), weights.index)
+    rows, freedom = rows[order], np.empty(len(rows))
+    for place, row in enumerate(rows):
         above, below = np.flatnonzero(row > 0), np.flatnonzero(row < 0)
         both = len(above) > 0 and len(below) > 0
         own = joint.freedom[np.ix_(above, below)] if both else np.diag(joint.freedom)[row != 0]
         freedom[place] = own.min()
-    family = joint._family(csr_array(weights), freedom)
+    family = joint._family(csr_array(rows), freedom)
     maxima = family.maxima(seed)
     critical = family.critical(None if adjust is None else maxima, level)
-    frame = _frame(joint.scale, family, pd.Index(names, name="contrast"), critical)
+    frame = _frame(joint.scale, family, weights.index[order].rename("contrast"), critical)
     frame["p_adjusted"] = _adjusted(family, maxima, adjust)
     frame["verdict"] = np.where(frame["p_adjusted"] <= 1 - level, "differ", "not shown to differ")
     frame.loc[family.tied & (family.p_value > 0), "verdict"] = "identical"
-    return frame
+    return frame.iloc[np.argsort(order)]
 
 
 def _names_of(joint: Joint, one: Integers, other: Integers) -> pd.MultiIndex:

@@ -1,15 +1,10 @@
 """Provenance of surprisals: a record that accompanies them in files and signatures."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
-import pandas as pd
-
-from langdiff.base.checksums import is_whole, seal
-from langdiff.base.io import parse_json
-from langdiff.base.signature import full_hash, short_hash
+from langdiff.base.signature import short_hash
 from langdiff.errors import DataError
 
 FORMAT = "langdiff.Provenance"
@@ -94,19 +89,6 @@ class Provenance:
 def join_provenance(records: Iterable[Provenance | None], name: str) -> Provenance | None:
     """Return the provenance of a table that combines several tables.
 
-    Parameters
-    ----------
-    records : iterable of Provenance or None
-        Records of the tables.
-    name : str
-        Name of the language model of the new table.
-
-    Returns
-    -------
-    Provenance or None
-        The values that all tables share, and different ones joined by ``+``; the hash in `recipe` is that of
-        all records. None if a table has no record.
-
     Examples
     --------
     >>> one, other = Provenance(recipe="a#1", seed=0, compute="cpu"), Provenance(recipe="b#2", seed=0, compute="cuda")
@@ -131,55 +113,3 @@ def _joined(values: list[Any], name: str) -> str | None:
         return None
     known = [str(value) for value in values if value is not None]
     return "+".join(known) if len(known) <= MOST_NAMES else f"{len(known)} of them#{short_hash(known)}"
-
-
-class Record(NamedTuple):
-    """Provenance as stored in a file, with hashes (SHA-256) of the bits and of the accompanying tables."""
-
-    provenance: Provenance
-    bits: str
-    beside: Mapping[str, str]
-
-    def altered(self, bits: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> list[str]:
-        """Return the names of a table's numbers that differ from those saved: ``"bits"``, or others."""
-        others = [name for name, frame in beside.items() if self.beside.get(name, "") not in ("", _hash(frame, bits))]
-        return [*(["bits"] if self.bits != full_hash(bits) else []), *others]
-
-
-def to_document(provenance: Provenance, bits: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> str:
-    """Return the provenance as JSON with hashes that identify its table."""
-    document = {"format": FORMAT, "format_version": FORMAT_VERSION, "bits": full_hash(bits)}
-    document |= {"beside": {name: _hash(frame, bits) for name, frame in beside.items()}}
-    return json.dumps(seal(document | {"provenance": asdict(provenance)}), ensure_ascii=False, indent=1)
-
-
-def _hash(frame: pd.DataFrame, bits: pd.DataFrame) -> str:
-    """Return the hash of accompanying numbers in the cells that have bits, since files keep only these."""
-    return full_hash(frame.astype(float).where(bits.notna()).to_numpy())
-
-
-def from_document(text: str | bytes, where: str) -> Record:
-    """Read a record of provenance that `to_document` wrote.
-
-    Raises
-    ------
-    DataError
-        If it is damaged or of another version.
-    """
-    try:
-        document = parse_json(text)
-        if document["format"] != FORMAT:
-            raise ValueError(f"format {document['format']!r}")
-        version, of_bits, record = document["format_version"], document["bits"], document["provenance"]
-        if version != FORMAT_VERSION:
-            raise DataError(f"{where}: format version {version!r}; this langdiff reads {FORMAT_VERSION}.")
-        found = Record(Provenance(**record), of_bits, dict(document.get("beside", {})))
-        if not is_whole(document):
-            raise ValueError("not what was written")
-    except DataError:
-        raise
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(
-            f"{where}: not a record of provenance, or damaged ({type(error).__name__}: {error})."
-        ) from error
-    return found

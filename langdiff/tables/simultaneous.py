@@ -120,20 +120,7 @@ class Family:
         return [root, csr_array(self.weights[open_] / self._spread[open_, None])]
 
     def maxima(self, seed: int | np.random.Generator = 0, n_draws: int | None = None) -> Floats:
-        """Draw the largest statistic of the family, on the normal scale.
-
-        Parameters
-        ----------
-        seed : int or numpy.random.Generator
-            Seed of the draws.
-        n_draws : int, optional
-            Number of draws; by default 20,000, fewer for a large family.
-
-        Returns
-        -------
-        ndarray, shape (draws,)
-            Sorted, smallest first; none with Bonferroni's bound or a family of fewer than two.
-        """
+        """Draw the largest statistic of the family, on the normal scale."""
         if self.size < 2 or self.bound:
             return np.zeros(0)
         n_draws = n_draws or number_of_draws(self.size)
@@ -175,15 +162,7 @@ class Family:
         return to_normal(root * np.sqrt(freedom[0]), freedom[0]) if alike else root
 
     def critical(self, maxima: Floats | None, level: float) -> Floats:
-        """Return half the width of each simultaneous interval in standard errors, shape (M,).
-
-        Parameters
-        ----------
-        maxima : ndarray or None
-            What the method `maxima` returned; None for intervals that hold one by one.
-        level : float
-            Probability that all intervals contain their contrast.
-        """
+        """Return half the width of each simultaneous interval in standard errors, shape (M,)."""
         alpha, sides = 1 - level, 1 if self.one_sided else 2
         single, most = (student.isf(alpha / sides / count, self.freedom) for count in (1, max(self.size, 1)))
         if maxima is None:
@@ -195,13 +174,7 @@ class Family:
         return np.clip(from_normal(quantile, self.freedom), single, most)
 
     def adjusted(self, maxima: Floats) -> Floats:
-        """Return p-values adjusted for the family, shape (M,): not below the single ones, nor above Bonferroni's.
-
-        Parameters
-        ----------
-        maxima : ndarray
-            What the method `maxima` returned.
-        """
+        """Return p-values adjusted for the family, shape (M,): not below the single ones, nor above Bonferroni's."""
         most = np.minimum(self.p_value * max(self.size, 1), 1.0)
         if not len(maxima):
             return np.where(self.tied, self.p_value, most)
@@ -222,18 +195,7 @@ def make_family(
 ) -> Family:
     """Return the family of contrasts of estimates with a joint covariance.
 
-    Parameters
-    ----------
-    weights : csr_array, shape (M, J)
-        Weights of the contrasts.
-    freedom : ndarray, shape (M,)
-        Their degrees of freedom.
-    estimate : ndarray, shape (J,)
-        Estimates.
-    covariance : ndarray, shape (J, J)
-        Their covariance.
-    reference, shared, one_sided
-        See `Family`.
+    Shapes: weights (M, J); freedom (M,); estimate (J,); covariance (J, J).
     """
     return Family(
         weights=weights,

@@ -223,11 +223,6 @@ def _joined_editions(tables: Mapping[str, Surprisals], names: pd.Index) -> pd.Da
 def unstack(table: Surprisals) -> dict[str, Surprisals]:
     """Return the table of each system of a stack, by the name of the system.
 
-    Parameters
-    ----------
-    table : Surprisals
-        Table that `stack` returned.
-
     Examples
     --------
     >>> llama = Surprisals(bits=pd.DataFrame({"eng": [10.0, 20.0], "fin": [12.0, 25.0]}, index=["1", "2"]))

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from langdiff.base.io import as_path, parse_json
+from langdiff.base.io import as_path
 from langdiff.base.remote import local_copy
-from langdiff.errors import DataError, listing, option, warn, words
+from langdiff.errors import DataError, option, warn, words
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN
 from langdiff.tables.edition_info import words_of
 from langdiff.tables.intent_info import select_info
-from langdiff.tables.logs.record import METADATA, scoring_of
+from langdiff.tables.logs.record import scoring_of
 from langdiff.tables.long_tables import (
     CELL,
     Unit,
@@ -21,13 +21,12 @@ from langdiff.tables.long_tables import (
     is_long,
     numbers_of,
     parts_of_long,
-    place_of_record,
-    read_record,
     read_table_file,
     refuse_folder,
     table_kind,
     with_usual_names,
 )
+from langdiff.tables.manifest import read_manifest
 from langdiff.tables.provenance import MOST_NAMES, Provenance
 from langdiff.tables.surprisals import Surprisals
 
@@ -73,7 +72,8 @@ def read_surprisals(
         Properties of the editions, such as family, indexed by edition, or a table of them with the editions in its
         first column; other editions are ignored.
     verify : bool
-        Refuse a table that is not the one that was saved with its provenance. If not, the provenance is left out.
+        Refuse a table that is not the one that was saved, as its manifest says, or whose manifest is damaged. If not,
+        the provenance is left out.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def read_surprisals(
     Warns
     -----
     LangdiffWarning
-        If the record of provenance is damaged, or belongs to other columns than those named; it is then left out.
+        If the recorded provenance is of other columns than those named; it is then left out.
 
     Examples
     --------
@@ -108,12 +108,12 @@ def read_surprisals(
     table_kind(path)  # an error before the file is looked for
     if unit is not None:
         check_unit(unit)
-    frame = read_table_file(path)
+    frame = read_table_file(path, verify=verify)
     named = {
         ours: name for ours, name in zip((*CELL, "lm"), (intent, edition, bits, lm), strict=True) if name is not None
     }
     if not named and is_of_logs(frame):
-        table = _of_logs(frame, unit, path)
+        table = _of_logs(frame, unit, path, verify=verify)
     elif named or is_long(frame):
         frame = with_usual_names(frame, dict(zip(CELL, CELL, strict=True)) | named, path)
         table = Surprisals(**parts_of_long(frame, unit, path, path.stem))
@@ -140,7 +140,7 @@ def is_of_logs(frame: pd.DataFrame) -> bool:
     return {"item", "language", "bits"} <= set(frame.columns) and not is_long(frame)
 
 
-def _of_logs(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals:
+def _of_logs(frame: pd.DataFrame, unit: Unit | None, path: Path, *, verify: bool) -> Surprisals:
     """Return surprisals by one system, or crossed, from a long table that was imported from logs."""
     if "token" in frame:
         from langdiff.tables.logs.reading import read_logs
@@ -148,61 +148,32 @@ def _of_logs(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals:
         return read_logs(path, unit=unit).stack()
     systems = frame["system"].map(str) if "system" in frame else pd.Series(path.stem, frame.index)
     long = frame.rename(columns={"item": "intent", "language": "edition"}).drop(columns="system", errors="ignore")
-    told = _told_of_logs(path)
     names = list(pd.unique(systems))
     if len(names) > 1:
         language = long["edition"].map(str)
         long["edition"] = language + SIGN + systems
         long = long.assign(**{f"{LEVEL}language": language, f"{LEVEL}system": systems})
     lm = "+".join(names) if len(names) <= MOST_NAMES else path.stem
-    record = None if told is None else Provenance(recipe=lm, scoring=told)
+    told = (read_manifest(path) or {}).get("logs") if verify else None
+    record = None if told is None else Provenance(recipe=lm, scoring=scoring_of(told))
     return Surprisals(**parts_of_long(long, unit, path, lm), provenance=record)
-
-
-def _told_of_logs(path: Path) -> str | None:
-    """Return the kinds of the logs, and how first tokens and ends were treated; None if the file does not tell."""
-    try:
-        if path.suffix == ".parquet":
-            from pyarrow import parquet  # slow to import
-
-            text = (parquet.read_schema(path).metadata or {}).get(METADATA)
-        else:
-            beside = path.with_name(f"{path.name}.logs.json")
-            text = beside.read_bytes() if beside.is_file() else None
-        return None if text is None else scoring_of(parse_json(text))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        warn(f"the record of logs of {path} is damaged ({error}), and left out.")
-        return None
-
-
-def _unverified() -> str:
-    return words(python="verify=False", command="--no-verify")
 
 
 def _with_provenance(table: Surprisals, path: Path, unit: Unit | None, *, own: bool) -> Surprisals:
     """Return a table with its recorded provenance; `own` is true if it has the columns of `Surprisals.save`."""
-    record = read_record(path)
-    if record is None:
+    manifest = read_manifest(path)
+    if manifest is None:
         return table
     if unit not in (None, "bits"):
+        off = words(python="verify=False", command="--no-verify")
         raise DataError(
-            f"{path}: saved in bits, as its record of provenance says, not in {unit}. Leave {option('unit', unit)} "
-            f"out, or pass {_unverified()}, which drops the provenance."
+            f"{path}: saved in bits, as its manifest says, not in {unit}. Leave {option('unit', unit)} out, or pass "
+            f"{off}, which drops the provenance."
         )
-    beside = table.beside()
-    altered = record.altered(table.bits, beside)
-    if not altered:
-        if gone := record.beside.keys() - beside.keys():
-            warn(f"{path}: saved with {listing(sorted(gone))}, but not so now.")
-        return replace(table, provenance=record.provenance)
-    if not own:
+    known = manifest.get("provenance")
+    if known is not None and not own:
         warn(f"the provenance of {path} is not known: it is of other columns than those named.")
-        return table
-    where = "the record in it" if place_of_record(path) == path else place_of_record(path).name
-    raise DataError(
-        f"{path}: these are not the {altered[0]} that were saved (SHA-256 differs from {where}). Restore the file, or "
-        f"pass {_unverified()}, which drops the provenance."
-    )
+    return table if known is None or not own else replace(table, provenance=Provenance(**known))
 
 
 def _from_wide(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals:

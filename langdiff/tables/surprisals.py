@@ -1,7 +1,7 @@
 """Surprisals: bits of every intent in every edition, the input of the regression."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from langdiff.tables.long_tables import (
     with_usual_names,
     write_table_file,
 )
-from langdiff.tables.provenance import Provenance, to_document
+from langdiff.tables.provenance import Provenance
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -350,9 +350,9 @@ class Surprisals:
     def save(self, path: str | Path) -> None:
         """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
 
-        `provenance`, if there is one, is written into the metadata of a Parquet file, and beside a CSV or TSV
-        file as NAME.csv.provenance.json, which belongs to it: move both together. It has the hash of the bits, by which
-        `read_surprisals` knows them again. Attributes of intents come back from Parquet as they were, from CSV and TSV
+        A manifest, with a hash by which `read_surprisals` sees damage, and with `provenance` if there is one, is
+        written into the metadata of a Parquet file, and beside a CSV or TSV file as NAME.csv.json, which belongs to it:
+        move both together. Attributes of intents come back from Parquet as they were, from CSV and TSV
         as text; there, names that a spreadsheet would take for formulas have an apostrophe, which the reader removes.
 
         Parameters
@@ -380,8 +380,7 @@ class Surprisals:
         cells = self.bits.notna().to_numpy(copy=True)
         cells[:1], cells[:, :1] = True, True  # missing or not, so that all names come back in their order
         frame = self._long(cells).assign(lm=self.lm)
-        record = None if self.provenance is None else to_document(self.provenance, self.bits, self.beside())
-        write_table_file(frame, path, record)
+        write_table_file(frame, path, None if self.provenance is None else {"provenance": asdict(self.provenance)})
 
     def __repr__(self) -> str:
         """Return the numbers of intents and editions and of missing cells in one line."""
@@ -397,6 +396,8 @@ def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
     if (bits.dtypes == np.float64).all():
         return bits.copy()
     others = [edition for edition in bits.columns if not pd.api.types.is_numeric_dtype(bits[edition])]
+    for edition in bits.columns[[kind.kind == "c" for kind in bits.dtypes]]:
+        exact_numbers(bits[edition])  # refuses them
     cells = bits[others].astype(object)
     known = cells.notna() & ~cells.map(lambda cell: isinstance(cell, bool))
     numbers = cells.where(known).apply(exact_numbers).astype(float)

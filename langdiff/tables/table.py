@@ -13,7 +13,7 @@ from langdiff.tables.asked_contrasts import Contrasts, as_first, contrasts_of
 from langdiff.tables.edition_info import joined_info, printed_names
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, as_effects
 from langdiff.tables.effects import Effects
-from langdiff.tables.influences import Influences
+from langdiff.tables.influences import Influence
 from langdiff.tables.paired import Difference, Source, difference, shared_texts, systems_of
 from langdiff.tables.pairs import Adjustment, compare_contrasts
 from langdiff.tables.table_result import Table
@@ -128,7 +128,7 @@ def table(
             frame = pd.concat([frame, means[means["row"].map(several).fillna(0) > 1]], ignore_index=True)
         if not is_fit:
             frame = _with_p(frame, of_rows, seed)
-        elif _known(of_rows) and len(of_rows.estimate) >= 2:
+        elif of_rows.known and len(of_rows.estimate) >= 2:
             all_pairs = of_rows.pairs(level=level, seed=seed).frame
             counts.append(
                 {"column": name, "differ": int((all_pairs["verdict"] == "differ").sum()), "pairs": len(all_pairs)}
@@ -163,7 +163,7 @@ def table(
         differences=of_pairs,
         tests=pd.DataFrame(
             [(each.name, each.one, each.other, *each.test) for each in differences],
-            columns=["column", "one", "other", "statistic", "df", "df_residual", "p"],
+            columns=["column", "one", "other", "by", "statistic", "df", "df_residual", "p"],
         ),
         counts=pd.DataFrame(counts, columns=["column", "differ", "pairs"]),
         columns=tuple(each.name for each in sources),
@@ -243,7 +243,7 @@ def _source(name: str, fit: Any) -> Source:
         size = f"{len(sizes):,} intents × {len(effects.estimate):,} {effects.unit_name}s"
         size += f", {missing:,} cells missing" if missing > 0 else ""
     count = getattr(getattr(fit, "errors", None), "n_clusters", 0) if not plain else 0
-    known = influence if isinstance(influence, Influences) else None
+    known = influence if isinstance(influence, Influence) else None
     return Source(name or own, effects, known, info if isinstance(info, pd.DataFrame) else None, errors, size, count)
 
 
@@ -304,31 +304,7 @@ def _of_groups(effects: Effects, groups: "pd.Series[Any]") -> Effects:
     own = groups[effects.estimate.index]
     labels = list(dict.fromkeys(own))
     weights = np.array([(own == label).to_numpy(dtype=float) / (own == label).sum() for label in labels])
-    freedom = effects._freedom()
-    members = [np.flatnonzero((own == label).to_numpy()) for label in labels]
-    of_pairs = np.array(
-        [[freedom[np.ix_(a, b)].min() if a is not b else np.diag(freedom)[a].min() for b in members] for a in members]
-    )
-    names = pd.Index(labels, name="group")
-
-    def moved(frame: pd.DataFrame) -> pd.DataFrame:
-        return pd.DataFrame(weights @ frame.to_numpy(dtype=float) @ weights.T, names, names)
-
-    single = not isinstance(effects.degrees_of_freedom, pd.DataFrame)
-    return Effects(
-        estimate=pd.Series(weights @ effects.estimate.to_numpy(dtype=float), names, name=effects.estimate.name),
-        covariance=moved(effects.covariance),
-        scale=effects.scale,
-        title=effects.title,
-        converged=effects.converged,
-        signature=effects.signature,
-        degrees_of_freedom=effects.degrees_of_freedom if single else pd.DataFrame(of_pairs, names, names),
-        reference=None if effects.reference is None else moved(effects.reference),
-    )
-
-
-def _known(effects: Effects) -> bool:
-    return effects.converged and bool(np.isfinite(effects.covariance.to_numpy(dtype=float)).all())
+    return effects.linear(weights, pd.Index(labels, name="group"), effects.scale)
 
 
 def _estimates(
@@ -351,7 +327,7 @@ def _estimates(
         frame["percent"], frame["percent_std_error"] = 100 * np.expm1(estimate), 100 * np.exp(estimate) * error
     frame["rank"] = (-effects.estimate).rank(method="min").to_numpy()
     frame[["rank_low", "rank_high"]] = np.nan
-    if ranked and _known(effects) and len(index) > 1:
+    if ranked and effects.known and len(index) > 1:
         sets = effects._rank_sets if level == 0.95 else effects._joint.rank_sets(effects._maxima, level)
         frame[["rank_low", "rank_high"]] = sets.reindex(index).to_numpy(dtype=float)
     return frame
@@ -360,9 +336,9 @@ def _estimates(
 def _with_p(frame: pd.DataFrame, effects: Effects, seed: int | np.random.Generator) -> pd.DataFrame:
     """Add single p-values of differences and those adjusted for all of them (max-t)."""
     frame = frame.assign(p=np.nan, p_adjusted=np.nan)
-    if _known(effects):
-        count = len(effects.estimate)
-        tested = compare_contrasts(effects._joint, np.eye(count), list(map(str, effects.estimate.index)), seed=seed)
+    if effects.known:
+        count, names = len(effects.estimate), effects.estimate.index
+        tested = compare_contrasts(effects._joint, pd.DataFrame(np.eye(count), names, names), seed=seed)
         frame.loc[: count - 1, ["p", "p_adjusted"]] = tested[["p", "p_adjusted"]].to_numpy()
     return frame
 
@@ -393,7 +369,7 @@ def _of_two(first: Source, other: Source) -> tuple[list[Difference], list[str]]:
     estimands = {each.effects.scale.estimand for each in (first, other)} - {""}
     if len(estimands) > 1:
         return [], [f"no differences: one fit is about {' and the other about '.join(sorted(estimands))}"]
-    if same is None and _known(first.effects) and _known(other.effects):
+    if same is None and first.effects.known and other.effects.known:
         return [difference(first, [other], f"{name} (other texts)", independent=True)], []
     one, two = first.influence, other.influence
     if one is None or two is None:
@@ -401,8 +377,8 @@ def _of_two(first: Source, other: Source) -> tuple[list[Difference], list[str]]:
     if not same:
         why = "no differences: same names, but nothing shows that the texts are the same"
         return [], [f"{why}: {option('paired', True)}"]
-    if one.by != two.by:
-        return [], [f"no differences: errors of one fit are by {one.by}, of the other by {two.by}"]
+    if one.units.kind != two.units.kind:
+        return [], [f"no differences: errors of one fit are by {one.units.kind}, of the other by {two.units.kind}"]
     return [difference(first, [other], name)], []
 
 
@@ -463,7 +439,7 @@ def _remarks(
         notes.append(
             f"Standard errors{of} from {words}; degrees of freedom {low if low == high else f'{low} to {high}'}."
         )
-    if any(_known(each.effects) and len(each.effects.estimate) > 1 for each in sources):
+    if any(each.effects.known and len(each.effects.estimate) > 1 for each in sources):
         first = scale.first
         notes.append(
             f"Ranks (1 is {first}) are sets that hold together with probability {level:g} (max-t over all pairs)."

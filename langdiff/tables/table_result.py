@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, filled, line_width, signed
+from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, filled, line_width, markdown, signed
 from langdiff.base.result import Drawn, Result
 from langdiff.tables.pairs import MOST_RANKED, rank_set
 
@@ -32,7 +32,8 @@ class Table(Result):
         One row per pair of fits and edition: the difficulty by the first less that by the second, as `estimates`,
         with ``p`` and ``p_adjusted`` (max-t).
     tests : DataFrame
-        One row per pair of fits: ``statistic`` (F), ``df``, ``df_residual`` and ``p`` of equal difficulties.
+        One row per pair of fits: ``by``, ``statistic``, ``df``, ``df_residual`` and ``p`` of equal difficulties, as
+        `Effects.test` has them.
     counts : DataFrame
         One row per fit: ``differ`` and ``pairs``, the number of pairs shown to differ, and of all.
     columns : tuple of str
@@ -65,8 +66,8 @@ class Table(Result):
     >>> made = ld.table([ld.fit(table) for table in (short, long)])
     >>> made
     Table: 10 editions by kneser-ney-3 and kneser-ney-6
-    >>> made.tests["df_residual"].round().tolist()
-    [57.0]
+    >>> made.tests["by"].tolist()
+    ['sign flips']
     """
 
     estimates: pd.DataFrame
@@ -171,10 +172,8 @@ class Table(Result):
         one, other = test["one"], test["other"]
         if test["p"] <= 1 - self.level:
             p = "p < .001" if test["p"] < 0.001 else f"p = {test['p']:.3f}".replace("0.", ".")
-            yield (
-                f"{one} and {other} give different difficulties (F({test['df']:.0f}, {test['df_residual']:.1f}) = "
-                f"{test['statistic']:.1f}, {p})."
-            )
+            by = f"F({test['df']:.0f}, {test['df_residual']:.1f}) = {test['statistic']:.1f}"
+            yield f"{one} and {other} give different difficulties ({by if test['by'] == 'F' else test['by']}, {p})."
         elif np.isfinite(test["p"]):
             yield f"{one} and {other} were not shown to give different difficulties."
         if not len(own):
@@ -342,8 +341,8 @@ class Table(Result):
     def to_markdown(self) -> str:
         """Return the sentences, the table, and its notes as a list."""
         further = self.contrast_grid()
-        notes = [*self.remarks, *([f"`{self.signature}`"] if self.signature else [])]
-        parts = [*self.warnings, " ".join(self.sentences()), self.grid().markdown()]
+        notes = [*map(markdown, self.remarks), *([f"`{self.signature.replace('`', ' ')}`"] if self.signature else [])]
+        parts = [*map(markdown, self.warnings), markdown(" ".join(self.sentences())), self.grid().markdown()]
         parts += [] if further is None else [further.markdown()]
         return "\n\n".join(filter(None, [*parts, "\n".join(f"* {note}" for note in notes)]))
 

@@ -7,7 +7,7 @@ Texts are measured as they are in their files, before Unicode normalization, whi
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from fontTools.unicodedata import script
 from numpy.typing import NDArray
 
 from langdiff.base.types import Integers
+from langdiff.tables.text_doubts import Doubtful, find_doubtful, repaired
 
 CUT, NO_WORDS, SCRIPT = "cut", "no words", "script"  # what a text may be striking for
 _BLOCK = 10_000  # texts measured at once
@@ -68,11 +69,17 @@ class Measured(NamedTuple):
         Hashes of the texts, the same on every machine.
     striking : list of (int, str)
         Places of texts that are cut off, without words or in another script, and which of these.
+    n_beyond : int
+        Number of texts beyond ASCII.
+    doubtful : list of Doubtful
+        Texts that are doubted.
     """
 
     lengths: NDArray[np.float32]
     hashes: NDArray[np.uint64]
     striking: list[tuple[int, str]]
+    n_beyond: int
+    doubtful: list[Doubtful]
 
     def take(self, places: Integers) -> "Measured":
         """Return the features of the texts at some places, in this order."""
@@ -80,7 +87,24 @@ class Measured(NamedTuple):
             return self
         at = {int(old): new for new, old in enumerate(places)}
         striking = [(at[place], what) for place, what in self.striking if place in at]
-        return Measured(self.lengths[places], self.hashes[places], striking)
+        doubtful = [one._replace(place=at[one.place]) for one in self.doubtful if one.place in at]
+        return Measured(self.lengths[places], self.hashes[places], striking, self.n_beyond, doubtful)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Measured]") -> "Measured":
+        """Return the features of the texts of several parts, one after another."""
+        before = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
+        return cls(
+            np.concatenate([np.zeros(0, np.float32), *(part.lengths for part in parts)]),
+            np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)]),
+            [(n + place, what) for n, part in zip(before, parts, strict=False) for place, what in part.striking],
+            sum(part.n_beyond for part in parts),
+            [
+                one._replace(place=n + one.place)
+                for n, part in zip(before, parts, strict=False)
+                for one in part.doubtful
+            ],
+        )
 
 
 class Measuring:
@@ -101,7 +125,8 @@ class Measuring:
         self._blocks: list[tuple[Integers, Integers, Integers, NDArray[np.uint64]]] = []
         self._striking: list[tuple[int, str]] = []
         self._scripts: frozenset[str] | None = None
-        self._n_measured = 0
+        self._n_measured = self._n_beyond = 0
+        self._doubtful: list[Doubtful] = []
 
     def add(self, text: str) -> None:
         """Measure a further text."""
@@ -116,22 +141,21 @@ class Measuring:
         self.add_block(b"\n".join(texts), starts, ends)
 
     def add_block(self, raw: bytes, starts: Integers, ends: Integers) -> None:
-        """Measure further texts, given in UTF-8 as parts of one text.
-
-        Parameters
-        ----------
-        raw : bytes
-            What the texts are parts of.
-        starts, ends : ndarray of int
-            Where each text begins and where it ends, in order.
-        """
+        """Measure further texts, given in UTF-8 as parts of one text."""
         if self._texts:
             self._flush()
         size = ends - starts
         found = [_measure_bytes(raw, starts[part], ends[part]) for part in _windows(starts, ends)]
         counts = np.concatenate([counts for counts, _ in found], axis=1) if found else np.zeros((4, 0), dtype=int)
         hashes = np.concatenate([hashes for _, hashes in found]) if found else np.zeros(0, dtype=np.uint64)
+        for one in find_doubtful(raw, starts, ends):
+            self._doubtful.append(one._replace(place=self._n_measured + one.place))
+            if one.kind == "invisible" and (text := repaired(raw[starts[one.place] : ends[one.place]].decode())):
+                part, at = text.encode(), slice(one.place, one.place + 1)
+                counts[:, at], hashes[at] = _measure_bytes(part, np.zeros(1, dtype=int), np.array([len(part)]))
+                size[at] = len(part)
         within, words, beyond, spaces = counts
+        self._n_beyond += int((beyond > 0).sum())
         characters = size - within
         solid = characters - spaces
         for place in np.flatnonzero((words == 0) & ((beyond == 0) | (solid <= _SHORT)) & (solid > 0)).tolist():
@@ -153,7 +177,8 @@ class Measuring:
             longest = lengths == lengths.max(initial=_LONG)
             cut |= longest & (longest.sum() >= _FEW)
         striking = [*self._striking, *((place, CUT) for place in np.flatnonzero(cut).tolist())]
-        return Measured(np.log(np.maximum(solid, 1)).astype(np.float32), hashes, striking)
+        logs = np.log(np.maximum(solid, 1)).astype(np.float32)
+        return Measured(logs, hashes, striking, self._n_beyond, self._doubtful)
 
     def _in_other_scripts(self, text: Callable[[int], bytes], words: Integers, beyond: Integers) -> list[int]:
         """Return the places of texts in scripts that the edition does not have.
@@ -201,11 +226,13 @@ def _measure_bytes(raw: bytes, starts: Integers, ends: Integers) -> tuple[Intege
     begin = starts - starts[0]
     bounds = np.column_stack([begin, ends - starts[0]]).ravel()
     powers, inverse = _powers()
-    kinds = _KINDS[codes]
+    kinds = np.take(_KINDS, codes, mode="clip")  # all are in range; this is fast
     kinds[_wide_spaces(codes)] += np.uint64(1 << 48)
     filled = ends > starts  # the sum of an empty part is not 0
     sums = np.where(filled, np.add.reduceat(kinds, bounds)[::2], np.uint64(0))
-    hashes = np.add.reduceat((codes + np.uint64(1)) * powers[: len(codes)], bounds)[::2] * inverse[begin]
+    kinds = np.add(codes, np.uint64(1), out=kinds)  # in the same memory
+    kinds *= powers[: len(codes)]
+    hashes = np.add.reduceat(kinds, bounds)[::2] * inverse[begin]
     hashes = np.where(filled, hashes, np.uint64(0))
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         hashes = (hashes ^ hashes >> np.uint64(shift)) * np.uint64(factor)
@@ -283,6 +310,10 @@ class TextFeatures:
         See `Measured`; 0 where a text is missing.
     striking : tuple of (int, int, str)
         Row and column of striking texts, and what they are striking for.
+    doubtful : tuple of (int, int, Doubtful)
+        Row and column of texts that are doubted; smaller tables have none.
+    n_beyond : tuple of int
+        By column, the number of texts beyond ASCII.
     """
 
     intents: pd.Index
@@ -290,6 +321,8 @@ class TextFeatures:
     lengths: NDArray[np.float32] = field(repr=False)
     hashes: NDArray[np.uint64] = field(repr=False)
     striking: tuple[tuple[int, int, str], ...] = field(default=(), repr=False)
+    doubtful: tuple[tuple[int, int, Doubtful], ...] = field(default=(), repr=False)
+    n_beyond: tuple[int, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, present: pd.DataFrame, measured: Mapping[str, Measured]) -> "TextFeatures":
@@ -303,13 +336,15 @@ class TextFeatures:
         """
         lengths = np.full(present.shape, np.nan, dtype=np.float32, order="F")
         hashes = np.zeros(present.shape, dtype=np.uint64, order="F")
-        striking = []
+        striking, doubtful = [], []
         for column, edition in enumerate(map(str, present)):
             rows = np.flatnonzero(present[edition].to_numpy())
             own = measured[edition]
             lengths[rows, column], hashes[rows, column] = own.lengths, own.hashes
             striking += [(int(rows[place]), column, what) for place, what in own.striking]
-        return cls(present.index, present.columns, lengths, hashes, tuple(striking))
+            doubtful += [(int(rows[one.place]), column, one) for one in own.doubtful]
+        n_beyond = tuple(measured[edition].n_beyond for edition in map(str, present))
+        return cls(present.index, present.columns, lengths, hashes, tuple(striking), tuple(doubtful), n_beyond)
 
     def sel(self, present: pd.DataFrame) -> "TextFeatures":
         """Return the features of those texts that a smaller table still has."""
@@ -344,16 +379,6 @@ def separates_words(counts: Mapping[str, int]) -> bool:
     Lao, Khmer, Myanmar) and have more than 4.5 letters on average: they are clauses. Segmented text of these
     scripts passes.
 
-    Parameters
-    ----------
-    counts : mapping from word to int
-        Tokens by type.
-
-    Returns
-    -------
-    bool
-        False if tokens are clauses rather than words.
-
     Examples
     --------
     >>> separates_words({"起初神创造天地。": 1}), separates_words(dict.fromkeys("起初 神 创造 天地 。".split(), 1))
@@ -361,7 +386,7 @@ def separates_words(counts: Mapping[str, int]) -> bool:
     """
     tokens = unspaced = letters = 0
     for word, count in counts.items():
-        found = len(_unspaced_letter().findall(word))
+        found = len(unspaced_letter().findall(word))
         tokens += count if found or any(map(str.isalpha, word)) else 0
         unspaced += count if found else 0
         letters += count * found
@@ -369,6 +394,7 @@ def separates_words(counts: Mapping[str, int]) -> bool:
 
 
 @cache
-def _unspaced_letter() -> "regex.Pattern[str]":
+def unspaced_letter() -> "regex.Pattern[str]":
+    """Return what finds a letter of a script that is written without spaces."""
     scripts = "".join(rf"\p{{Script={name}}}" for name in _UNSPACED_SCRIPTS)
     return regex.compile(rf"(?V1)[[{scripts}]&&\p{{L}}]")

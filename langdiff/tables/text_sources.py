@@ -1,7 +1,7 @@
 """Sources of the texts of a multitext, and the record of faulty texts that are left out."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff.base.suspicion import KEPT, LEFT_OUT_COLUMNS
 from langdiff.errors import MAX_FILES, words
+from langdiff.tables.text_doubts import repaired
 
 
 def nothing_left_out() -> pd.DataFrame:
@@ -18,11 +19,6 @@ def nothing_left_out() -> pd.DataFrame:
 
 def names_left_out(left_out: pd.DataFrame) -> str:
     """Return the names of the texts left out, then of those repaired or doubted, in one line.
-
-    Parameters
-    ----------
-    left_out : DataFrame
-        Attribute of `langdiff.Multitext`.
 
     Examples
     --------
@@ -57,11 +53,6 @@ def _names(left_out: pd.DataFrame) -> str:
 
 def explain_left_out(left_out: pd.DataFrame) -> str:
     """Return the names of the texts left out and the reasons, one per line; an empty text if there are none.
-
-    Parameters
-    ----------
-    left_out : DataFrame
-        Attribute of `langdiff.Multitext`.
 
     Examples
     --------
@@ -131,6 +122,13 @@ class MappedText:
     def map(self, texts: pd.Series) -> pd.Series:
         """Return texts with the function applied to each."""
         return pd.Series([self.function(text) for text in texts], index=texts.index, dtype=object)
+
+
+def with_repairs(source: TextSource) -> TextSource:
+    """Return a source whose texts have no invisible characters at their start; see `langdiff.tables.text_doubts`."""
+    if isinstance(source, InMemoryText):
+        return InMemoryText(source.texts.map(repaired))
+    return replace(source, repair=True) if hasattr(source, "repair") else MappedText(source, repaired)  # type: ignore[type-var]
 
 
 def read_intents(source: TextSource, wanted: pd.Index) -> pd.Series:

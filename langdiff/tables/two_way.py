@@ -14,9 +14,10 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
 from langdiff.tables.crossing import LEVELS
-from langdiff.tables.effects import Effects
-from langdiff.tables.leaderboards import flag_cells, rank_best, wald
+from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
+from langdiff.tables.leaderboards import flag_cells, rank_best
 from langdiff.tables.pairs import Adjustment, Pairs
+from langdiff.tables.rule import ENOUGH, JointTest, falling
 from langdiff.tables.simultaneous import ROUNDING, Family, number_of_draws
 
 MOST_SHOWN = 20  # names in a line of a summary
@@ -32,33 +33,20 @@ class TwoWay(ColumnLevels, Result):
     systems, systems its means over languages, without any assumption of additivity; the interaction is the rest. Where
     columns are missing, languages and systems are those of the unweighted least squares fit of
     :math:`\mu + \lambda_l + \theta_m` to the levels that there are. All effects are linear in the levels, :math:`A d`,
-    with the standard errors :math:`\lVert F A^\top \rVert` of the joint covariance :math:`F^\top F` of the levels.
+    with the joint errors of the levels.
 
     Attributes
     ----------
-    levels : Series, shape (P,)
-        Level of each column up to a constant, nats or log odds, indexed by the names of columns.
+    cells : Effects
+        Level of each column up to a constant, nats or log odds, with their joint errors.
     columns : DataFrame, P rows
         ``language`` and ``system`` of each column, indexed by name.
-    factor : ndarray, shape (K, P)
-        F, such as the influences of K clusters on the levels.
-    reference : ndarray, shape (R, P), or None
-        Factor of the covariance that simultaneous inference draws from; see `langdiff.Effects.reference`. None where
-        one estimate of the variance is behind all errors.
-    degrees_of_freedom : float or Series, shape (P,)
-        Degrees of freedom of all contrasts, or those of each column.
-    scale : Scale
-        Quantity and unit of languages and interaction.
     system_scale : Scale
-        Those of systems; abilities are minus the means of levels.
+        Quantity and unit of systems; abilities are minus the means of levels.
     additive : bool
         Whether the levels come from a fit without interaction, so that there is none to show.
     at_chance : tuple of str
         Names of columns whose answers are not told from guesses.
-    converged : bool
-        Whether the fit behind the levels converged.
-    title, signature : str
-        Name of the source, and everything the levels depend on.
 
     Raises
     ------
@@ -77,34 +65,45 @@ class TwoWay(ColumnLevels, Result):
     """
 
     @cached_property
+    def _root(self) -> Floats:
+        """Matrix F whose product FᵀF is the covariance of the levels, shape (K, P): influences where there are any."""
+        source = self.cells.influence
+        return source.adjusted if isinstance(source, Influence) else factor_of(self.cells.covariance.to_numpy())
+
+    @cached_property
     def _cells(self) -> Family:
-        """The family of all cells of the interaction."""
+        """The family of all cells of the interaction, in falling order."""
         self._has_interaction()
-        factor = self._all.residual(self.factor)
-        estimate = self._all.residual(self.levels.to_numpy(dtype=float))
-        if isinstance(self.degrees_of_freedom, pd.Series):
-            freedom = self._cell_freedom()
-        else:
-            freedom = np.full(len(estimate), self.degrees_of_freedom)
-        drawn = factor if self.reference is None else self._all.residual(self.reference)
+        estimate, source = self._all.residual(self.levels.to_numpy(dtype=float)), self.cells.influence
+        order = falling(estimate, self.levels.index)
+        factor = self._all.residual(self._root)[:, order]
         error = np.sqrt(np.einsum("kp,kp->p", factor, factor))
+        least = ROUNDING * np.sqrt(np.einsum("kp,kp->p", self._root, self._root))[order]
+        drawn: Floats | None = factor
+        if isinstance(source, Influence) and source.count < ENOUGH:
+            drawn = None if source.shape is None else self._all.residual(factor_of(source.shape))[:, order]
+        elif isinstance(source, Influence):  # the order of units and their names change nothing
+            drawn = factor[np.lexsort(np.round(factor[:, :3] / max(error.max(), ROUNDING), 8).T)]
         return Family(
             weights=None,
-            estimate=estimate,
-            std_error=np.where(error <= ROUNDING * np.sqrt(self._variance), 0.0, error),
-            freedom=freedom,
+            estimate=estimate[order],
+            std_error=np.where(error <= least, 0.0, error),
+            freedom=self._cell_freedom()[order],
             reference=None,
-            shared=self.reference is None,
+            shared=not isinstance(source, Influence),
             factor=drawn,
         )
 
     def _cell_freedom(self) -> Floats:
         """Return the degrees of freedom of each cell of the interaction, shape (P,)."""
-        own, count = np.empty(len(self.levels)), len(self.levels)
+        source, count = self.cells.influence, len(self.levels)
+        if isinstance(source, Draws | Covariance):
+            return np.full(count, np.inf if isinstance(source, Draws) else float(np.min(source.freedom)))
+        own = np.empty(count)
         for start in range(0, count, BLOCK):
             rows = np.zeros((min(BLOCK, count - start), count))
             rows[np.arange(len(rows)), start + np.arange(len(rows))] = 1.0
-            own[start : start + len(rows)] = self._own_freedom(self._all.residual(rows))
+            own[start : start + len(rows)] = source.freedom_along(self._all.residual(rows))
         return own
 
     @cached_property
@@ -118,9 +117,8 @@ class TwoWay(ColumnLevels, Result):
         Returns
         -------
         DataFrame
-            Rows ``languages``, ``systems``, ``interaction``: Wald's ``statistic`` with its ``df`` and ``p``, which are
-            NaN where the covariance has too low a rank, as with fewer clusters than effects, or there are more than
-            2,000 columns; and ``p_largest``, that of the largest of all effects, which is always known.
+            Rows ``languages``, ``systems``, ``interaction``: ``by``, ``statistic``, ``df`` and ``p`` as
+            `langdiff.Effects.test` has them; and ``p_largest``, that of the largest of all effects.
 
         Examples
         --------
@@ -129,28 +127,31 @@ class TwoWay(ColumnLevels, Result):
         >>> ld.fit(tables).two_way.test()["df"].to_dict()
         {'languages': 2, 'systems': 1, 'interaction': 2}
         """
-        rows = {name: self._test_means(self.effects(name)) for name in get_args(Of)}
+        rows = {}
+        for name in get_args(Of):
+            effects = self.effects(name)
+            rows[name] = *effects.test(), effects.largest_p()
         if not self.additive:
-            rows["interaction"] = self._test_cells()
-        return pd.DataFrame.from_dict(rows, orient="index", columns=["statistic", "df", "p", "p_largest"])
+            family, test = self._cells, self._test_cells()
+            of_family = family.adjusted(self._maxima) if family.size > 1 else family.p_value
+            rows["interaction"] = *test, float(of_family.min())
+        columns = [*JointTest._fields, "p_largest"]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns).drop(columns="freedom")
 
-    def _test_means(self, effects: Effects) -> tuple[float, int, float, float]:
-        count, freedom = len(effects.estimate), float(np.min(np.asarray(effects.degrees_of_freedom)))
-        covariance = effects.covariance.to_numpy()
-        shared = self.reference is None
-        found = wald(effects.estimate.to_numpy(), covariance, np.ones((count, 1)), count - 1, freedom, shared=shared)
-        return *found, effects.largest_p()
-
-    def _test_cells(self) -> tuple[float, int, float, float]:
-        family, dummies = self._cells, self._all.dummies
-        count, freedom = len(self.levels), float(family.freedom.min())
-        df = count - dummies.shape[1] + 1
-        largest = float(family.adjusted(self._maxima).min()) if family.size > 1 else float(family.p_value.min())
-        if count > MOST_COLUMNS or freedom < df:
-            return float("nan"), df, float("nan"), largest
-        covariance, shared = self.interaction.covariance.to_numpy(), self.reference is None
-        found = wald(family.estimate, covariance, dummies.toarray(), df, freedom, shared=shared)
-        return *found, largest
+    def _test_cells(self) -> JointTest:
+        """Test whether levels interact."""
+        dummies, source = self._all.dummies, self.cells.influence
+        count, df = len(self.levels), len(self.levels) - dummies.shape[1] + 1
+        estimate, residual = self._all.residual(self.levels.to_numpy(dtype=float)), self._all.residual
+        if isinstance(source, Influence):
+            share = source.share if source.share.ndim == 1 else source.share.mean(axis=1)
+            raw = None if source.raw is None else residual(source.raw)
+            rest = Influence(residual(source.values), share, source.units, source.corrected, raw)
+            return joint_test(estimate, rest, df)
+        if count > MOST_COLUMNS:
+            return JointTest("", float("nan"), df, float("nan"), float("nan"))
+        freedom = source.freedom if isinstance(source, Covariance) else float("inf")
+        return joint_test(estimate, Covariance(self.interaction.covariance.to_numpy(), freedom), df)
 
     def flags(self, q: float = 0.05, *, level: float = 0.95) -> pd.DataFrame:
         """Return all cells of the interaction, and flag cells that differ from the sum of language and system.
@@ -187,7 +188,8 @@ class TwoWay(ColumnLevels, Result):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
                 raise ConfigError(f"{option(name)} must be between 0 and 1, got {value!r}.")
         percent = self.scale.unit == "nats"
-        return flag_cells(self._cells, self._index, q=q, level=level, maxima=self._maxima, percent=percent)
+        order = falling(self._all.residual(self.levels.to_numpy(dtype=float)), self.levels.index)
+        return flag_cells(self._cells, self._index[order], q=q, level=level, maxima=self._maxima, percent=percent)
 
     def pairs(
         self,
@@ -319,7 +321,7 @@ class TwoWay(ColumnLevels, Result):
         """
         levels = self.levels.to_numpy(dtype=float)
         levels = levels - levels.mean()
-        error = np.sqrt(np.einsum("kp,kp->p", self.factor, self.factor))
+        error = self.cells.std_error.to_numpy()
         frame = pd.DataFrame({"level": levels, "std_error": error}, index=self._index)
         for of in get_args(Of):
             found = dict(zip(self._all.names(of), self._all.means(levels, of), strict=True))
@@ -333,13 +335,30 @@ class TwoWay(ColumnLevels, Result):
         yield repr(self)
         tests = self.test()
         for name, row in tests.iterrows():
-            shown = f"Wald {row['statistic']:.2f}, {row['df']:.0f} df, p = {row['p']:.2g}; "
+            shown = f"{row['by']}, {row['df']:.0f} equalities, p = {row['p']:.2g}; "
             yield f"{name}: {shown if np.isfinite(row['p']) else ''}largest effect p = {row['p_largest']:.2g}"
 
     def _table(self) -> pd.DataFrame:
         return rounded(self.leaderboard(), self.digits)
 
+    @property
+    def converged(self) -> bool:
+        """Whether the fit behind the levels converged."""
+        return self.cells.converged
+
+    @property
+    def title(self) -> str:
+        """Name of the source."""
+        return self.cells.title
+
+    @property
+    def signature(self) -> str:
+        """Everything the levels depend on."""
+        return self.cells.signature
+
     def _notes(self) -> Iterator[str]:
+        if self.cells.words:
+            yield self.cells.words
         board = self.leaderboard("languages")
         shown = [f"{name} {row['ranks'] if 'ranks' in board else row['rank']}" for name, row in board.iterrows()]
         if len(shown) > MOST_SHOWN:

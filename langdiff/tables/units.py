@@ -1,4 +1,4 @@
-"""What is independent in a table: columns, verse ids and names that tell which intents or items belong together.
+"""Independent units of a table: columns, verse ids and names that tell which intents or items belong together.
 
 Rows of the same bits are one unit, too: of copies of a text, every further one says nothing new.
 """
@@ -270,7 +270,7 @@ def first_copies(bits: Floats) -> Integers:
 
 
 def _pairs_of_columns(there: Booleans) -> Iterator[list[int]]:
-    """Yield pairs of columns in which rows are compared, first those that most rows have; one where all rows do."""
+    """Yield pairs of columns in which rows are compared, the most frequent first; one pair where all rows have it."""
     left = there.sum(axis=1) >= FEWEST_ALIKE
     seen: list[list[int]] = []
     while left.any():
@@ -288,7 +288,7 @@ def _pairs_of_columns(there: Booleans) -> Iterator[list[int]]:
 
 
 def _alike(bits: Floats, there: Booleans, pairs: Integers, most: float, fewest: int) -> tuple[Integers, Floats]:
-    """Return the pairs of rows that differ by at most so many nats in all cells that both have, and by how many."""
+    """Return the pairs of rows that differ by at most some nats in all cells that both have, and their distances."""
     apart, common = np.zeros(len(pairs)), np.zeros(len(pairs), dtype=int)
     for start in range(0, bits.shape[1], COLUMNS_AT_A_TIME):
         block = slice(start, start + COLUMNS_AT_A_TIME)

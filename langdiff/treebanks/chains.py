@@ -32,10 +32,7 @@ class Siblings(NamedTuple):
 def siblings(parents: npt.ArrayLike) -> Siblings:
     """Sort words by head.
 
-    Parameters
-    ----------
-    parents : ndarray, shape (V,)
-        Number of every word's head; -1 for root words.
+    Shapes: parents (V,).
 
     Examples
     --------
@@ -101,19 +98,7 @@ def edge_keys(parents: npt.ArrayLike, labels: Integers, ancestors: int) -> tuple
     where siblings are neighbours among the children of one head in text order. The key of the edge into v is
     :math:`\kappa(v)` = (τ(v), τ(parent), τ(grandparent)).
 
-    Parameters
-    ----------
-    parents : ndarray, shape (V,)
-        Number of every word's head; -1 for root words.
-    labels : ndarray, shape (V,)
-        Label of every word, as a number that is not negative.
-    ancestors : {0, 1, 2}
-        Triples of how many words above v the key holds.
-
-    Returns
-    -------
-    keys, contexts : ndarray, shape (V,)
-        Equal for equal keys, and for keys with equal triples above v. Of root words they have no meaning.
+    Shapes: parents (V,); labels (V,).
 
     Examples
     --------
@@ -148,20 +133,7 @@ def depth_costs(
     over the words v_1 … v_l = v below the root word; n_i counts keys among words of depth i, N_i is the
     number of words of depth i.
 
-    Parameters
-    ----------
-    parents, labels, ancestors
-        Heads, labels and size of keys; see `edge_keys`.
-    learn : ndarray of bool, shape (V,)
-        Words that are counted in n and N.
-    levels : {"separate", "pooled", "context"}
-        Count each depth separately; or all depths together; or each depth separately, with N the number of words
-        whose triples above them are the same, so that n / N is a probability of transition.
-
-    Returns
-    -------
-    ndarray, shape (V,)
-        0 for root words; inf where a key of the chain is among none of the words counted.
+    Shapes: learn (V,).
     """
     parents = np.asarray(parents)
     depth = depths(parents)
@@ -196,21 +168,7 @@ def cooccurrences(parents: npt.ArrayLike, deprels: npt.ArrayLike, relations: int
     For every place b and every *distinct* x among BOS, d_1, …, d_{b-1}, one is added to C_t[x, d_b]; for
     every place a, one is added to C_t[d_a, EOS]. So C_t[BOS, y] and C_t[y, EOS] are how often y occurs.
 
-    Parameters
-    ----------
-    parents : ndarray, shape (V,)
-        Number of every word's head; -1 for root words, which are children of an artificial one of type BOS.
-    deprels : ndarray, shape (V,)
-        Relation of every word, in 0 … R - 1.
-    relations : int
-        R, which stands for BOS and for EOS.
-    adjacent : bool
-        Count immediate neighbours only.
-
-    Returns
-    -------
-    Counts
-        Bins ``(t * (R + 1) + x) * (R + 1) + y``.
+    Shapes: parents (V,); deprels (V,).
 
     Examples
     --------
@@ -267,20 +225,6 @@ def width_costs(
 
     where M_t[x, y] is C_t[x, y] / C_t[BOS, y] (by columns) or C_t[x, y] / C_t[x, EOS] (by rows, which may
     exceed 1).
-
-    Parameters
-    ----------
-    parents, deprels, relations
-        Heads, relations and number of relations; see `cooccurrences`.
-    counts : Counts
-        Result of `cooccurrences` for this corpus or for a reference.
-    normalize : {"columns", "rows"}
-        Divisor of the counts, see above.
-
-    Returns
-    -------
-    ndarray, shape (chains,)
-        One value per head, in the order of heads; 0 for an only child, inf where `counts` lacks a cell.
     """
     parents, deprels = np.asarray(parents), np.asarray(deprels, dtype=np.int64)
     order, rank = siblings(parents)

@@ -2,20 +2,23 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from langdiff.base.io import as_path, read_lines
-from langdiff.errors import ConfigError, DataError, warn
+from langdiff.base.suspicion import Doubts, report
+from langdiff.errors import ConfigError, DataError, Fault, warn
 
 RAISED = ("case", "mark")  # relations of words that become heads, inner before outer
 RAISED_UPOS = ("ADP", "SCONJ")
-COLUMNS = 8  # ID to DEPREL; the last two are not used
+COLUMNS = (8, 10)  # ID to DEPREL are needed; the last two, of ten, are not used
+LONG = 10  # words of a sentence that is not there twice by chance
 DIGITS = 4000  # at most, in a number: Python reads none of more than 4300
 _SPACES = re.compile(" {2,}")
 _WORD, _INTEGER = re.compile("0|[1-9][0-9]*"), re.compile("0|-?[1-9][0-9]*")
+_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(\S.*?)\s*")
 _RANGE, _EMPTY = re.compile("([1-9][0-9]*)-([1-9][0-9]*)"), re.compile(r"[0-9]+\.[1-9][0-9]*")
 
 
@@ -28,8 +31,7 @@ class Tree:
     forms, upos, deprels : tuple of str, length n
         FORM, UPOS and DEPREL of every word, in text order.
     heads : tuple of int, length n
-        Position of every word's head, from 1; 0 for the root word. (CoNLL-U numbers words likewise,
-        but may leave numbers out; positions have no gaps.)
+        Number of every word's head, from 1; 0 for the root word.
     line : int
         Line of the file at which the sentence begins; 0 if it comes from none.
 
@@ -132,16 +134,6 @@ def with_function_heads(tree: Tree) -> Tree:
     one). The edge between a function word and its former head keeps its relation, the function word takes
     over its head's: *in* (case) under *London* (obl) becomes *in* (obl) above *London* (case).
 
-    Parameters
-    ----------
-    tree : Tree
-        A tree as Universal Dependencies draws it, with content words as heads.
-
-    Returns
-    -------
-    Tree
-        The converted tree; `tree` itself if nothing is to be moved.
-
     Examples
     --------
     >>> tree = Tree(("go", "to", "bed"), ("VERB", "ADP", "NOUN"), (0, 3, 1), ("root", "case", "obl"))
@@ -184,11 +176,33 @@ def _relation(tree: Tree, word: int) -> str:
 TreeSource = str | Path | Iterable[str | Path | Tree]
 
 
-class Fault(NamedTuple):
-    """A sentence that is not used: the line at which it begins, and the reason."""
+class Repeats:
+    """Sentences of a treebank so far, to find repeated names and words.
 
-    line: int
-    reason: str
+    Parameters
+    ----------
+    treebank : str
+        Name of the treebank, for messages.
+    trust : iterable of str
+        Kinds that are not doubted; see `langdiff.base.suspicion`.
+    """
+
+    def __init__(self, treebank: str, trust: Iterable[str] = ()) -> None:
+        self.doubts = Doubts(trust)
+        self._treebank = treebank
+        self._seen: set[Hashable] = set()
+
+    def see(self, path: Path, comments: Iterable[str], tree: Tree) -> None:
+        """Count a sentence, with the comments before it."""
+        if names := [found[1] for line in comments if (found := _SENT_ID.fullmatch(line))]:
+            self._see("sent_id_twice", (str(path), names[-1]), path, tree.line, names[-1])
+        if len(tree) >= LONG:
+            self._see("sentence_twice", hash(tree.forms), path, tree.line, " ".join(tree.forms[:LONG]))
+
+    def _see(self, kind: str, key: Hashable, path: Path, line: int, example: str) -> None:
+        again = key in self._seen
+        self._seen.add(key)
+        self.doubts.see(kind, self._treebank, int(again), 1, example, line, example if again else None, path)
 
 
 def read_conllu(
@@ -198,39 +212,14 @@ def read_conllu(
     punctuation: bool = True,
     strip_subtypes: bool = False,
     faults: list[Fault] | None = None,
+    repeats: Repeats | None = None,
 ) -> Iterator[Tree]:
     r"""Yield the dependency trees of a CoNLL-U file; no more than one sentence is held at a time.
-
-    Parameters
-    ----------
-    path : str or Path
-        CoNLL-U file, plain or compressed (``.gz``, ``.bz2``, ``.xz``). Ranges (``3-4``) and empty nodes
-        (``5.1``) are ignored.
-    strict : bool
-        Stop at a sentence that is not a tree, instead of leaving it out with a warning at the end.
-    punctuation : bool
-        Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
-    strip_subtypes : bool
-        Use universal relations only; see `Tree.without_subtypes`.
-    faults : list of Fault, optional
-        List to which the reasons are added why sentences were left out.
-
-    Yields
-    ------
-    Tree
-        Tree of each sentence, in the order of the file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, a row has fewer than 8 columns, an ID is not valid, occurs twice
-        or is lower than the one before, or a HEAD is not an integer; with ``strict`` also if a sentence
-        has not exactly one root, a head that does not exist or a cycle. The message names the line.
 
     Warns
     -----
     LangdiffWarning
-        If sentences were left out; the message has their number and the lines of the first five.
+        If sentences were left out (the message has their number and the lines of the first five) or are there twice.
 
     Examples
     --------
@@ -244,16 +233,22 @@ def read_conllu(
     """
     own: list[Fault] = []
     used = 0
-    for sentence in scan(as_path(path)):
-        if isinstance(sentence, Tree):
+    path = as_path(path)
+    seen = Repeats(str(path)) if repeats is None else repeats
+    for sentence in read_sentences(path):
+        tree = sentence_tree(path, sentence.rows)
+        if isinstance(tree, Tree):
             used += 1
-            tree = sentence if punctuation else sentence.without_punctuation()
+            seen.see(path, sentence.comments, tree)
+            tree = tree if punctuation else tree.without_punctuation()
             yield tree.without_subtypes() if strip_subtypes else tree
         elif strict:
-            raise DataError(f"{path}, line {sentence.line}: {sentence.reason}")
+            raise DataError(str(tree))
         else:
-            own.append(sentence)
+            own.append(tree)
     warn_left_out(path, own, used)
+    if repeats is None:
+        report(seen.doubts.judged())
     if faults is not None:
         faults += own
 
@@ -261,18 +256,12 @@ def read_conllu(
 def warn_left_out(path: str | Path, faults: list[Fault], used: int) -> None:
     """Warn of sentences that are not trees, if there are any."""
     if faults:
-        first = "; ".join(f"line {line}: {reason}" for line, reason in faults[:5])
+        first = "; ".join(f"line {fault.line}: {fault.fault}" for fault in faults[:5])
         warn(f"{path}: {len(faults):,} of {used + len(faults):,} sentences left out: {first}")
 
 
 def read_trees(source: TreeSource) -> Iterator[Tree]:
-    """Yield the trees of a file or of several files, or the trees given.
-
-    Raises
-    ------
-    ConfigError
-        If it is none of these, such as a `Treebank`.
-    """
+    """Yield the trees of a file or of several files, or the trees given."""
     items = [source] if isinstance(source, (str, os.PathLike)) else source
     if not isinstance(items, Iterable):
         raise ConfigError(
@@ -294,13 +283,7 @@ class Sentence(NamedTuple):
 
 
 def read_sentences(path: Path) -> Iterator[Sentence]:
-    """Yield the rows of each sentence of a CoNLL-U file, divided at tabs and not checked.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
-    """
+    """Yield the rows of each sentence of a CoNLL-U file, divided at tabs and not checked."""
     found = Sentence([], [])
     for number, line in read_lines(path):
         if line.startswith("#"):
@@ -315,13 +298,7 @@ def read_sentences(path: Path) -> Iterator[Sentence]:
 
 
 def word_number(cell: str) -> int | None:
-    """Return the number in an ID; None for a range (``3-4``) or an empty node (``5.1``).
-
-    Raises
-    ------
-    ValueError
-        If it is not a valid ID.
-    """
+    """Return the number in an ID; None for a range (``3-4``) or an empty node (``5.1``)."""
     if _WORD.fullmatch(cell):
         return int(cell)
     span = _RANGE.fullmatch(cell)
@@ -330,48 +307,41 @@ def word_number(cell: str) -> int | None:
     return None
 
 
-def scan(path: Path) -> Iterator[Tree | Fault]:
-    """Yield every sentence as a tree, or the reason why its heads do not form a tree."""
-    for sentence in read_sentences(path):
-        yield sentence_tree(path, sentence.rows)
-
-
 def sentence_tree(path: Path, rows: list[tuple[int, list[str]]]) -> Tree | Fault:
     """Return the tree of the rows of a sentence, or the reason why its heads do not form one."""
-    places: dict[int, int] = {0: 0}  # ID → position
-    words = []
+    words: list[tuple[str, str, int, str]] = []
     for number, cells in rows:
         try:
-            word = _word(cells, last=next(reversed(places)))
+            word = _word(cells, len(words) + 1)
         except ValueError as error:  # also of Python, which reads no number of thousands of digits
             raise DataError(f"{path}, line {number}: {error}") from error
         if word is not None:
-            places[word[0]] = len(places)
             words.append(word)
     start = rows[0][0]
-    heads = tuple(places.get(head, -1) for _, _, _, head, _ in words)
     try:
         return Tree(
-            forms=tuple(form for _, form, _, _, _ in words),
-            upos=tuple(upos for _, _, upos, _, _ in words),
-            heads=heads,
-            deprels=tuple(deprel for _, _, _, _, deprel in words),
+            forms=tuple(form for form, _, _, _ in words),
+            upos=tuple(upos for _, upos, _, _ in words),
+            heads=tuple(head for _, _, head, _ in words),
+            deprels=tuple(deprel for _, _, _, deprel in words),
             line=start,
         )
     except DataError as error:
-        return Fault(start, str(error))
+        return Fault(str(path), start, str(error), level="sentence")
 
 
-def _word(cells: list[str], last: int) -> tuple[int, str, str, int, str] | None:
-    """Return ID, FORM, UPOS, HEAD and DEPREL of a row, None of a range or an empty node."""
-    if len(cells) < COLUMNS:
-        raise ValueError(f"{len(cells)} column(s) separated by tabs; CoNLL-U has 10, and {COLUMNS} are needed.")
+def _word(cells: list[str], expected: int) -> tuple[str, str, int, str] | None:
+    """Return FORM, UPOS, HEAD and DEPREL of a row, None of a range or an empty node."""
+    least, most = COLUMNS
+    if not least <= len(cells) <= most:
+        raise ValueError(f"{len(cells)} column(s) separated by tabs; CoNLL-U has {most}, and {least} are needed.")
     number = word_number(cells[0])
     if number is None:
         return None
-    if number <= last:
-        raise ValueError(f"ID {cells[0]!r} comes after {last}; IDs rise from 1 (is a blank line missing?).")
+    if number != expected:
+        what = "row" if number > expected else "blank line"
+        raise ValueError(f"ID {cells[0][:20]!r} where {expected} is next; IDs are 1, 2, 3, … (is a {what} missing?).")
     form, upos, head, deprel = (_SPACES.sub(" ", cells[place]) for place in (1, 3, 6, 7))
     if not _INTEGER.fullmatch(head) or len(head) > DIGITS:
         raise ValueError(f"HEAD {head[:20]!r} is not an integer; 0 marks the root.")
-    return number, form, upos, int(head), deprel
+    return form, upos, int(head), deprel

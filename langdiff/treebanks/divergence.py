@@ -62,27 +62,6 @@ def divergence(
         p_s = \frac{r_s + \alpha}{\sum_{t \in S} (r_t + \alpha)}, \quad
         q_s = \frac{c_s + \alpha}{\sum_{t \in S} (c_t + \alpha)}
 
-    Parameters
-    ----------
-    reference, compared : Counts
-        How often each bin occurs.
-    kind : {"kl", "js", "symmetric", "correlation"}
-        Measure: the above (Kullback–Leibler); Jensen–Shannon, the mean divergence of p and q from their mean; the mean
-        of both directions; or 1 - Pearson's correlation of the counts over `box`.
-    alpha : float
-        Number added to every count of S. At 0 the Kullback–Leibler divergence is infinite if the reference has a
-        bin that the other lacks.
-    base : float
-        Base of the logarithm.
-    box : int, optional
-        Only for the correlation: number of bins of the smallest box around S, empty ones included; by default |S|.
-
-    Returns
-    -------
-    float
-        0 for identical tables, else positive, at most infinite (so, with alpha 0, if one is empty); 2 at most
-        for a correlation, which is taken as 0 where one of the tables is constant over the box.
-
     Examples
     --------
     >>> one, other = Counts.of(np.array([26, 12])), Counts.of(np.array([26, 14]))

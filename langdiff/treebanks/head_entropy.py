@@ -141,13 +141,7 @@ class HeadPairs:
                 self._counts[form.lower() if self._lowercase else form, tree.upos[head - 1] if head else ROOT] += 1
 
     def entropy(self) -> HeadPosEntropy:
-        """Return the distribution of head-POS entropy in the trees counted.
-
-        Raises
-        ------
-        DataError
-            If nothing was counted, or no word has a part of speech.
-        """
+        """Return the distribution of head-POS entropy in the trees counted."""
         if not self._counts:
             raise DataError("There are no tokens to measure: the corpus has no sentences, or all words are left out.")
         if not self._tagged:

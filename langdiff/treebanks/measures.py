@@ -105,13 +105,7 @@ class Distances:
             self._count += 1
 
     def length(self) -> DependencyLength:
-        """Return the mean distance in the trees measured.
-
-        Raises
-        ------
-        DataError
-            If nothing was measured.
-        """
+        """Return the mean distance in the trees measured."""
         if not self._count:
             raise DataError("No dependency to measure: the corpus has no sentence of two words.")
         return DependencyLength(
@@ -268,13 +262,7 @@ def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | N
 
 
 def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:
-    """Return treebanks by name; a path is named after its file.
-
-    Raises
-    ------
-    ConfigError
-        If no treebank is given, or two have the same name.
-    """
+    """Return treebanks by name; a path is named after its file."""
     if isinstance(treebanks, Mapping):
         sources = dict(treebanks)
     else:

@@ -15,7 +15,7 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed, short_hash
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, check_kind
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.treebanks.divergence import Counts, divergence
 from langdiff.treebanks.profile import TreebankProfile, profile_treebank
@@ -288,6 +288,7 @@ def _opened(
     """Read treebanks given as files; check that there are two or more, of different names."""
     if isinstance(treebanks, (str, os.PathLike)):
         raise ConfigError(f"a comparison needs at least two treebanks; got {str(treebanks)!r}.")
+    check_kind(treebanks, Iterable, "treebanks are compared by name, {'eng': …}, or in a list")
     sources = treebanks.items() if isinstance(treebanks, Mapping) else ((None, source) for source in treebanks)
     banks = [
         replace(source, name=name or source.name)
@@ -333,13 +334,7 @@ def between(banks: Sequence[Treebank], settings: SimilaritySettings) -> Floats:
 
 
 def between_halves(bank: Treebank, settings: SimilaritySettings, rng: np.random.Generator) -> Floats:
-    """Return the divergence of one random half of a treebank from the other, shape (metrics,).
-
-    Raises
-    ------
-    DataError
-        If the treebank has one sentence.
-    """
+    """Return the divergence of one random half of a treebank from the other, shape (metrics,)."""
     if bank.sentences < 2:
         raise DataError(
             f"Treebank {bank.name!r}, or a subsample of it, needs at least two sentences to estimate the noise floor. "

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
+from langdiff.base.types import check_kind
 from langdiff.errors import ConfigError
 from langdiff.treebanks.chains import Normalizer, cooccurrences, leaves
 from langdiff.treebanks.divergence import Counts
@@ -131,6 +132,11 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
     TreebankProfile
         The table of each metric, with names on its bins, and sizes.
 
+    Raises
+    ------
+    ConfigError
+        If it is not a treebank.
+
     Examples
     --------
     >>> from langdiff.treebanks.conllu import Tree
@@ -145,6 +151,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
     punct       0.0    0.0
     BOS         1.0    1.0
     """
+    check_kind(treebank, Treebank, "a profile is made of a treebank, as read_treebank reads it")
     settings = settings or SimilaritySettings()
     counted = tables(treebank, settings)
     depth_bins = size_bins(treebank, settings.size_bin) // ROW
@@ -157,7 +164,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
         "relations": len(np.unique(treebank.deprels)),
         "depth_keys": distinct_keys(treebank, settings),
         "mean_size_bin": float(depth_bins.mean()),
-        "left_out": treebank.left_out,
+        "left_out": int((treebank.left_out["level"] == "sentence").sum()),
     }
     all_pairs = cooccurrences(treebank.parents, treebank.deprels, len(treebank.deprel_names))
     return TreebankProfile(

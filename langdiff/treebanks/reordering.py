@@ -10,9 +10,10 @@ import langdiff
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_path
 from langdiff.base.seeds import keyed_random, seed_number
+from langdiff.base.suspicion import report
 from langdiff.base.types import Reordering
-from langdiff.errors import ConfigError, DataError, listing
-from langdiff.treebanks.conllu import Fault, Tree, read_sentences, sentence_tree, warn_left_out, word_number
+from langdiff.errors import ConfigError, DataError, Fault, listing
+from langdiff.treebanks.conllu import Repeats, Tree, read_sentences, sentence_tree, warn_left_out, word_number
 
 if TYPE_CHECKING:
     from langdiff.tables.multitext import Multitext
@@ -108,16 +109,19 @@ def reorder(
 def _read(path: Path) -> tuple[list[Tree], list[tuple[str, ...]], list[str]]:
     """Return trees, lemmas of their words (forms where there is none), and intents."""
     trees, lemmas, ids, faults = [], [], [], []
+    repeats = Repeats(str(path))
     for sentence in read_sentences(path):
         tree = sentence_tree(path, sentence.rows)
         if isinstance(tree, Fault):
             faults.append(tree)
             continue
+        repeats.see(path, sentence.comments, tree)
         own = [cells[LEMMA] for _, cells in sentence.rows if word_number(cells[0]) is not None]
         trees.append(tree)
         lemmas.append(tuple(form if lemma == "_" else lemma for form, lemma in zip(tree.forms, own, strict=True)))
         ids += [line.partition("=")[2].strip() for line in sentence.comments if line.startswith(SENT_ID)][:1] or [""]
     warn_left_out(path, faults, len(trees))
+    report(repeats.doubts.judged())
     if not trees:
         raise DataError(f"{path}: no sentence is a tree.")
     usable = "" not in ids and len(set(ids)) == len(ids)

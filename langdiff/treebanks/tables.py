@@ -124,25 +124,7 @@ def _short(value: Any) -> str:
 
 
 def tables(treebank: Treebank, settings: SimilaritySettings, reference: Treebank | None = None) -> dict[Metric, Counts]:
-    """Count the bins of each metric.
-
-    Parameters
-    ----------
-    treebank : Treebank
-        Treebank in which bins are counted.
-    settings : SimilaritySettings
-        Settings of the metrics.
-    reference : Treebank, optional
-        Treebank from which the probabilities of Depth and Width are taken; by default `treebank` itself. It must
-        have the same lists of label names.
-
-    Returns
-    -------
-    mapping from metric to Counts
-        Bins of Size are ``depth * ROW + length``, those of Depth and Width numbers of bins of `COST_BIN` (inf for
-        probability 0), those of Length numbers of children, those of Matrix as in `cooccurrences`, without
-        BOS and EOS.
-    """
+    """Count the bins of each metric."""
     source = treebank if reference is None else reference
     relations = len(treebank.deprel_names)
     together = cooccurrences(source.parents, source.deprels, relations)

@@ -1,20 +1,22 @@
 """A corpus of dependency trees as a few arrays, for statistics over all of it."""
 
-import itertools
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths
 from langdiff.base.signature import short_hash
+from langdiff.base.suspicion import LEFT_OUT_COLUMNS, report
 from langdiff.base.types import Integers
-from langdiff.errors import ConfigError, DataError, warn
-from langdiff.treebanks.conllu import Fault, Tree, read_conllu
+from langdiff.errors import ConfigError, DataError, Fault, warn
+from langdiff.treebanks.conllu import Repeats, Tree, read_conllu
 
 Codes = npt.NDArray[np.int32]
 Paths = str | Path | Iterable[str | Path]
@@ -39,8 +41,9 @@ class Treebank:
         Every word's part of speech and relation, as places in the two lists of names.
     upos_names, deprel_names : tuple of str
         Distinct parts of speech and relations.
-    left_out : int
-        Number of sentences that were not used because they are not trees.
+    left_out : DataFrame
+        What was not used, and what is doubted: one row per sentence that is not a tree, and per kind of doubt. Columns:
+        ``edition`` (the name), ``level``, ``what``, ``why``.
     punctuation, strip_subtypes : bool
         Whether words whose relation is ``punct`` are in it, and whether relations lost their subtypes when it
         was read.
@@ -53,7 +56,7 @@ class Treebank:
     deprels: Codes
     upos_names: tuple[str, ...]
     deprel_names: tuple[str, ...]
-    left_out: int = 0
+    left_out: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(LEFT_OUT_COLUMNS), dtype=object))
     punctuation: bool = True
     strip_subtypes: bool = False
 
@@ -75,23 +78,6 @@ class Treebank:
     @classmethod
     def from_trees(cls, trees: Iterable[Tree], *, name: str) -> "Treebank":
         """Collect trees.
-
-        Parameters
-        ----------
-        trees : iterable of Tree
-            Trees of the corpus, in text order.
-        name : str
-            Name of the treebank.
-
-        Returns
-        -------
-        Treebank
-            Shapes and labels of the trees.
-
-        Raises
-        ------
-        DataError
-            If there are no trees.
 
         Examples
         --------
@@ -169,6 +155,7 @@ def read_treebank(
     strict: bool = False,
     punctuation: bool = True,
     strip_subtypes: bool = False,
+    trust: Sequence[str] = (),
 ) -> Treebank:
     r"""Read a corpus of one or several CoNLL-U files.
 
@@ -184,6 +171,8 @@ def read_treebank(
         Whether trees keep words whose relation is ``punct``; see `Tree.without_punctuation`.
     strip_subtypes : bool
         Whether to use universal relations only: ``acl:relcl`` becomes ``acl``.
+    trust : sequence of str
+        Kinds of doubt not to raise, such as ``sent_id_twice``.
 
     Returns
     -------
@@ -193,15 +182,16 @@ def read_treebank(
     Raises
     ------
     DataError
-        If a file cannot be read, a row has fewer than eight columns, an invalid ID or a HEAD that is not an integer,
-        or no sentence is left; with `strict` also if a sentence is not a tree. The message names the line.
+        If a file cannot be read, a row has fewer than 8 columns or more than 10, IDs are not 1, 2, 3, …, a HEAD is not
+        an integer, or no sentence is left; with `strict` also if a sentence is not a tree. The message names the line.
     ConfigError
-        If no path is given.
+        If no path is given, or a kind of doubt is unknown.
 
     Warns
     -----
     LangdiffWarning
-        If sentences are left out, or there are fewer than 50.
+        If sentences are left out or are there twice (a ``sent_id`` in one file, or three of ten words or more), or
+        there are fewer than 50.
 
     Examples
     --------
@@ -216,17 +206,16 @@ def read_treebank(
     files = as_paths(path)
     if not files:
         raise ConfigError("no file is given; name at least one.")
+    name = name or file_name(files[0])
     faults: list[Fault] = []
-    trees = itertools.chain.from_iterable(
-        read_conllu(file, strict=strict, punctuation=punctuation, strip_subtypes=strip_subtypes, faults=faults)
-        for file in files
-    )
-    treebank = replace(
-        Treebank.from_trees(trees, name=name or file_name(files[0])),
-        left_out=len(faults),
-        punctuation=punctuation,
-        strip_subtypes=strip_subtypes,
-    )
+    repeats = Repeats(name, trust)
+    reading = {"strict": strict, "punctuation": punctuation, "strip_subtypes": strip_subtypes}
+    trees = (tree for file in files for tree in read_conllu(file, **reading, faults=faults, repeats=repeats))
+    treebank = Treebank.from_trees(trees, name=name)
+    unused = [(name, "sentence", f"{fault.file}, line {fault.line}", fault.fault) for fault in faults]
+    doubted = report(repeats.doubts.judged())
+    left_out = pd.DataFrame([*unused, *doubted.to_numpy()], columns=list(LEFT_OUT_COLUMNS), dtype=object)
+    treebank = replace(treebank, left_out=left_out, punctuation=punctuation, strip_subtypes=strip_subtypes)
     if treebank.sentences < FEW_SENTENCES:
         warn(
             f"Treebank {treebank.name!r} has {treebank.sentences} sentences; statistics of fewer than "

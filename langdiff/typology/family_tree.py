@@ -13,7 +13,11 @@ from langdiff.base.io import as_path, read_lines
 from langdiff.base.types import Floats
 from langdiff.errors import DataError, listing
 
-TOKEN = re.compile(r"\s+|\[[^\]]*\]|(?P<quoted>'(?:[^']|'')*')|(?P<mark>[(),:;])|(?P<plain>[^\s()\[\]',:;]+)")
+QUOTED = r"'(?:\\'|''|[^'])*+'"  # Glottolog's trees of 2016 have a backslash where others double the mark,
+_END = r"(?=(?:\s|\[[^\]]*\])*(?:[(),:;]|\Z))"
+# and those of 2017 have nothing: there a mark within a name is one that cannot end it
+NAMED = rf"(?:{QUOTED}{_END}|'(?:\\'|''|[^'(),:;]|'(?!{_END}))*+'{_END}|{QUOTED})"
+TOKEN = re.compile(rf"\s+|\[[^\]]*\]|(?P<quoted>{NAMED})|(?P<mark>[(),:;])|(?P<plain>[^\s()\[\]',:;]+)")
 _ENDED = {"(", ",", ")", "name", "length"}
 FOLLOWS = {  # what may stand before a symbol; the beginning is as after a bracket
     "(": {"(", ","},
@@ -45,23 +49,7 @@ class Nodes(NamedTuple):
 
 
 def parse_newick(text: str) -> Nodes:
-    """Parse one tree.
-
-    Parameters
-    ----------
-    text : str
-        The tree, such as ``((deu:1,nld:1)west:2,swe:3);``, with or without the semicolon. Comments in square
-        brackets are skipped; in quoted names two quotation marks stand for one, in others ``_`` stays.
-
-    Returns
-    -------
-    Nodes
-        Names, parents and lengths; the root is the last node.
-
-    Raises
-    ------
-    DataError
-        If the text is not a tree; the message names the position.
+    r"""Parse one tree.
 
     Examples
     --------
@@ -103,7 +91,7 @@ def _symbols(text: str) -> Iterator[tuple[int, str, str]]:
             value = token[0]
             word = "length" if symbol == ":" else "name"
             symbol = value if token.lastgroup == "mark" else word
-            yield place, symbol, value[1:-1].replace("''", "'") if token.lastgroup == "quoted" else value
+            yield place, symbol, _unquoted(value)
         place = token.end()
     if symbol != ";":
         yield place, ";", ";"
@@ -146,8 +134,14 @@ def _error(text: str, place: int, what: str) -> DataError:
     )
 
 
-STATEMENT = re.compile(r"(?:\[[^\]]*\]|'(?:[^']|'')*'|[^;'\[])*;?")
-NEXUS_TREE = re.compile(r"\s*u?tree\s*\*?\s*(?:'(?:[^']|'')*'|[^\s=]+)\s*=(.*)", re.IGNORECASE | re.DOTALL)
+def _unquoted(name: str) -> str:
+    return re.sub(r"\\'|''", "'", name[1:-1]) if name[0] == "'" else name
+
+
+STATEMENT = re.compile(rf"(?:\[[^\]]*\]|{QUOTED}|[^;'\[])*;?")
+TREE = re.compile(rf"(?:\[[^\]]*\]|{NAMED}|[^;'\[])*;?")
+NEXUS_TREE = re.compile(rf"\s*u?tree\s*\*?\s*(?:{QUOTED}|[^\s=]+)\s*=(.*)", re.IGNORECASE | re.DOTALL)
+TRANSLATED = re.compile(rf"\s*(\S+)\s+({QUOTED}|[^\s,][^,]*?)\s*(?:,|$)")
 TRANSLATION = re.compile(r"\s*translate\b(.*?);?\s*", re.IGNORECASE | re.DOTALL)
 
 
@@ -179,21 +173,6 @@ class LanguageTree:
 
         where :math:`t_i` is the length of the path from the root to language i, and :math:`s_{ij}` that of the part
         which languages i and j share (Brownian motion, scaled to unit variance).
-
-        Parameters
-        ----------
-        languages : iterable of str
-            Names of nodes. Those not in the tree are left out.
-
-        Returns
-        -------
-        DataFrame, shape (n, n)
-            Indexed by language, in the order given; 1 on the diagonal, 0 between trees.
-
-        Raises
-        ------
-        DataError
-            If a language is at the root of its tree, at depth 0.
 
         Examples
         --------
@@ -234,24 +213,6 @@ class LanguageTree:
 
 def plant(trees: Iterable[Nodes], source: str = "the tree") -> LanguageTree:
     """Join trees into one object, and measure the depth of every node.
-
-    Parameters
-    ----------
-    trees : iterable of Nodes
-        The trees. Where no branch has a length, as in a classification, all have length 1, that above the root
-        included; where branches have lengths, only that of the root may be missing, and is 0.
-    source : str
-        Name of the file, for messages.
-
-    Returns
-    -------
-    LanguageTree
-        The trees, as independent families.
-
-    Raises
-    ------
-    DataError
-        If a language occurs twice, no node has a name, or only some branches have lengths.
 
     Examples
     --------
@@ -340,7 +301,7 @@ def read_tree(path: str | Path) -> LanguageTree:
     if text.lstrip()[:6].upper() == "#NEXUS":
         statements, names = _nexus(text)
     else:
-        statements, names = [found for found in _statements(text) if found[1].strip(" \t\r\n;")], {}
+        statements, names = [found for found in _statements(text, TREE) if found[1].strip(" \t\r\n;")], {}
     if not statements:
         raise DataError(f"{file}: holds no tree. Give Newick's format, such as ((deu:1,nld:1):1,swe:2);, or NEXUS.")
     trees = []
@@ -353,12 +314,12 @@ def read_tree(path: str | Path) -> LanguageTree:
     return plant(trees, str(file))
 
 
-def _statements(text: str) -> list[tuple[int, str]]:
+def _statements(text: str, pattern: re.Pattern[str] = STATEMENT) -> list[tuple[int, str]]:
     """Return the statements that end in semicolons, each with the number of its first line."""
     found = []
     line, place = 1, 0
     while place < len(text):
-        match = STATEMENT.match(text, place)
+        match = pattern.match(text, place)
         end = match.end() if match and match.end() > place else len(text)
         statement = text[place:end]
         blank = len(statement) - len(statement.lstrip())
@@ -369,12 +330,11 @@ def _statements(text: str) -> list[tuple[int, str]]:
 
 def _nexus(text: str) -> tuple[list[tuple[int, str]], dict[str, str]]:
     """Return the trees of a NEXUS file, and the names that its numbers stand for."""
-    trees, names = [], {}
+    trees: list[tuple[int, str]] = []
+    names: dict[str, str] = {}
     for line, statement in _statements(text):
         if match := NEXUS_TREE.fullmatch(statement):
             trees.append((line, match[1]))
         elif match := TRANSLATION.fullmatch(statement):
-            for entry in match[1].split(","):
-                key, _, name = entry.strip().partition(" ")
-                names[key] = name.strip().strip("'")
+            names |= {key: _unquoted(name) for key, name in TRANSLATED.findall(match[1])}
     return trees, names

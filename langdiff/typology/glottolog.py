@@ -40,25 +40,6 @@ def files_by_edition(folder: Path, languages: Mapping[str, str | None], what: st
     A file belongs to the edition that has its name, else to the editions of the language that its name
     begins with: ``deu``, ``deu.tsv.gz``, ``de_pud.conllu``. The code of a macrolanguage stands also for its standard
     language (``zh`` for ``cmn``). Files of other languages are ignored.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder to search.
-    languages : mapping from edition to str or None
-        ISO 639-3 code of each edition's language, None where unknown.
-    what : str
-        Kind of files, for messages.
-
-    Returns
-    -------
-    dict from edition to Path
-        Editions without a file are left out.
-
-    Raises
-    ------
-    DataError
-        If the folder cannot be read, no file fits any edition, or two fit one.
     """
     try:
         files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
@@ -147,14 +128,7 @@ class Glottolog:
     same_as: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, languages: Iterable[str]) -> dict[str, str]:
-        """Return the glottocode of each language; languages that are not known are left out.
-
-        Parameters
-        ----------
-        languages : iterable of str
-            ISO 639-3 codes or glottocodes. A code of a macrolanguage that Glottolog lacks, such as ``zho``, stands for
-            its standard language (``cmn``).
-        """
+        """Return the glottocode of each language; languages that are not known are left out."""
         by_code = self.languages.index[self.languages["code"] != ""]
         glottocodes = dict(zip(self.languages.loc[by_code, "code"], by_code, strict=True))
         found = {}
@@ -167,20 +141,7 @@ class Glottolog:
         return found
 
     def places(self, languages: Iterable[str]) -> pd.DataFrame:
-        """Look up the family and the coordinates of languages.
-
-        Parameters
-        ----------
-        languages : iterable of str
-            ISO 639-3 codes or glottocodes; see `find`.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by these, those not known left out: ``glottocode``, ``name``, ``family`` (name of the top-level
-            family; the own name of isolates and of languages in no family), ``macroarea``, ``latitude`` and
-            ``longitude`` (degrees; NaN where unknown).
-        """
+        """Look up the family and the coordinates of languages."""
         found = self.find(languages)
         rows = self.languages.loc[list(found.values())]
         grouped = self.languages["name"].reindex(rows["family"]).isin(NOT_FAMILIES).to_numpy()
@@ -192,19 +153,7 @@ class Glottolog:
         return table[columns].set_axis(pd.Index(list(found), name="language", dtype=object))
 
     def covariance(self, languages: Iterable[str]) -> pd.DataFrame:
-        """Return the covariance of a trait along the classification; see `LanguageTree.covariance`.
-
-        Parameters
-        ----------
-        languages : iterable of str
-            ISO 639-3 codes or glottocodes; those not known are left out. A dialect is at the place of its language,
-            and two codes at one place have covariance 1. Isolates are related to no other language.
-
-        Returns
-        -------
-        DataFrame, shape (n, n)
-            Indexed by language, in the order given.
-        """
+        """Return the covariance of a trait along the classification; see `LanguageTree.covariance`."""
         found = self.find(languages)
         above = self.languages["language"]
         nodes = {

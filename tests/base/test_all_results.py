@@ -42,7 +42,6 @@ MADE_BY = {  # the golden case that makes a result of each class
     "Diagnosis": "diagnosis_of_chains",
     "DifficultyCurve": "curve_clusters",
     "DifficultyFit": "fit_m1_random",
-    "DiscourseDifferences": "discourse_differences",
     "DiscourseEvaluation": "discourse_scores_of_classes",
     "DiscourseTree": "discourse_trees",
     "DocumentSplit": "parallelism_split",
@@ -280,7 +279,7 @@ def test_other_files_are_refused(tmp_path, name, content, message):
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ld.errors.DataError, match=message):
         ld.read(tmp_path / name)
-    with pytest.raises(ld.errors.DataError, match="there is no saved model"):
+    with pytest.raises(ld.errors.CheckpointError, match="there is no saved model"):
         ld.read(tmp_path)
     with pytest.raises(ld.errors.DataError, match="cannot be read"):
         ld.read(tmp_path / "none.csv")

@@ -29,8 +29,7 @@ from langdiff.constructions import read_gold, read_parses
 from langdiff.discourse import read_discourse
 from langdiff.errors import DataError, OutputError
 from langdiff.experiments import read_origins
-from langdiff.lm import read_kneser_ney
-from langdiff.parallelism import read_parallelisms, read_tagger, read_word_vectors
+from langdiff.parallelism import read_parallelisms, read_word_vectors
 from langdiff.run import read_experiment, read_run
 from langdiff.typology import read_tree, read_wals
 
@@ -256,10 +255,7 @@ def test_whether_a_folder_is_owned_may_be_asked_at_any_time(tmp_path):
 @pytest.mark.parametrize(
     "read",
     [
-        ld.read_curve,
-        ld.read_fit,
-        ld.read_language_model,
-        ld.read_outcome_fit,
+        ld.read,
         ld.read_outcomes,
         ld.read_surprisals,
         ld.read_treebank,
@@ -268,11 +264,9 @@ def test_whether_a_folder_is_owned_may_be_asked_at_any_time(tmp_path):
         partial(read_word_vectors, words=[]),
         read_discourse,
         read_experiment,
-        read_kneser_ney,
         read_origins,
         read_parallelisms,
         read_run,
-        read_tagger,
         read_tree,
         read_wals,
     ],

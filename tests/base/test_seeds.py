@@ -127,7 +127,6 @@ CALLS = {
     "Effects.ranks": lambda seed: ld.fit(bits()).effects.ranks(seed=seed),
     "DifficultyFit.pairs": lambda seed: ld.fit(bits()).pairs(seed=seed),
     "Effects.pairs": lambda seed: ld.fit(bits()).effects.pairs(seed=seed),
-    "DiscourseEvaluation.compare": lambda seed: discourse().compare(seed=seed),
     "Replicates.draws": lambda seed: replicates().draws(9, seed=seed),
     "annotator_agreement": lambda seed: parallelism.annotator_agreement({}, {}, seed=seed),
     "approximate": lambda seed: ld.regression.approximate(bits(), seed=seed),
@@ -147,7 +146,6 @@ CALLS = {
     "goodness": lambda seed: ld.goodness(bits(), ["2"], seed=seed),
     "held_out_log_likelihood": lambda seed: ld.held_out_log_likelihood(ld.fit(bits()), bits(), seed=seed),
     "intent_stability": lambda seed: ld.experiments.intent_stability(bits(), n_intents=[2, 3], seed=seed),
-    "measure_parity": lambda seed: ld.measure_parity(bits(), reference="deu", seed=seed),
     "perturb": lambda seed: ld.corpora.perturb(
         ld.read_frame(pd.DataFrame({"deu": ["ein Text"]})), ["reverse"], seed=seed
     ),

@@ -107,7 +107,7 @@ def test_what_cannot_be_done_is_one_line(langdiff, table, command, options, mess
 def test_an_unknown_model_is_a_wrong_option(langdiff, table):
     done = langdiff("compare-models", table, "--model", "4")
     assert done.code == 2
-    assert "'4' is not one of '1', '2', '2L', '2C', '3'" in done.err
+    assert "'4' is not one of '1', '2', '2L', '2L-rounded', '2C', '3'" in done.err
 
 
 def test_the_command_writes_table_and_picture_and_goes_on(langdiff, tmp_path):

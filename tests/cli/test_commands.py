@@ -1,6 +1,5 @@
 """Commands are made from the signatures and docstrings of public functions, which are read, not imported."""
 
-import importlib
 import subprocess
 import sys
 from dataclasses import dataclass, fields
@@ -12,7 +11,7 @@ from typer.testing import CliRunner
 
 from langdiff.cli import signatures
 from langdiff.cli.app import app
-from langdiff.cli.commands import Call, Command, Late, show
+from langdiff.cli.commands import Call, Command, Late, load, show
 from langdiff.cli.signatures import plain, signature_of, summary_of
 from langdiff.errors import ConfigError
 
@@ -158,7 +157,7 @@ def test_a_parameter_becomes_an_option(toy):
         ([], "'errors': None"),
         (["--errors", "bootstrap"], "'errors': 'bootstrap'"),
         (["--correction", "CR3"], "'errors': Sandwich(correction='CR3')"),
-        (["--errors", "bootstrap", "--n-resamples", "20"], "'errors': Bootstrap(n_resamples=20)"),
+        (["--errors", "bootstrap", "--n-resamples", "99"], "'errors': Bootstrap(n_resamples=99)"),
         (["--no-restricted"], "'restricted': False"),
         (["--model", "b", "--model", "a"], "'models': ['b', 'a']"),
     ],
@@ -255,8 +254,7 @@ def test_the_source_says_what_python_says(name):
     import inspect
 
     command = DECLARED[name]
-    module, _, attribute = command.function.rpartition(".")
-    actual = inspect.signature(getattr(importlib.import_module(module), attribute)).parameters
+    actual = inspect.signature(load(command.function)).parameters
     for parameter in signature_of(command.function).parameters.values():
         default = actual[parameter.name].default
         if parameter.default is ...:

@@ -28,15 +28,15 @@ def test_list_names_terms_and_ways(langdiff):
 def test_fetch_prints_terms_then_the_folder(langdiff, tmp_path, monkeypatch):
     asked = {}
 
-    def pretend(name, directory):
-        asked.update(name=name, directory=directory)
+    def pretend(name, directory, sha256):
+        asked.update(name=name, directory=directory, sha256=sha256)
         return directory / name
 
     monkeypatch.setattr("langdiff.corpora.fetch", pretend)  # no network in tests; the download has its own
     done = langdiff("corpora", "fetch", "flores-200", "--out", tmp_path)
     assert (done.code, done.out) == (0, f"{tmp_path / 'flores-200'}\n")
     assert done.err.index("Licence: CC BY-SA 4.0") < done.err.index("--format moses")
-    assert asked == {"name": "flores-200", "directory": tmp_path}
+    assert asked == {"name": "flores-200", "directory": tmp_path, "sha256": None}
 
 
 def test_fetch_says_where_to_get_what_it_cannot(langdiff, tmp_path):

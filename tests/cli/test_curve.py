@@ -32,7 +32,7 @@ def test_curve_writes_tables_and_pictures(langdiff, corpus, tmp_path):
     assert done.code == 0, done.err
     printed = pd.DataFrame(json.loads(done.out))
     assert printed["size"].tolist() == [size for size in (30, 60, 120) for _ in range(3)]
-    curve = ld.read_curve(tmp_path / "curve.json")
+    curve = ld.read(tmp_path / "curve.json")
     np.testing.assert_allclose(printed["difficulty"], curve.to_frame()["difficulty"])
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {
         *("curve.json", "curve.csv", "correlations.csv", "changes.csv"),
@@ -47,7 +47,7 @@ def test_curve_of_folds_measures_every_intent(langdiff, corpus, tmp_path):
     sizes = ["--train-sizes", "30,60", "--lm", "kneser-ney-2", "--folds", "3"]
     done = langdiff("curve", corpus, *sizes, "--out", tmp_path, "--json")
     assert done.code == 0, done.err
-    assert ld.read_curve(tmp_path / "curve.json").n_intents == 200
+    assert ld.read(tmp_path / "curve.json").n_intents == 200
 
 
 def test_sizes_must_be_numbers(langdiff, corpus, tmp_path):

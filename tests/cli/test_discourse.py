@@ -7,6 +7,8 @@ import pytest
 import langdiff as ld
 from langdiff.discourse import evaluate_discourse, read_discourse
 
+pytestmark = pytest.mark.filterwarnings("ignore:Few units")
+
 GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence\n"
 PREDICTED = (
     "1 1 S attribution\n2 5 N span\n2 3 N span\n2 2 N List\n3 3 N List\n4 5 S evidence\n4 4 N span\n"
@@ -50,13 +52,13 @@ def test_evaluate(langdiff, trees):
         ("averagings", ["procedure", "system", "metric", "micro", "macro", "difference"]),
         ("procedures", ["averaging", "system", "metric", "rst-parseval", "parseval", "difference"]),
         ("relations", ["system", "relation", "precision", "recall", "f1", "true_positives", "gold"]),
-        ("differences", ["system", "other", "difference", "std_error", "low", "high", "p_value"]),
+        ("differences", ["one", "other", "estimate", "std_error", "df", "low", "high", "p", "p_adjusted", "verdict"]),
         ("similarity", ["against", "reference", "p", "q"]),
     ],
 )
 def test_every_table(langdiff, trees, table, columns):
     systems = [f"p={trees / 'parser'}", f"q={trees / 'gold'}"]
-    options = f"--table {table} --n-resamples 100 --classes rst-dt"
+    options = f"--table {table} --classes rst-dt"
     arguments = ["discourse", "evaluate", trees / "gold", *systems, *options.split()]
     done = langdiff(*arguments, "--json")
     assert done.code == 0, done.err
@@ -70,8 +72,8 @@ def test_every_table(langdiff, trees, table, columns):
 def test_every_option_arrives(langdiff, trees):
     (trees / "classes.csv").write_text("relation,class\nlist,many\n")
     options = (
-        "--procedure rst-parseval --binarization right_mixed --metric R --seed 5"
-        " --n-resamples 50 --format spans --collapse-unary --table relations"
+        "--procedure rst-parseval --binarization right_mixed --metric R"
+        " --format spans --collapse-unary --table relations"
     )
     files = ["--classes", trees / "classes.csv", "--outcomes", trees / "o.tsv"]
     done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser", *options.split(), *files)
@@ -97,7 +99,10 @@ def test_evaluate_refuses(langdiff, trees):
         ([trees / "nowhere", trees / "parser"], "no such file or directory"),
         ([trees / "parser", trees / "parser", trees / "parser"], "'parser' is the name of two sets of trees"),
         ([trees / "parser", trees / "parser", "--outcomes", "o.txt"], "unknown kind of table"),
-        ([trees / "parser", trees / "parser", "--binarization", "none", "--table", "differences"], "only one is given"),
+        (
+            [trees / "parser", trees / "parser", "--binarization", "none", "--table", "differences"],
+            "at least two effects; there is 1",
+        ),
     ):
         done = langdiff("discourse", "evaluate", *arguments)
         assert (done.code, message in done.err) == (1, True), done.err

@@ -41,10 +41,10 @@ def test_a_fit_or_its_table(langdiff, folder, ending):
     assert done.code == 0, done.err
     expected = ld.fit(ld.read_surprisals(folder / "bits.csv"), model="1")
     if ending == "json":
-        assert ld.read_fit(out).difficulty.equals(expected.difficulty)
+        assert ld.read(out).difficulty.equals(expected.difficulty)
         return
     with pytest.raises(DataError):
-        ld.read_fit(out)
+        ld.read(out)
     frame = expected.to_frame().reset_index()
     pd.testing.assert_frame_equal(written(out), frame, check_exact=True, check_dtype=False)
 
@@ -56,7 +56,7 @@ def test_a_fit_of_outcomes_or_its_table(langdiff, folder, ending):
     assert done.code == 0, done.err
     expected = ld.fit_outcomes(ld.read_outcomes(folder / "answers.csv"))
     if ending == "json":
-        assert ld.read_outcome_fit(out).to_frame().equals(expected.to_frame())
+        assert ld.read(out).to_frame().equals(expected.to_frame())
         return
     found = written(out)
     assert found.columns.tolist() == expected.to_frame().columns.tolist()

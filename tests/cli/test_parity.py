@@ -38,7 +38,7 @@ def test_tokenizers_from_files(langdiff, corpus, tmp_path):
     model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     model.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "lr=0.1.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
-    base = ["parity", corpus, "--format", "moses", "--reference", "eng", "--n-resamples", "0"]
+    base = ["parity", corpus, "--format", "moses", "--reference", "eng"]
     done = langdiff(
         *base,
         "--json",
@@ -86,5 +86,5 @@ def test_refusals(langdiff, corpus, tmp_path):
     named = ["--tokenizer", f"x={tmp_path}/n.csv"] * 2
     assert (
         "a second tokenizer for 'x'; give one"
-        in langdiff("parity", corpus, "--format", "moses", "--reference", "eng", "--n-resamples", "0", *named).err
+        in langdiff("parity", corpus, "--format", "moses", "--reference", "eng", *named).err
     )

@@ -4,6 +4,10 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
+from langdiff.errors import ConfigError
+from langdiff.run import read_experiment
+
+pytestmark = pytest.mark.filterwarnings("ignore:Few units")
 
 GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence\n"
 
@@ -22,7 +26,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-PARITY = "parity texts --format moses --reference eng --n-resamples 0"
+PARITY = "parity texts --format moses --reference eng"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,6 @@ PARITY = "parity texts --format moses --reference eng --n-resamples 0"
         ("goodness bits.csv --model 1 --model 2 --laplace-scale 2 --out good", "--laplace-scale is for model 3"),
         (f"{PARITY} --model 1", "--model is for bits, and CORPUS is texts: give --surprisals"),
         (f"{PARITY} --unit nats", "--unit is for bits, and CORPUS is texts: give --surprisals"),
-        (f"{PARITY} --seed 1", "--seed is of the bootstrap, which --n-resamples 0 leaves out"),
         ("parity bits.csv --reference e1 -e e2", "--edition: for texts, and bits.csv is read as a table of surprisals"),
         ("discourse evaluate gold.spans p=gold.spans --metric S", "--metric is for --table differences, similarity or"),
         ("discourse evaluate gold.spans p=gold.spans --averaging macro", "--averaging is for --table differences or"),
@@ -51,7 +54,7 @@ PARITY = "parity texts --format moses --reference eng --n-resamples 0"
             "parallelism score scores.csv scores.csv --beta 2 --table errors",
             "--beta weights F, which is not in the table",
         ),
-        ("outcomes fit cells.csv --n-resamples 50", "--n-resamples is for --errors bootstrap: give it, too"),
+        ("outcomes fit cells.csv --n-resamples 150", "--n-resamples is for --errors bootstrap: give it, too"),
     ],
 )
 def test_it_is_one_line_that_names_the_option(langdiff, files, command, message):
@@ -63,7 +66,28 @@ def test_it_is_one_line_that_names_the_option(langdiff, files, command, message)
 
 
 def test_a_table_of_texts_has_a_parity(langdiff, files):
-    options = ["--format", "table", "--reference", "eng", "--n-resamples", "0", "-e", "eng", "-e", "deu"]
+    options = ["--format", "table", "--reference", "eng", "-e", "eng", "-e", "deu"]
     done = langdiff("parity", "texts.csv", *options)
     assert done.code == 0, done.err
     assert done.out.startswith("Parity of 2 editions with eng")
+
+
+COMMANDS = [
+    "fit bits.csv --n-resamples 7",
+    "fit bits.csv --errors bootstrap --n-resamples 98",
+    "outcomes fit cells.csv --errors bootstrap --n-resamples 98",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_few_samples_are_refused_before_any_work(langdiff, files, command):
+    done = langdiff(*command.split())
+    assert done.code == 2
+    assert "--n-resamples is 0 or at least 99" in " ".join(done.err.replace("│", " ").split())
+
+
+def test_few_samples_are_refused_in_experiments(tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text('name = "a"\ncorpus = {format = "synthetic"}\n[fit]\nn_resamples = 98\n')
+    with pytest.raises(ConfigError, match=r"fit\.n_resamples.*0 or at least 99 samples"):
+        read_experiment(path)

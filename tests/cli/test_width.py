@@ -111,8 +111,8 @@ plan 5 --noise .17
 plan 5 --pilot fit.json
 correlate difficulties.csv predictors.tsv --edition-info languages.csv
 translationese bits.csv intents.csv --min-native 1
-parity bits.csv --reference eng-x-bible-standard --n-resamples 20
-parity texts --format moses --reference eng-x-bible-standard --n-resamples 20
+parity bits.csv --reference eng-x-bible-standard
+parity texts --format moses --reference eng-x-bible-standard
 reproduce --paper belebele2024
 corpora fetch
 corpora describe texts --format moses
@@ -134,7 +134,7 @@ constructions attachment bank.conllu --parser one=bank.conllu --parser two=bank.
 constructions mine bank.conllu
 discourse evaluate gold a-parser=parser
 discourse evaluate gold a-parser=parser --table details
-discourse evaluate gold a-parser=parser b=parser --table differences --n-resamples 20
+discourse evaluate gold a-parser=parser b=parser --table differences
 discourse show gold/one.spans
 parallelism stats one
 parallelism stats one --table pairs

@@ -37,7 +37,7 @@ def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
     assert done.code == 0
     assert "warning: model 2 did not converge in 1 iterations" in done.err
     assert "Raise --max-iterations (now 1)" in done.err
-    done = langdiff("fit", tmp_path / "s.csv", "--n-resamples", "30", "--errors", "jackknife")
+    done = langdiff("fit", tmp_path / "s.csv", "--n-resamples", "130", "--errors", "jackknife")
     assert "--n-resamples does not go with --errors jackknife" in done.err
     done = langdiff("fit", tmp_path / "s.csv", "--sizes", "free")
     assert "--sizes goes with --intents random: add it, or leave --sizes out." in done.err

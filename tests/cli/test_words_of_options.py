@@ -227,7 +227,10 @@ baselines = false
     [
         ({"path": "texts"}, 'decode_errors = "replace" reads it with U+FFFD'),
         ({"path": "gaps"}, 'pass incomplete = "drop" to leave such intents out or incomplete = "test"'),
-        ({"path": "gaps", "more": '[fit]\nn_resamples = 30\nerrors = "jackknife"'}, 'contradicts errors = "jackknife"'),
+        (
+            {"path": "gaps", "more": '[fit]\nn_resamples = 99\nerrors = "jackknife"'},
+            'contradicts errors = "jackknife"',
+        ),
         ({"path": "gaps", "more": '[fit]\nstrata = "book"'}, 'add clusters = "chapter" beside strata = "book"'),
     ],
 )

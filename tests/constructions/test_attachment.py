@@ -127,16 +127,16 @@ def test_differences_have_the_errors_of_a_jackknife(score):
 
     scores = score(broken(0.2), broken(0.3), gold=gold, documents=range(0, 40, 2))
     for clusters, size in (("sentence", 1), ("document", 2)):
-        row = scores.compare("las", clusters=clusters).iloc[0]
+        row = scores.compare("las", clusters=clusters).frame.iloc[0]
         right = scores.counts.pivot(index="sentence", columns="parser", values="las").loc[[f"s{n}" for n in range(40)]]
         sums = (right["p0"] - right["p1"]).to_numpy().reshape(-1, size).sum(axis=1)
         left_out = (sums.sum() - sums) / (6 * (40 - size))
         n = len(sums)
         jackknife = np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
-        assert row["difference"] == pytest.approx(sums.sum() / 240)
+        assert row["estimate"] == pytest.approx(sums.sum() / 240)
         assert row["std_error"] == pytest.approx(jackknife, rel=1e-9)  # clusters of one size: a ratio is a mean
-        assert (row["clusters"], row["n"]) == (clusters, n)
-    assert scores.compare()["clusters"].item() == "document"
+        assert row["df"] == pytest.approx(n - 1)
+    assert scores.effects().words == "Independent units: 20 documents."
     with pytest.raises(ConfigError, match="metric is one of"):
         scores.compare("blex")
 

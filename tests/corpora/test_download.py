@@ -8,21 +8,27 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from langdiff.corpora import fetch
+from langdiff.corpora import download, fetch
 from langdiff.corpora.download import SOURCES, CorpusSource
 from langdiff.errors import ConfigError, DataError, OutputError
 
 TEXT = bytes(range(256)) * 20_000  # 5 MB that do not compress to nothing in tar
 
 
-def tarball(files, mode="w:gz"):
+def tarball(files, packed=9):
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode=mode) as archive:
+    with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=packed) as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
     return stream.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch):
+    """Let the server of the tests be asked."""
+    monkeypatch.setattr(download, "_REFUSED", ())
 
 
 @pytest.fixture
@@ -84,7 +90,7 @@ def test_a_corpus_is_downloaded_once_and_unpacked(server, tmp_path):
 
 @pytest.mark.parametrize("breaks", [1, 3])
 def test_what_broke_off_goes_on(server, tmp_path, breaks):
-    server["body"], server["breaks"] = tarball({"a.bin": TEXT}, "w"), breaks
+    server["body"], server["breaks"] = tarball({"a.bin": TEXT}, packed=0), breaks
     for _ in range(breaks):
         with pytest.raises(DataError, match=r"cannot be downloaded: .* bytes are kept; the same call resumes"):
             fetch("test", directory=tmp_path, sources=source(server))
@@ -107,10 +113,10 @@ def test_what_broke_off_goes_on(server, tmp_path, breaks):
     ],
 )
 def test_another_file_is_not_glued_to_the_part(server, tmp_path, first, change):
-    server["body"], server["breaks"], server["etag"] = tarball({"a.bin": TEXT}, "w"), 1, first
+    server["body"], server["breaks"], server["etag"] = tarball({"a.bin": TEXT}, packed=0), 1, first
     with pytest.raises(DataError):
         fetch("test", directory=tmp_path, sources=source(server))
-    server["body"] = tarball({"a.bin": TEXT[::-1]}, "w")
+    server["body"] = tarball({"a.bin": TEXT[::-1]}, packed=0)
     server.update(change)
     folder = fetch("test", directory=tmp_path, sources=source(server))
     assert (folder / "a.bin").read_bytes() == TEXT[::-1]
@@ -130,32 +136,52 @@ def test_a_wrong_checksum_is_refused(server, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_published_checksum_the_first_one_counts(server, tmp_path):
-    sources = source(server, sha256=None)
-    folder = fetch("test", directory=tmp_path, sources=sources)
-    digest = hashlib.sha256(server["body"]).hexdigest()
-    assert (tmp_path / "test.sha256").read_text() == f"{digest}  corpus.tar.gz\n"
-    (folder / "corpus" / "a.txt").unlink()
-    (folder / "corpus").rmdir()
-    folder.rmdir()
-    server["body"] = tarball({"corpus/a.txt": b"two\n"})
-    with pytest.raises(DataError, match=f"SHA-256 {digest}"):
-        fetch("test", directory=tmp_path, sources=sources)
+@pytest.mark.parametrize(
+    ("published", "given", "message"),
+    [
+        (None, None, r"test: its publisher gives no checksum.*sha256"),
+        (None, "abc", "a SHA-256 has 64"),
+        ("0" * 64, "1" * 64, "that of test is 0000"),
+    ],
+)
+def test_a_checksum_is_needed_and_is_one(server, tmp_path, published, given, message):
+    with pytest.raises(ConfigError, match=message):
+        fetch("test", directory=tmp_path / "in", sha256=given, sources=source(server, sha256=published))
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_an_empty_note_of_the_checksum_is_no_checksum(server, tmp_path):
-    (tmp_path / "test.sha256").write_text("")
-    fetch("test", directory=tmp_path, sources=source(server, sha256=None))
+def test_a_checksum_that_the_user_gives_is_checked(server, tmp_path):
     digest = hashlib.sha256(server["body"]).hexdigest()
-    assert (tmp_path / "test.sha256").read_text().startswith(digest)
+    with pytest.raises(DataError, match="SHA-256 1111"):
+        fetch("test", directory=tmp_path, sha256="1" * 64, sources=source(server, sha256=None))
+    assert list(tmp_path.iterdir()) == []
+    assert fetch("test", directory=tmp_path, sha256=digest.upper(), sources=source(server, sha256=None)).is_dir()
+
+
+def test_plain_http_is_refused_also_after_a_redirect(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "_REFUSED", ("http://",))
+    with pytest.raises(DataError, match="not encrypted"):
+        fetch("test", directory=tmp_path / "in", sources=source(server))
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(download, "_with_checksum", lambda given, *_: given)  # as a redirect leads there
+    with pytest.raises(DataError, match="cannot be downloaded: No connection adapters"):
+        fetch("test", directory=tmp_path / "in", sources=source(server))
+    assert list((tmp_path / "in").iterdir()) == []
+
+
+def test_a_bomb_leaves_nothing(server, tmp_path):
+    server["body"] = tarball({"corpus/eng.txt": bytes(70 << 20)})
+    with pytest.raises(DataError, match="expands to more than"):
+        fetch("test", directory=tmp_path, sources=source(server))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"<html>not found</html>", "test.tar.gz: cannot be unpacked"),
-        (tarball({"../../evil.txt": b"x"}), "test.tar.gz: cannot be unpacked: .*outside the destination"),
-        (tarball({"a.bin": TEXT})[:-2000], "test.tar.gz: cannot be unpacked"),
+        (b"<html>not found</html>", "test.tar.gz: cannot be read as a tar archive"),
+        (tarball({"../../evil.txt": b"x"}), "names that point outside of it"),
+        (tarball({"a.bin": TEXT})[:-2000], "test.tar.gz: cannot be read as a tar archive"),
     ],
     ids=["no-archive", "outside", "truncated"],  # archives hold the time: processes that collect would differ
 )
@@ -185,5 +211,5 @@ def test_every_known_corpus_says_how_to_get_it():
         assert entry.licence
         assert entry.how
         assert entry.home.startswith("https://")
-        assert entry.url is None or entry.url.endswith(".tar.gz")
+        assert entry.url is None or (entry.url.startswith("https://") and entry.url.endswith(".tar.gz"))
         assert entry.sha256 is None or len(bytes.fromhex(entry.sha256)) == 32

@@ -104,7 +104,7 @@ def test_edition_of(name, edition):
         ("deu", "deu"),
         ("deu-x-bible-a-v1", "deu"),
         ("deutsch", None),
-        ("DEU-a", None),
+        ("DEU-a", "deu"),
         ("de", "deu"),
         ("pt_BR", "por"),
         ("zh-TW", "zho"),

@@ -197,7 +197,6 @@ def test_bad_questions_to_a_result():
         lambda: result.relations("parseval", "S"),
         lambda: result.outcomes("parseval", "X"),
         result.between_procedures,
-        lambda: result.compare(seed=1),
         lambda: evaluate_discourse(ONE, {}),
         lambda: discourse_similarity({}),
         lambda: error_reduction(50, 51, ceiling=50),

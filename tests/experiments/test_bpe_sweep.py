@@ -9,7 +9,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.experiments import sweep_merges
 from langdiff.experiments.bpe_sweep import SweepResult
-from langdiff.lm import RECIPES, Compute, KneserNeyRecipe, read_language_model
+from langdiff.lm import RECIPES, Compute, KneserNeyRecipe
 from langdiff.lm.jobs import job
 from langdiff.tables.divisions import Parts
 
@@ -45,12 +45,17 @@ def result(parts, recipe, cache):
     return sweep_merges(parts, ratios=reversed(RATIOS), lm=recipe, compute=Compute(cache=cache, progress=False), seed=0)
 
 
+def model_of(cache, edition, ratio):
+    (folder,) = (cache / edition / f"sweep-bpe-{ratio:g}").iterdir()
+    return folder / "model"
+
+
 def test_dev_bits_are_those_of_the_models_that_were_kept(result, parts, cache):
     assert result.dev_bits.index.tolist() == RATIOS
     merges = []
     for ratio in RATIOS:
         for edition in ("eng", "deu"):
-            model = read_language_model(cache / edition / f"sweep-bpe-{ratio:g}" / "model")
+            model = ld.read(model_of(cache, edition, ratio))
             bits = model.surprisal(parts.dev.text(edition))["bits"].sum()
             assert result.dev_bits.loc[ratio, edition] == pytest.approx(bits, rel=ROUNDING)
             assert_frame_equal(
@@ -63,7 +68,7 @@ def test_dev_bits_are_those_of_the_models_that_were_kept(result, parts, cache):
 
 
 def test_only_the_ratio_differs(recipe, cache, result):
-    first, last = (read_language_model(cache / "eng" / f"sweep-bpe-{r}" / "model").recipe for r in (0, 1))
+    first, last = (ld.read(model_of(cache, "eng", ratio)).recipe for ratio in (0, 1))
     assert replace(first, name="sweep-bpe-1", bpe_ratio=1.0) == last
     assert replace(recipe, name="sweep-bpe-0", bpe_ratio=0.0) == first
 

@@ -137,7 +137,7 @@ def test_settings_are_in_signature_and_file(tmp_path):
     assert fit.signature.startswith("model:guessing(level=0.2)|errors:robust|")
     assert fit.summary().startswith("Model guessing of choices, converged")
     fit.save(tmp_path / "fit.json")
-    back = ld.read_outcome_fit(tmp_path / "fit.json")
+    back = ld.read(tmp_path / "fit.json")
     assert back.structure.likelihood == Guessing(0.2)
     pd.testing.assert_frame_equal(back.predict(outcomes), fit.predict(outcomes), check_exact=True)
 
@@ -151,4 +151,4 @@ def test_what_it_lacks_is_said(monkeypatch, tmp_path):
     ld.fit_outcomes(outcomes, model=Guessing()).save(tmp_path / "fit.json")
     monkeypatch.delitem(Likelihood.kinds, "guessing")
     with pytest.raises(DataError, match=r"fit.json: the fit is of model 'guessing', of which no class is known here"):
-        ld.read_outcome_fit(tmp_path / "fit.json")
+        ld.read(tmp_path / "fit.json")

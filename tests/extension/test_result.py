@@ -25,13 +25,11 @@ class Lengths(ld.Result):
         """Return the lengths as premiums, which langdiff draws."""
         premium = self.table / self.table.iloc[0]
         columns = premium.set_axis(["character_premium"], axis=1)
-        nothing = pd.DataFrame(index=premium.index)
         return ld.Parity(
             reference=str(premium.index[0]),
             totals=self.table,
             estimates=columns,
-            low=nothing,
-            high=nothing,
+            measures={},
             language=None,
             signature=self.signature,
         )

@@ -222,7 +222,7 @@ def test_studies_of_many_fits_take_it(truth, monkeypatch):
 def test_numbers_of_a_model_are_in_signatures():
     tables = {size: ld.simulate(100, 3, seed=size).surprisals for size in (1, 2)}
     assert "|model:3|laplace_scale:0.02|" in fit_curve(tables, model=Blunders(scale=0.02)).signature
-    with pytest.raises(ConfigError, match="rounding=0"):
+    with pytest.raises(ConfigError, match="2L-rounded"):
         fit_curve(tables, model=Laplace(rounding=0))
 
 

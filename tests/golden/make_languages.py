@@ -130,7 +130,7 @@ def typology_relatedness():
 def typology_errors_carried():
     difficulty, predictors, _ = languages()
     covariance = pd.DataFrame(0.02**2 * np.eye(20), NAMES, NAMES)
-    effects = ld.Effects(estimate=difficulty, covariance=covariance, title="lm")
+    effects = ld.Effects.from_covariance(difficulty, covariance=covariance, title="lm")
     found = propagate_errors(effects, predictors, tests=["pearson"], only=["x"], n_draws=200, seed=1)
     return of_tests(found)
 

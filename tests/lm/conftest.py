@@ -88,17 +88,23 @@ def parts():
     return make_parts()
 
 
+def only(folder: Path) -> Path:
+    """Return the folder of the one model of an edition and a recipe."""
+    (found,) = folder.glob("*/")
+    return found
+
+
 def read_job_states(cache: str | Path) -> pd.DataFrame:
     """Return one row per job of a cache: edition, recipe, state, epochs, best dev bits and seconds."""
     rows = []
-    for key in sorted(Path(cache).glob("*/*/key.json")):
+    for key in sorted(Path(cache).glob("*/*/*/key.json")):
         folder = key.parent
         done = (folder / "cautions.json").is_file()
         log = read_log(folder / LOG)
         rows.append(
             {
-                "edition": unquote(folder.parent.name),
-                "lm": unquote(folder.name),
+                "edition": unquote(folder.parents[1].name),
+                "lm": unquote(folder.parent.name),
                 "state": "done" if done else "unfinished",
                 "epochs": len(log),
                 "dev_bits_per_character": min((e["dev_bits_per_character"] for e in log), default=float("nan")),

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
+import langdiff as ld
 from langdiff.datasets import bothwell2023
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.parallelism import (
@@ -12,7 +13,6 @@ from langdiff.parallelism import (
     draw_settings,
     make_document,
     published_settings,
-    read_tagger,
     score_parallelisms,
     search_taggers,
     train_tagger,
@@ -60,7 +60,7 @@ def test_every_kind_learns_and_predicts_the_same_when_read_again(kind, document,
     assert tagger.settings.model == kind
     assert tagger.history["loss"].iloc[-1] < 0.9 * tagger.history["loss"].iloc[0]
     tagger.save(tmp_path)
-    again = read_tagger(tmp_path, lemmatizer=str.lower if kind == "word2vec" else None)
+    again = ld.read(tmp_path, lemmatizer=str.lower if kind == "word2vec" else None)
     other = make_document("2", ["they", "sing", "and", "we", "sleep", "soundly"], [])
     inputs = again.source.prepare([other.tokens])
     batch = make_batch(inputs)
@@ -279,7 +279,7 @@ def test_parts_of_a_search_are_read_once_and_checked_before_training(document, t
     )
     assert len(found.to_frame()) == 2
     found.save(tmp_path / "found")
-    assert read_tagger(tmp_path / "found").predict([document]) == found.best.predict([document])
+    assert ld.read(tmp_path / "found").predict([document]) == found.best.predict([document])
     assert pd.read_csv(tmp_path / "found/trials.csv")["learning_rate"].equals(found.trials["learning_rate"])
     for wrong in ([], [document, document]):
         with pytest.raises(DataError, match="a name of its own, that decide which trial is best"):
@@ -360,12 +360,12 @@ def test_a_tagger_whose_vectors_have_changed_is_not_read(document, vectors, tmp_
     tagger.save(tmp_path / "tagger")
     copy.write_text(copy.read_text().replace("3", "2"))
     with pytest.raises(CheckpointError, match="its content differs"):
-        read_tagger(tmp_path / "tagger", lemmatizer=str.lower)
-    assert read_tagger(tmp_path / "tagger", vectors=vectors, lemmatizer=str.lower).source.path == vectors
+        ld.read(tmp_path / "tagger", lemmatizer=str.lower)
+    assert ld.read(tmp_path / "tagger", vectors=vectors, lemmatizer=str.lower).source.path == vectors
     with pytest.raises(ConfigError, match="a function as lemmatizer"):
-        read_tagger(tmp_path / "tagger", vectors=vectors)
+        ld.read(tmp_path / "tagger", vectors=vectors)
     with pytest.raises(CheckpointError, match="cannot be read"):
-        read_tagger(tmp_path)
+        ld.read(tmp_path)
 
 
 def test_a_parallelism_may_cross_sections(document):

@@ -169,7 +169,9 @@ def test_units_and_the_axis_above_come_from_the_scale():
     names = ["a", "b", "c"]
     scale = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
     estimate = pd.Series([1.0, 0.2, -1.2], names).rename_axis("system")
-    abilities = ld.Effects(estimate=estimate, covariance=pd.DataFrame(0.01 * np.eye(3), names, names), scale=scale)
+    abilities = ld.Effects.from_covariance(
+        estimate, covariance=pd.DataFrame(0.01 * np.eye(3), names, names), scale=scale
+    )
     ax = abilities.plot()
     ax.figure.canvas.draw()
     assert ax.get_xlabel() == "ability (log odds), with 95 % interval (thin: of all together)"

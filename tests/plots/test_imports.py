@@ -5,7 +5,16 @@ from pathlib import Path
 
 import langdiff.plots
 
-ALLOWED = {"base", "errors", "plots", "tables.effects", "tables.contrasts", "tables.effect_sources", "tables.pairs"}
+ALLOWED = {
+    "base",
+    "errors",
+    "plots",
+    "tables.effects",
+    "tables.rule",
+    "tables.contrasts",
+    "tables.effect_sources",
+    "tables.pairs",
+}
 
 
 def imported(tree):
@@ -26,5 +35,5 @@ def test_pictures_import_results_for_types_only():
         for name in imported(tree):
             folder, file = [*name.split("."), ""][1:3]
             found.add(f"{folder}.{file}" if folder == "tables" else folder)
-    assert "tables.effects" in found
+    assert "tables.effects", "tables.rule" in found
     assert found <= ALLOWED

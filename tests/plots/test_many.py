@@ -42,7 +42,7 @@ def of_editions(names, rng):
     first -= first.mean()
     second = first + rng.normal(0, 0.05, count)
     covariance = pd.DataFrame(np.diag(rng.uniform(0.0003, 0.002, count)), names, names)
-    effects = ld.Effects(estimate=first, covariance=covariance)
+    effects = ld.Effects.from_covariance(first, covariance=covariance)
     percent = rng.uniform(0, 30, count)
     share = pd.DataFrame({"intents": 4000, "native": (40 * percent).astype(int), "native_percent": percent}, names)
     words = rng.integers(50_000, 100_000, count)
@@ -66,9 +66,9 @@ def of_editions(names, rng):
     sweep = SimpleNamespace(lm="bpe", dev_bits=bits, best_overall=0.4)
     yield "plot_bpe_sweep", lambda: plots.plot_bpe_sweep(sweep)
     yield "plot_learning_curves", lambda: plots.plot_learning_curves(pd.concat(logs))
-    abilities = ld.Effects(estimate=8 * first, covariance=20 * covariance, scale=Scale(quantity="ability"))
+    abilities = ld.Effects.from_covariance(8 * first, covariance=20 * covariance, scale=Scale(quantity="ability"))
     yield "plot_wright_map", lambda: plots.plot_wright_map(abilities, pd.Series(rng.normal(0, 1, 200)))
-    groups = ld.Effects(estimate=2 * first, covariance=covariance, scale=Scale(unit="log odds"))
+    groups = ld.Effects.from_covariance(2 * first, covariance=covariance, scale=Scale(unit="log odds"))
     yield "plot_wright_map", lambda: plots.plot_wright_map(abilities, pd.Series(rng.normal(0, 1, 200)), groups)
     languages = pd.Series([f"{NAMES[0].format(k // 3)}" for k in range(count)], names, name="language")
     yield "plot_by_language", lambda: plots.plot_by_language(first, second, edition_info=languages)
@@ -333,7 +333,7 @@ def test_what_is_written_can_be_read(count, kinds):
 def test_each_edition_is_in_one_of_the_columns(count, columns):
     names = [f"e{k}" for k in range(count)]
     estimate = pd.Series(np.linspace(-0.5, 0.5, count), names)
-    ld.Effects(estimate=estimate, covariance=pd.DataFrame(np.eye(count) * 0.01, names, names)).plot()
+    ld.Effects.from_covariance(estimate, covariance=pd.DataFrame(np.eye(count) * 0.01, names, names)).plot()
     axes = [ax for ax in plt.gcf().axes if ax.get_yticklabels()]
     plt.gcf().canvas.draw()
     shown = [label.get_text().split(" ")[0].strip("\u200e") for ax in axes for label in ax.get_yticklabels()]

@@ -9,6 +9,7 @@ A folder ``NN-name`` has small inputs of own wording and ``case.toml``:
 * ``records``: kinds of `langdiff.base.suspicion` without which the case fails.
 """
 
+import re
 import tomllib
 import warnings
 from functools import reduce
@@ -21,6 +22,7 @@ import pytest
 import langdiff as ld
 from langdiff.base.suspicion import SUSPICIONS, Suspicion
 from langdiff.errors import ConfigError, LangdiffError, LangdiffWarning
+from langdiff.tables.text_features import measure
 
 HERE = Path(__file__).parent
 CASES = {path.parent.name: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob("*/case.toml"))}
@@ -28,6 +30,13 @@ MOST_BYTES = 40_000
 
 SHOWN = {  # what is read, in the form in which a case has its right value
     "texts": lambda read: {name: column.dropna().tolist() for name, column in read.to_frame().items()},
+    "trees": lambda read: {name: [f"{a}-{b} {c} {d}" for a, b, c, d in tree.nodes] for name, tree in read.items()},
+    "values": lambda read: {name: own["label"].tolist() for name, own in read.values.groupby("feature")},
+    "names": lambda read: {"names": sorted(read.places)},
+    "parallelisms": lambda read: {
+        name: [" | ".join(" ".join(one.tokens[slice(*span)]) for span in found.branches) for found in one.parallelisms]
+        for name, one in read.items()
+    },
     "languages": lambda read: read.edition_info["language"].to_dict(),
 }
 
@@ -99,3 +108,62 @@ def test_a_wrong_record_is_refused(wrong: dict[str, Any]) -> None:
 def test_trust_names_known_kinds_only() -> None:
     with pytest.raises(ConfigError, match="the kinds of doubts are"):
         ld.read_frame(pd.DataFrame({"eng": ["a"]}), trust=["nothing"])
+
+
+def test_readers_of_texts_warn_of_what_texts_hold_through_the_records_only() -> None:
+    structure = {"bible": 2, "costep": 1, "mteval": 1, "osis": 1, "records": 1}  # verses, paragraphs, names of books …
+    folder = Path(ld.__file__).parent / "corpora" / "formats"
+    found = {path.stem: len(re.findall(r"\bwarn\(", path.read_text(encoding="utf-8"))) for path in folder.glob("*.py")}
+    assert {name: count for name, count in found.items() if count} == structure
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("a < b and c > d, <3, 5 < 6", []),
+        ("AT&T & Co; R&D", []),
+        ("Is it? Yes: «é» №1", []),
+        ("Где? «Рёбра» — Рік", []),
+        ("C# and #1, #REF", []),
+        ("o\u200bne two\u200b", []),
+        ("one <w:t xml:space='preserve'>two", ["markup"]),
+        ("\\add one\\add* two", ["markup"]),
+        ("&#x27;so&#x27;", ["escaped"]),
+        ("W?rter", ["lost"]),
+        (" #BEZUG! ", ["formula"]),
+        ("\ufeffone", ["invisible"]),
+        ("Ă©tĂ©", ["recoded"]),
+        ("b├╝cher", ["recoded"]),
+        ("Î•Î»Î»Î¬Î´Î±", ["recoded"]),
+    ],
+)
+def test_kinds_of_one_text(text: str, kinds: list[str]) -> None:
+    assert sorted({one.kind for one in measure(["one", text, "two"]).doubtful}) == kinds
+
+
+PAGE = """# Faults of real files
+
+Public reports and collections have these faults; every one is a folder of `tests/real_faults` with small files of own
+wording, and a test reads it. Kinds with a name are doubts: `trust` switches one off
+([reading a corpus](corpora.md#what-is-doubted)). Other tools were not tried.
+
+`python tests/real_faults/test_real_faults.py` writes this page.
+
+| fault | reported | langdiff | name of the doubt |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """Return the table of all cases in Markdown."""
+    ways = {"value": "reads it right", "refused": "refuses it", "named": "names it"}
+    rows = []
+    for case in CASES.values():
+        right = " and ".join(ways[way] for way in ways if way in case["right"])
+        names = ", ".join(f"`{name}`" for name in case.get("records", []))
+        rows.append(f"| {case['kind']} | {case['source']} | {right} | {names} |".replace("\\", "\\\\"))
+    return PAGE + "\n".join(rows) + "\n\n## What next\n[Reading a corpus](corpora.md) and [logs](logs.md).\n"
+
+
+if __name__ == "__main__":
+    (HERE.parents[1] / "docs" / "real-faults.md").write_text(page(), encoding="utf-8")

@@ -208,7 +208,7 @@ def test_groups_named_true_and_false_can_be_saved(surprisals, tmp_path):
     for groups, settings in (("modern", {"edition_info": info}), (info["modern"].to_dict(), {})):
         fit = ld.fit(surprisals, model="1", groups=groups, **settings)
         fit.save(tmp_path / "fit.json")
-        loaded = ld.read_fit(tmp_path / "fit.json")
+        loaded = ld.read(tmp_path / "fit.json")
         assert sorted(loaded.difficulty.index) == ["False", "True"]
         assert loaded.contrast("True", "False").estimate == fit.contrast("True", "False").estimate
 
@@ -220,5 +220,5 @@ def test_a_grouping_may_have_any_name(surprisals, tmp_path, name):
     frame = fit.to_frame().reset_index()
     assert frame.columns[0] == ("7" if name == 7 else "group")
     fit.save(tmp_path / "fit.json")
-    assert ld.read_fit(tmp_path / "fit.json").difficulty.equals(fit.difficulty)
+    assert ld.read(tmp_path / "fit.json").difficulty.equals(fit.difficulty)
     assert f"2 {frame.columns[0]}s" in fit.summary()

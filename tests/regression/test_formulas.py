@@ -273,14 +273,14 @@ def evil(document, path, formula):
 def test_loaded_fits(document, executed, tmp_path):
     for formula in HOSTILE:
         with pytest.raises(DataError, match=r"evil\.json: formula "):
-            ld.read_outcome_fit(evil(document, tmp_path / "evil.json", formula))
-    fine = ld.read_outcome_fit(evil(document, tmp_path / "fine.json", "length + 0"))
+            ld.read(evil(document, tmp_path / "evil.json", formula))
+    fine = ld.read(evil(document, tmp_path / "fine.json", "length + 0"))
     assert fine.formula == "length + 0"
 
 
 def test_a_fit_made_by_hand(document, outcomes, executed, tmp_path):
     """Not read from a file: the formula is checked again where it is used."""
-    fit = ld.read_outcome_fit(evil(document, tmp_path / "fine.json", "length"))
+    fit = ld.read(evil(document, tmp_path / "fine.json", "length"))
     for formula in HOSTILE:
         with pytest.raises((ConfigError, DataError)):
             replace(fit, formula=formula).predict(outcomes)
@@ -308,15 +308,12 @@ def test_the_command(document, outcomes, surprisals, executed, tmp_path):
     surprisals.save(tmp_path / "s.csv")
     TABLE.iloc[:8].set_axis(surprisals.editions).to_csv(tmp_path / "info.csv")
     for formula in HOSTILE[:12] + HOSTILE[34:40]:
-        path = evil(document, tmp_path / "evil.json", formula)
         for arguments in (
             ["fit", "s.csv", "--formula", formula, "--edition-info", "info.csv"],
             ["fit", "s.csv", "--model", "1", "--intents", "random", "--size-formula", formula],
             ["outcomes", "fit", "o.csv", "--formula", formula],
             ["outcomes", "check", "o.csv", "--formula", formula],
             ["outcomes", "fit", "o.csv", "--explain", formula],
-            ["outcomes", "predict", "--fit", str(path), "--rates"],
-            ["outcomes", "predict", "o.csv", "--fit", str(path)],
         ):
             done = CliRunner().invoke(app, arguments)
             assert done.exit_code == 1, (arguments, done.output)

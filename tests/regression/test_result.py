@@ -15,7 +15,7 @@ from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, OutputError
-from langdiff.regression import Blunders, Bootstrap, read_fit
+from langdiff.regression import Blunders, Bootstrap
 
 PERCENT = ["factor", "percent", "percent_std_error", "percent_low", "percent_high"]
 
@@ -117,11 +117,11 @@ def test_summary_tells_the_highest_rate_of_replaced_characters_where_it_is_known
     few = replace(known, replaced_percent=known.replaced_percent / 10_000)
     assert "as too rare: less than 0.01 % (e3)\n" in few.summary()
     known.save(tmp_path / "fit.json")
-    assert_series_equal(read_fit(tmp_path / "fit.json").replaced_percent, known.replaced_percent)
+    assert_series_equal(ld.read(tmp_path / "fit.json").replaced_percent, known.replaced_percent)
     document = json.loads(known.to_json())
     del document["replaced_percent"], document["sha256"]  # as in files of older versions
     (tmp_path / "old.json").write_text(json.dumps(document))
-    assert read_fit(tmp_path / "old.json").replaced_percent is None
+    assert ld.read(tmp_path / "old.json").replaced_percent is None
 
 
 def test_no_zero_of_the_summary_has_a_minus():
@@ -181,7 +181,7 @@ def test_file_gives_everything_back(tmp_path, settings):
     surprisals = ld.simulate(60, 3, missing=0.2, seed=0).surprisals
     saved = ld.fit(surprisals.bits.rename(columns={"e1": "日本語 “ü”"}), **settings)
     saved.save(tmp_path / "new" / "fit.json")
-    loaded = read_fit(tmp_path / "new" / "fit.json")
+    loaded = ld.read(tmp_path / "new" / "fit.json")
     for name in (field.name for field in fields(saved)):
         before, after = getattr(saved, name), getattr(loaded, name)
         assert_same(before, after)
@@ -192,7 +192,7 @@ def test_nan_survives_the_file_as_null(tmp_path, fit):
     broken = replace(fit, **{"covariance": fit.covariance * np.nan, "converged": False})
     broken.save(tmp_path / "fit.json")
     assert "NaN" not in (tmp_path / "fit.json").read_text()
-    assert read_fit(tmp_path / "fit.json").std_error.isna().all()
+    assert ld.read(tmp_path / "fit.json").std_error.isna().all()
 
 
 def test_infinity_survives_the_file(tmp_path, fit):
@@ -200,7 +200,7 @@ def test_infinity_survives_the_file(tmp_path, fit):
     values.iloc[:2] = np.inf, -np.inf
     broken = replace(fit, **{"intent_size": values, "dispersion": np.inf, "converged": False})
     broken.save(tmp_path / "fit.json")
-    loaded = read_fit(tmp_path / "fit.json")
+    loaded = ld.read(tmp_path / "fit.json")
     assert loaded.dispersion == np.inf
     assert_series_equal(loaded.intent_size, values, check_exact=True)
 
@@ -210,7 +210,7 @@ def test_numbers_of_numpy_are_numbers_of_json(tmp_path, fit):
     names = pd.Index([np.int64(3), "b", "c", "d"], dtype=object, name="edition")
     named = {"difficulty": fit.difficulty.set_axis(names)}
     replace(fit, **settings, **named).save(tmp_path / "fit.json")
-    loaded = read_fit(tmp_path / "fit.json")
+    loaded = ld.read(tmp_path / "fit.json")
     assert (loaded.n_iterations, loaded.laplace_scale, loaded.converged) == (5, 0.25, True)
     assert list(loaded.difficulty.index) == [3, "b", "c", "d"]
 
@@ -284,7 +284,7 @@ def test_damaged_files_are_refused(tmp_path, fit, change, message):
     path = tmp_path / "fit.json"
     path.write_text(json.dumps(unsealed(fit) | change))
     with pytest.raises(DataError, match=message):
-        read_fit(path)
+        ld.read(path, ld.regression.DifficultyFit)
 
 
 def test_missing_keys_truncation_and_absence(tmp_path, fit):
@@ -293,21 +293,21 @@ def test_missing_keys_truncation_and_absence(tmp_path, fit):
     del document["cells"]
     path.write_text(json.dumps(document))
     with pytest.raises(DataError, match="damaged: KeyError: 'cells'"):
-        read_fit(path)
+        ld.read(path, ld.regression.DifficultyFit)
     path.write_text(fit.to_json()[:200])
     with pytest.raises(DataError, match="not a saved DifficultyFit, or damaged"):
-        read_fit(path)
+        ld.read(path, ld.regression.DifficultyFit)
     path.write_text("[" * 100_000)
     with pytest.raises(DataError, match="not a saved DifficultyFit, or damaged: nested too deeply"):
-        read_fit(path)
+        ld.read(path, ld.regression.DifficultyFit)
     path.write_text("[1]")
     with pytest.raises(DataError, match="not a saved DifficultyFit"):
-        read_fit(path)
+        ld.read(path, ld.regression.DifficultyFit)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="not a saved DifficultyFit"):
-        read_fit(path)
+        ld.read(path, ld.regression.DifficultyFit)
     with pytest.raises(DataError, match="cannot be read: No such file"):
-        read_fit(tmp_path / "nothing.json")
+        ld.read(tmp_path / "nothing.json")
 
 
 def test_importing_the_package_imports_no_torch_or_matplotlib():

@@ -29,7 +29,7 @@ def two_way_means(table):
     residual = z - z.mean(axis=1, keepdims=True) - z.mean(axis=0) + z.mean()
     variance = np.sum(residual**2) / ((intents - 1) * (editions - 1))
     covariance = variance / intents * (np.eye(editions) - 1 / editions)
-    return Effects(estimate=pd.Series(z.mean(axis=0) - z.mean()), covariance=pd.DataFrame(covariance))
+    return Effects.from_covariance(pd.Series(z.mean(axis=0) - z.mean()), covariance=pd.DataFrame(covariance))
 
 
 def draw(rng, *, intents=200, editions=4, seeds=3, seed_sd=0.012, noise=0.1, own=0.05):

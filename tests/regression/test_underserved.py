@@ -8,7 +8,9 @@ from scipy.optimize import minimize
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.tables.column_levels import MEAN
 from langdiff.tables.crossing import make_columns
+from langdiff.tables.effects import Effects
 from langdiff.tables.two_way import TwoWay
 
 FORMULA = "log(token_premium) + log(data)"
@@ -27,7 +29,8 @@ def draw(languages=40, systems=3, of_language=0.03, of_cell=0.03, error=0.012, p
     d += rng.normal(0, error, len(d))
     for name, shift in dict(planted).items():
         d[name] += shift
-    return TwoWay(levels=d, columns=columns, factor=error * np.eye(len(d)), **options), [data, premium]
+    cells = Effects.from_covariance(d, pd.DataFrame(error**2 * np.eye(len(d)), d.index, d.index), scale=MEAN)
+    return TwoWay(cells=cells, columns=columns, **options), [data, premium]
 
 
 def test_a_planted_cell_and_a_planted_language_are_found():
@@ -48,7 +51,7 @@ def test_the_excess_is_that_of_a_fit_with_a_shift_of_the_cell():
     found = two_way.underserved(predictors, FORMULA)
     columns = two_way.columns
     alike = columns["language"].to_numpy()[:, None] == columns["language"].to_numpy()
-    v = two_way.factor.T @ two_way.factor + found.tau_language**2 * alike + found.tau_cell**2 * np.eye(len(columns))
+    v = two_way.cells.covariance.to_numpy() + found.tau_language**2 * alike + found.tau_cell**2 * np.eye(len(columns))
     premium = np.log(predictors[1]["token_premium"].to_numpy())
     data = np.log(predictors[0]["data"].reindex(columns["language"]).to_numpy())
     systems = [(columns["system"] == name).to_numpy(dtype=float) for name in ("m0", "m1")]
@@ -77,7 +80,7 @@ def test_variances_are_at_the_maximum_of_the_restricted_likelihood():
 
     def loss(log_variance):
         v = (
-            two_way.factor.T @ two_way.factor
+            two_way.cells.covariance.to_numpy()
             + np.exp(log_variance[0]) * alike
             + np.exp(log_variance[1]) * np.eye(len(d))
         )

@@ -39,9 +39,7 @@ def page(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "parity":
         bits = ld.simulate(60, 3, seed=1).surprisals
-        path = write_parity_report(
-            ld.measure_parity(bits, reference="e1", seed=0), folder / "parity.html", fit=ld.fit(bits)
-        )
+        path = write_parity_report(ld.measure_parity(bits, reference="e1"), folder / "parity.html", fit=ld.fit(bits))
     else:
         settings = {
             "name": "policy",

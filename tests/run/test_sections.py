@@ -24,7 +24,7 @@ SECTIONS = {
     "translationese": {"min_native": 5},
     "predictors": {"compressor": "zlib"},
     "correlate": {"only": ["word_types", "characters"], "tests": ["pearson", "permutation"], "n_resamples": 99},
-    "parity": {"reference": "eng", "n_resamples": 20},
+    "parity": {"reference": "eng"},
 }
 
 
@@ -104,7 +104,7 @@ def test_models_are_compared_by_one_kind_of_likelihood(settings, tmp_path, model
 
 def test_texts_are_counted_without_the_marks_of_the_tokenizer(run, settings):
     texts = ld.read_multitext(settings["corpus"]["path"], format="moses")
-    parity = ld.measure_parity(texts, reference="eng", n_resamples=0).estimates
+    parity = ld.measure_parity(texts, reference="eng").estimates
     found = run.analyses["parity"].table.set_index("edition")
     for measure in ("byte_premium", "character_premium", "bytes_per_character"):
         assert found[measure].to_dict() == parity[measure].to_dict()
@@ -210,7 +210,7 @@ def test_parity_takes_folds_as_clusters_and_models_without_the_reference(tmp_pat
         "split": {"folds": 2},
         "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0, "baselines": False},
         "fit": {"clusters": "fold"},
-        "parity": {"reference": "free-order", "n_resamples": 0},
+        "parity": {"reference": "free-order"},
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)  # two clusters are few

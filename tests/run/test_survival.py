@@ -19,6 +19,7 @@ from langdiff.base import io
 from langdiff.base.checksums import CHECKSUMS
 from langdiff.errors import DataError, LangdiffWarning, OutputError
 from langdiff.lm.jobs import folder, job
+from langdiff.lm.jobs import record as record_of_jobs
 from langdiff.lm.jobs.folder import LOG
 from langdiff.lm.ngram import recipe
 from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
@@ -72,7 +73,7 @@ def results(directory):
 
 
 def records(directory):
-    return {path: path.stat().st_mtime_ns for path in directory.glob(f"jobs/*/*/{CHECKSUMS}")}
+    return {path: path.stat().st_mtime_ns for path in directory.glob(f"jobs/*/*/*/{CHECKSUMS}")}
 
 
 # failures
@@ -168,7 +169,7 @@ def test_one_flipped_bit_in_a_result_is_named_and_made_again(finished, copy, nam
 
 def test_verify_names_damaged_missing_and_unrecorded_files(langdiff, copy):
     assert langdiff("verify", copy).code == 0
-    jobs = sorted(copy.glob("jobs/*/*"))
+    jobs = sorted(copy.glob("jobs/*/*/*"))
     (jobs[0] / "log.jsonl").write_text("{}\n")
     (jobs[1] / "surprisals.parquet").unlink()
     (jobs[2] / CHECKSUMS).unlink()
@@ -199,7 +200,7 @@ def test_verify_of_a_cache_and_of_nothing(langdiff, copy, tmp_path):
 
 
 def test_a_damaged_job_is_told_in_the_log_and_done_again(finished, copy):
-    path = next(copy.glob("jobs/*/kneser-ney-2/surprisals.parquet"))
+    path = next(copy.glob("jobs/*/kneser-ney-2/*/surprisals.parquet"))
     content = bytearray(path.read_bytes())
     content[100] ^= 8
     path.write_bytes(content)
@@ -220,15 +221,21 @@ def test_a_changed_file_redoes_its_edition_alone(files, tmp_path):
     path.write_text(path.read_text(encoding="utf-8").replace("a", "o"), encoding="utf-8")
     run(tmp_path / "run", **corpus)
     after = records(tmp_path / "run")
-    changed = {record.parent.parent.name for record in before if before[record] != after[record]}
-    assert changed == {path.stem}
+    assert before.items() <= after.items()
+    assert {record.parents[2].name for record in after.keys() - before.keys()} == {path.stem}
 
 
-def test_another_version_redoes_all(copy, monkeypatch):
+def test_another_version_trains_nothing_and_another_seed_beside(copy, monkeypatch):
     before = records(copy)
-    monkeypatch.setattr(job, "__version__", "999")
+    for module in (job, record_of_jobs):
+        monkeypatch.setattr(module, "__version__", "999")
     run(copy)
-    assert not {record for record, time in records(copy).items() if before[record] == time}
+    assert records(copy) == before
+    monkeypatch.setattr(recipe.KneserNeyRecipe, "training_format", 999)
+    run(copy)
+    after = records(copy)
+    assert before.items() <= after.items()
+    assert len(after) == 2 * len(before)
 
 
 def test_a_clock_that_goes_backwards_changes_nothing(finished, tmp_path, monkeypatch):
@@ -384,7 +391,7 @@ def test_status_of_an_interrupted_run(langdiff, tmp_path, monkeypatch):
 
 def test_the_time_left_is_that_of_all_jobs(langdiff, tmp_path, monkeypatch):
     interrupted_after_two_epochs(tmp_path, monkeypatch, ["char-tiny", "kneser-ney-2"])
-    log = next(tmp_path.glob(f"jobs/*/char-tiny/{LOG}"))
+    log = next(tmp_path.glob(f"jobs/*/char-tiny/*/{LOG}"))
     epochs = [json.loads(line) | {"seconds": 600} for line in log.read_text().splitlines()]
     log.write_text("".join(json.dumps(epoch) + "\n" for epoch in epochs))
     table = read_status(tmp_path).set_index(["lm", "state"])["seconds_left"]
@@ -401,14 +408,14 @@ def test_the_time_left_is_that_of_all_jobs(langdiff, tmp_path, monkeypatch):
 
 def test_clean_removes_what_no_experiment_needs(langdiff, finished, copy):
     run(copy, lm={"models": ["kneser-ney-2"], "max_replaced": 1.0})
-    job_folder = next(copy.glob("jobs/*/kneser-ney-2"))
+    job_folder = next(copy.glob("jobs/*/kneser-ney-2/*"))
     (job_folder / "model" / "training-000001-0123.safetensors").write_text("of a finished training")
     (copy / "tables" / ".editions.csv.0123.part").write_text("half")
     (copy / ".new").mkdir()
     (copy / ".new" / "report.html").write_text("of an interrupted run")
     dry = langdiff("clean", copy, "--dry-run", "--json")
     paths = [row["path"] for row in json.loads(dry.out)]
-    assert len([path for path in paths if path.endswith("kneser-ney-3")]) == 3
+    assert len([path for path in paths if path.split("/")[-2] == "kneser-ney-3"]) == 3
     assert len(paths) == 6
     assert all((copy / path).exists() for path in paths)
     assert "removed: 6 files or folders" in langdiff("clean", copy).out
@@ -460,7 +467,7 @@ def test_models_of_an_interrupted_change_are_kept(finished, copy, monkeypatch):
     assert set(status["state"]) == {"done"}
     for _ in range(2):
         clean_run(copy)
-    assert len(list(copy.glob("jobs/*/kneser-ney-4/checksums.json"))) == 3
+    assert len(list(copy.glob("jobs/*/kneser-ney-4/*/checksums.json"))) == 3
     assert read_run(copy).manifest == read_run(finished).manifest  # the results are those of the first
 
 
@@ -478,7 +485,7 @@ def test_tables_beside_a_cache_are_no_damage(copy):
 
 def test_editions_named_by_numbers(tmp_path):
     for name in ("001", "002", "003"):
-        (tmp_path / f"{name}.txt").write_text("".join(f"a line {k % 7} of {name}\n" for k in range(120)))
+        (tmp_path / f"{name}.txt").write_text("".join(f"{k} is line {k * k} of {name}\n" for k in range(120)))
     corpus = {"format": "moses", "path": str(tmp_path)}
     run(tmp_path / "run", corpus=corpus)
     again = read_run(tmp_path / "run")
@@ -492,7 +499,7 @@ def test_editions_named_by_numbers(tmp_path):
         {"strata": "book"},
         {"model": "3"},
         {"errors": "information", "clusters": "document"},
-        {"n_resamples": 5, "errors": "sandwich"},
+        {"n_resamples": 99, "errors": "sandwich"},
         {"model": "2C", "dispersion": "edition"},
     ],
 )

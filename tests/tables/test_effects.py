@@ -1,7 +1,6 @@
 """Effects: contrasts against plain matrix algebra, ranks against brute force, plain numbers, other scales."""
 
 import itertools
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,13 +33,13 @@ def effects(draw, least=2):
     numbers = st.floats(-1, 1).map(lambda x: round(x, 6))
     estimate = draw(arrays(float, count, elements=numbers))
     root = draw(arrays(float, (count, draw(st.integers(1, count))), elements=numbers))
-    return Effects(estimate=pd.Series(estimate, names), covariance=pd.DataFrame(root @ root.T, names, names))
+    return Effects.from_covariance(pd.Series(estimate, names), covariance=pd.DataFrame(root @ root.T, names, names))
 
 
 def known(estimate, covariance, **settings):
     names = [f"e{j}" for j in range(len(estimate))]
-    return Effects(
-        estimate=pd.Series(estimate, names), covariance=pd.DataFrame(covariance, names, names).astype(float), **settings
+    return Effects.from_covariance(
+        pd.Series(estimate, names), covariance=pd.DataFrame(covariance, names, names).astype(float), **settings
     )
 
 
@@ -253,7 +252,7 @@ def test_a_posterior_has_the_moments_and_the_ranks_of_its_draws():
 def test_covariances_that_do_not_fit_are_refused():
     good = known([0.1, 0.2], np.eye(2))
     with pytest.raises(DataError, match="must have their names"):
-        replace(good, covariance=good.covariance.rename(index={"e0": "x"}))
+        Effects.from_covariance(good.estimate, good.covariance.rename(index={"e0": "x"}))
     with pytest.raises(DataError, match="1 variances are negative: 'e1'"):
         known([0.1, 0.2], np.diag([1.0, -1.0]))
     assert (known([0.1, 0.1], np.full((2, 2), -1e-20)).std_error == 0).all()  # rounding, as of effects that are tied
@@ -300,7 +299,7 @@ def t_effects(freedom):
     names = ["eng", "fin", "deu"]
     covariance = pd.DataFrame(np.diag([1e-4, 4e-4, 9e-4]), names, names)
     estimate = pd.Series([-0.1, 0.12, -0.02], names)
-    return ld.Effects(estimate=estimate, covariance=covariance, degrees_of_freedom=freedom)
+    return ld.Effects.from_covariance(estimate, covariance=covariance, freedom=freedom)
 
 
 def test_intervals_and_tests_follow_students_distribution():

@@ -161,7 +161,7 @@ def test_options_that_do_not_fit_are_refused(tmp_path):
     path.write_text("item,system,successes\na,x,1\n")
     for settings, message in [
         ({"repeats": "mean"}, "unknown repeats"),
-        ({"metric": "acc"}, "a table has one outcome"),
+        ({"filter": "acc"}, "a table has one outcome"),
     ]:
         with pytest.raises(ConfigError, match=message):
             ld.read_outcomes(path, **settings)
@@ -199,11 +199,11 @@ def test_samples_of_lm_eval(tmp_path):
         ([sample(0, 1.0) | {"filter": "strict"}], {}, "samples have 2 filters: 'none', 'strict'"),
         ([sample(0, 1.0)], {"metric": "f1"}, "no sample has metric 'f1'"),
         ([sample(0, 0.4)], {}, r"line 1: acc is 0.4, neither right"),
-        ([{"acc": 1}], {}, "line 1: not a sample of lm-evaluation-harness"),
+        ([{"acc": 1}], {}, "line 1: doc_id is missing"),
         ([sample(0, 1.0) | {"metrics": ["f1"]}], {}, "line 1: no value of metric 'f1'"),
         ([sample(0, 1.0), sample(0, 1.0)], {}, "given twice"),
-        ([sample(0, 1.0) | {"metrics": 5}], {}, "line 1: metrics are 5, not a list of names"),
-        ([sample(0, 1.0) | {"metrics": [["acc"]]}], {}, "line 1: metrics are .* not a list of names"),
+        ([sample(0, 1.0) | {"metrics": 5}], {}, "line 1: metrics is 5, not a list"),
+        ([sample(0, 1.0) | {"metrics": [["acc"]]}], {}, "line 1: metrics 1 is .* not text"),
     ],
 )
 def test_faulty_samples_of_lm_eval(tmp_path, rows, settings, message):
@@ -229,6 +229,7 @@ def scored(key, value, epoch=1, **more):
     return {"id": key, "epoch": epoch, "input": f"question {key}", "scores": {"match": {"value": value}}} | more
 
 
+@pytest.mark.filterwarnings("ignore:null")
 def test_logs_of_inspect(tmp_path):
     inspect_log(tmp_path / "a.json", "lab/small", [scored(1, "C"), scored(1, "I", 2), scored(2, "N")])
     inspect_log(tmp_path / "b.json", "lab/large", [scored(1, 1), scored(2, "C", error={"message": "timeout"})])
@@ -241,16 +242,16 @@ def test_logs_of_inspect(tmp_path):
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
-        ([scored(1, "P")], "match is 'P', neither right"),
+        ([scored(1, "P")], "match is 'P', not a number"),
         ([scored(1, "C", input="another")], "not the same document"),
         (
             [scored(1, "C"), scored(1, "C")],
             r"sample 2: item 'riddles/1', system 'other' is given twice; also .*sample 1",
         ),
-        ([{"scores": {}}], "sample 1: has no id"),
+        ([{"scores": {}}], "sample 1: id is missing"),
         ([scored(1, "C") | {"scores": {"match": {"value": 1}, "model": {"value": 0}}}], "2 metrics: 'match', 'model'"),
-        ([scored(1, "C", scores=[1])], "sample 1: scores are not named by their scorers"),
-        ([scored(1, "C", epoch=[1])], r"sample 1: epoch \[1\] is not a whole number"),
+        ([scored(1, "C", scores=[1])], "sample 1: scores is .*, not an object"),
+        ([scored(1, "C", epoch=[1])], r"sample 1: epoch is \[1\], not a whole number"),
         ("none", "samples are not a list"),
     ],
 )
@@ -274,3 +275,14 @@ def test_a_file_that_is_no_log(tmp_path):
     (tmp_path / "a.json").write_text("[1]")
     with pytest.raises(DataError, match="not a log of a known kind"):
         ld.read_outcomes(tmp_path / "a.json")
+
+
+def test_a_long_table_may_have_any_names(tmp_path):
+    rows = [f"q{i},{lang},m,{'True' if i % 2 else 'False'}" for i in range(4) for lang in ("deu", "fin")]
+    (tmp_path / "t.csv").write_text("\n".join(["question,lang,model,correct", *rows]))
+    names = {"item": "question", "language": "lang", "system": "model"}
+    for more in ({}, {"metric": "correct"}):
+        found = ld.read_outcomes(tmp_path / "t.csv", **names, **more)
+        assert found.successes.to_dict("list") == {"deu@m": [0, 1, 0, 1], "fin@m": [0, 1, 0, 1]}
+    with pytest.raises(DataError, match=r"several rows.*of a long table, name the columns"):
+        ld.read_outcomes(tmp_path / "t.csv")

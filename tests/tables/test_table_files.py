@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -35,7 +36,7 @@ def test_every_flipped_digit_is_noticed(table, tmp_path):
         place = content.index(b",", content.index(b",", start) + 1) + 1
         flipped[place] ^= 1  # the first digit of the bits becomes another
         path.write_bytes(flipped)
-        with pytest.raises(DataError, match="these are not the bits that were saved"):
+        with pytest.raises(DataError, match="not what was saved"):
             ld.read_surprisals(path)
         assert not ld.read_surprisals(path, verify=False).bits.equals(expected)
 
@@ -180,3 +181,54 @@ def test_categories_of_two_models_and_rows_without_a_model(tmp_path):
     rows.assign(lm=["a"] * 4 + [""] * 4).to_csv(tmp_path / "long.csv", index=False)
     with pytest.raises(DataError, match=r"4 row\(s\) without a name of the lm"):
         ld.read_surprisals(tmp_path / "long.csv")
+
+
+def _surprisals(path):
+    ld.simulate(60, 5).surprisals.save(path)
+    return lambda: ld.read_surprisals(path).bits
+
+
+def _surprisals_with_origin(path):
+    table = replace(ld.simulate(60, 5).surprisals, provenance=Provenance(recipe="mine", seed=7))
+    table.with_intent_info(pd.DataFrame({"document": [f"d{k // 5}" for k in range(60)]}, table.intents)).save(path)
+
+    def read():
+        found = ld.read_surprisals(path)
+        return found.bits.join(found.intent_info).assign(seed=found.provenance.seed)
+
+    return read
+
+
+def _outcomes(path):
+    ld.simulate_outcomes(40, 4).outcomes.save(path)
+    return lambda: ld.read_outcomes(path).successes
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("beside", ["", ".json"], ids=["table", "manifest"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("save", [_surprisals, _surprisals_with_origin, _outcomes])
+def test_no_flipped_bit_is_read_as_another_number(save, kind, beside, tmp_path):
+    read = save(tmp_path / f"x.{kind}")
+    file = tmp_path / f"x.{kind}{beside}"
+    if not file.exists():
+        pytest.skip("the manifest of a Parquet file is in it")
+    good, raw, silent, rng = read(), file.read_bytes(), 0, np.random.default_rng(1)
+    for place in rng.integers(len(raw), size=200):
+        bad = bytearray(raw)
+        bad[place] ^= 1 << int(rng.integers(8))
+        file.write_bytes(bad)
+        with suppress(DataError):
+            silent += not good.equals(read())
+    assert silent == 0
+
+
+def test_other_line_ends_are_another_file_which_can_be_read(tmp_path):
+    read = _outcomes(tmp_path / "x.csv")
+    good = read()
+    (tmp_path / "x.csv").write_bytes((tmp_path / "x.csv").read_bytes().replace(b"\n", b"\r\n"))
+    with pytest.raises(DataError, match=r"remove x\.csv\.json"):
+        read()
+    assert ld.read_outcomes(tmp_path / "x.csv", verify=False).successes.equals(good)
+    (tmp_path / "x.csv.json").unlink()
+    assert read().equals(good)

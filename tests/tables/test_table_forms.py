@@ -34,8 +34,8 @@ def effects_of(names, rng):
     """Return random difficulties of editions with a random covariance."""
     root = rng.normal(0, 0.05, (40, len(names)))
     index = pd.Index(names)
-    return ld.Effects(
-        estimate=pd.Series(rng.normal(0, 0.2, len(names)), index),
+    return ld.Effects.from_covariance(
+        pd.Series(rng.normal(0, 0.2, len(names)), index),
         covariance=pd.DataFrame(root.T @ root / 40, index, index),
     )
 

@@ -5,25 +5,36 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2, norm
+from scipy.stats import chi2, t
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.tables.column_levels import MEAN
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import make_columns
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Influence, Units
 from langdiff.tables.two_way import TwoWay, factor_of
 
 LANGUAGES, SYSTEMS = ("deu", "eng", "fin", "zho"), ("a", "b", "c")
 
 
-def make(missing=(), seed=0, clusters=40, **options):
+def make(missing=(), seed=0, clusters=60, scale=MEAN, by=None, **options):
     """Return levels of columns with a factor of random influences."""
     rng = np.random.default_rng(seed)
     pairs = [pair for pair in itertools.product(LANGUAGES, SYSTEMS) if pair not in missing]
     columns = make_columns(pairs)
     factor = rng.normal(0, 0.02, (clusters, len(columns)))
     levels = pd.Series(rng.normal(0, 0.1, len(columns)), columns.index)
-    return TwoWay(levels=levels, columns=columns, factor=factor, **options)
+    names = pd.Index([f"u{k}" for k in range(clusters)])
+    influence = Influence(factor, np.full(clusters, 1 / clusters), Units("unit", names), corrected=True)
+    known = {"covariance": Effects.from_covariance(levels, pd.DataFrame(factor.T @ factor, levels.index, levels.index))}
+    cells = Effects(estimate=levels, influence=known[by].influence if by else influence, scale=scale)
+    return TwoWay(cells=cells, columns=columns, **options)
+
+
+def factor_of_levels(two_way):
+    return two_way.cells.influence.adjusted
 
 
 def least_squares(two_way, weight=None):
@@ -43,7 +54,7 @@ def least_squares(two_way, weight=None):
 @pytest.mark.parametrize("missing", [(), (("eng", "a"), ("zho", "b"), ("fin", "c"))])
 def test_effects_are_those_of_least_squares_with_errors_of_the_same_weights(missing):
     two_way = make(missing)
-    covariance = two_way.factor.T @ two_way.factor
+    covariance = factor_of_levels(two_way).T @ factor_of_levels(two_way)
     for effects, weights in zip((two_way.languages, two_way.systems), least_squares(two_way)[:2], strict=True):
         np.testing.assert_allclose(effects.estimate, weights @ two_way.levels, atol=1e-14)
         np.testing.assert_allclose(effects.covariance, weights @ covariance @ weights.T, atol=1e-15)
@@ -85,7 +96,7 @@ def test_levels_of_one_system_are_compared_by_their_own_covariance():
     contrast = two_way.effects("b").contrast("fin", "eng")
     weights = two_way.columns.index.map({"fin@b": 1.0, "eng@b": -1.0}).fillna(0).to_numpy()
     assert contrast.estimate == pytest.approx(weights @ two_way.levels)
-    assert contrast.std_error == pytest.approx(np.linalg.norm(two_way.factor @ weights))
+    assert contrast.std_error == pytest.approx(np.linalg.norm(factor_of_levels(two_way) @ weights))
     assert two_way.effects("zho").estimate.index.tolist() == list(SYSTEMS)
     assert two_way.pairs("b").frame.shape[0] == 6
 
@@ -100,7 +111,7 @@ def test_contrasts_of_languages_systems_and_both():
     assert both.estimate == pytest.approx(square["fin@c"] - square["eng@c"] - square["fin@a"] + square["eng@a"])
     weights = pd.Series(0.0, square.index)
     weights[["fin@c", "eng@c", "fin@a", "eng@a"]] = 1, -1, -1, 1
-    assert both.std_error == pytest.approx(np.linalg.norm(two_way.factor @ weights))
+    assert both.std_error == pytest.approx(np.linalg.norm(factor_of_levels(two_way) @ weights))
 
 
 def test_abilities_are_minus_the_means_and_the_ablest_comes_first():
@@ -115,8 +126,8 @@ def test_abilities_are_minus_the_means_and_the_ablest_comes_first():
 
 
 def test_wald_statistics_equal_those_of_free_contrasts():
-    two_way = make([("deu", "a")])
-    covariance = two_way.factor.T @ two_way.factor
+    two_way = make([("deu", "a")], by="covariance")
+    covariance = two_way.cells.covariance.to_numpy()
     for name, weights in zip(("languages", "systems", "interaction"), least_squares(two_way), strict=True):
         v = weights @ covariance @ weights.T
         rank = np.linalg.matrix_rank(weights)
@@ -124,16 +135,21 @@ def test_wald_statistics_equal_those_of_free_contrasts():
         expected = e @ np.linalg.pinv(v, rcond=1e-10) @ e
         row = two_way.test().loc[name]
         assert row["df"] == rank
+        assert row["by"] == "chi-squared"
         assert row["statistic"] == pytest.approx(expected, rel=1e-8)
         assert row["p"] == pytest.approx(chi2.sf(expected, rank), rel=1e-8)
 
 
-def test_hotelling_and_too_few_clusters():
-    with_clusters = make(degrees_of_freedom=39.0, reference=np.eye(12))
-    assert with_clusters.test().loc["interaction", "p"] > make().test().loc["interaction", "p"]
-    few = make(clusters=5, degrees_of_freedom=4.0, reference=np.eye(12))
-    assert np.isnan(few.test().loc["interaction", "p"])
-    assert 0 < few.test().loc["interaction", "p_largest"] <= 1
+def test_few_units_change_signs_and_fewer_have_bonferroni():
+    found = [make(clusters=count).test() for count in (300, 60, 20, 5)]
+    assert [table["by"].to_list() for table in found] == [
+        ["F", "F", "F"],
+        ["sign flips", "F", "sign flips"],
+        ["sign flips", "sign flips", "sign flips"],
+        ["Bonferroni", "Bonferroni", "Bonferroni"],
+    ]
+    assert all(((table["p"] > 0) & (table["p"] <= 1)).all() for table in found)
+    assert 0 < found[-1].loc["interaction", "p_largest"] <= 1
 
 
 def test_the_critical_value_of_cells_is_the_quantile_of_the_largest_of_normal_draws():
@@ -141,19 +157,12 @@ def test_the_critical_value_of_cells_is_the_quantile_of_the_largest_of_normal_dr
     flags = two_way.flags(level=0.95)
     half = ((flags["high"] - flags["low"]) / 2 / flags["std_error"]).to_numpy()
     rest = least_squares(two_way)[2]
-    error = np.sqrt(np.diag(rest @ two_way.factor.T @ two_way.factor @ rest.T))
-    draws = np.random.default_rng(5).normal(size=(200_000, 40)) @ two_way.factor @ rest.T / error
-    expected = np.quantile(np.abs(draws).max(axis=1), 0.95)
+    error = np.sqrt(np.diag(rest @ factor_of_levels(two_way).T @ factor_of_levels(two_way) @ rest.T))
+    draws = np.random.default_rng(5).normal(size=(200_000, 60)) @ factor_of_levels(two_way) @ rest.T / error
+    chi = np.sqrt(np.random.default_rng(6).chisquare(59, draws.shape) / 59)  # each cell has a variance of its own
+    expected = np.quantile(np.abs(draws / chi).max(axis=1), 0.95)
     assert half == pytest.approx(expected, rel=0.015)
-    assert flags["p"].to_numpy() == pytest.approx(2 * norm.sf(np.abs(flags["estimate"] / flags["std_error"])))
-
-
-def test_degrees_of_freedom_of_columns_weigh_by_their_part_in_the_variance():
-    freedom = make().levels * 0 + 30.0
-    assert float(make(degrees_of_freedom=freedom).contrast(["fin", "eng"]).degrees_of_freedom) == pytest.approx(30)
-    freedom["fin@a"] = 3.0
-    found = make(degrees_of_freedom=freedom).contrast(["fin", "eng"], ["a", "b"]).degrees_of_freedom
-    assert 3 < found < 30
+    assert flags["p"].to_numpy() == pytest.approx(2 * t.sf(np.abs(flags["estimate"] / flags["std_error"]), 59))
 
 
 def test_parts_without_a_common_column_are_named():
@@ -193,7 +202,7 @@ def test_an_additive_fit_has_no_interaction_and_lists_columns_at_chance():
 
 
 def test_it_is_saved_and_read(tmp_path):
-    two_way = make(degrees_of_freedom=make().levels * 0 + 20, reference=np.eye(12))
+    two_way = make(clusters=20)
     two_way.save(tmp_path / "two.json")
     read = ld.read(tmp_path / "two.json")
     pd.testing.assert_frame_equal(read.flags(), two_way.flags())

@@ -108,9 +108,10 @@ BAD_ROWS = {
     row(1, 0) + row(2, "1.5"): r"line 2: HEAD '1.5' is not an integer",
     row(1, 0) + "2\tw\t_\tX\n": r"line 2: 4 column\(s\) separated by tabs",
     row(1, 0) + "2 w _ X _ _ 1 dep _ _\n": r"line 2: 1 column\(s\) separated by tabs",
-    row(1, 0) + row(1, 0): r"line 2: ID '1' comes after 1; IDs rise from 1 \(is a blank line missing\?\)",
-    row(2, 0) + row(1, 2): r"line 2: ID '1' comes after 2",
-    row(0, 0): r"line 1: ID '0' comes after 0",
+    row(1, 0) + row(2, 1)[:-1] + "\t_\n": r"line 2: 11 column\(s\) separated by tabs; CoNLL-U has 10",
+    row(1, 0) + row(1, 0): r"line 2: ID '1' where 2 is next; IDs are 1, 2, 3, … \(is a blank line missing\?\)",
+    row(1, 0) + row("2-3", "_") + row(3, 1): r"line 3: ID '3' where 2 is next; .* \(is a row missing\?\)",
+    row(0, 0): r"line 1: ID '0' where 1 is next",
     row("_", 0): r"line 1: '_' is not a valid ID",
     "\n# c\n" + row("one", 0): r"line 3: 'one' is not a valid ID",
     row(1, 0) + row(2, "9" * 5000): r"line 2: HEAD '9{20}' is not an integer",
@@ -146,12 +147,30 @@ def test_sentences_that_are_no_trees_are_counted_or_stop(tmp_path, text, message
     with pytest.raises(DataError, match=f"es.conllu, line 4: .*{message}"):
         list(read_conllu(path, strict=True))
     with pytest.warns(LangdiffWarning):
-        assert ld.read_treebank(path).left_out == 1
+        left_out = ld.read_treebank(path).left_out
+    assert left_out.drop(columns="why").to_numpy().tolist() == [["es", "sentence", f"{path}, line 4"]]
 
 
-def test_numbers_left_out_close_up(tmp_path):
-    (tree,) = read_conllu(write(tmp_path, row(2, 7) + row(7, 0, "root")))
-    assert tree.heads == (2, 0)
+def test_what_is_there_twice_is_named(tmp_path):
+    """Names within a file, sentences of ten words or more in all files; what is trusted is not named."""
+    long = "".join(row(place, place - 1) for place in range(1, 11)) + "\n"
+    files = [
+        write(tmp_path, f"# sent_id = a\n{GOOD}#sent_id=b \n{long}" + GOOD * 50, f"{name}.conllu") for name in "xyz"
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(ld.read_treebank(files).left_out) == 0  # two are few
+        assert len(ld.read_treebank(files + files[:1], trust=["sent_id_twice", "sentence_twice"]).left_out) == 0
+    with pytest.warns(LangdiffWarning) as said:
+        treebank = ld.read_treebank([*files, files[0]], name="all")
+    assert [str(one.message).partition(",")[0] for one in said] == [
+        "sent_id_twice: all: 2 of 8 sentences have a sent_id that another has",
+        "sentence_twice: all: 3 of 4 sentences of ten words or more are given again",
+    ]
+    assert treebank.left_out[["edition", "level", "what"]].to_numpy().tolist() == [
+        ["all", "doubted", "2 sentences (a, b)"],
+        ["all", "doubted", "3 sentences (w w w w w w w w w w)"],
+    ]
 
 
 def test_empty_small_and_unreadable_corpora(tmp_path):

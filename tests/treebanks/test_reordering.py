@@ -3,10 +3,7 @@
 from collections import Counter
 
 import pytest
-from typer.testing import CliRunner
 
-import langdiff as ld
-from langdiff.cli.app import app
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import reorder
 
@@ -83,12 +80,3 @@ def test_what_is_refused(bank, tmp_path):
     (tmp_path / "empty.conllu").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match=r"empty\.conllu: no sentence"):
         reorder(tmp_path / "empty.conllu", "forms")
-
-
-def test_the_command_writes_texts(bank, tmp_path):
-    out = tmp_path / "out"
-    given = ["treebanks", "reorder", str(bank), "--kind", "forms", "--kind", "head-final", "--out", str(out)]
-    result = CliRunner().invoke(app, given)
-    assert result.exit_code == 0, result.output
-    made = ld.read_multitext(out, format="moses").to_frame()
-    assert made["eng|head-final"].iloc[0] == "The old dogs at home were"

@@ -41,8 +41,8 @@ def test_what_is_written_is_read(tree):
 
 
 def test_names_may_be_missing_and_comments_stand_anywhere():
-    nodes = parse_newick("[&R] (,a_b,(c,)[x]:2e-1)'it''s';")
-    assert nodes.names == ["", "a_b", "c", "", "", "it's"]
+    nodes = parse_newick("[&R] (,a_b,('c\\'\\'',)[x]:2e-1)'it''s';")
+    assert nodes.names == ["", "a_b", "c''", "", "", "it's"]
     assert nodes.parents == [5, 5, 4, 4, 5, -1]
     assert nodes.lengths == [None, None, None, None, 0.2, None]
 

@@ -61,15 +61,15 @@ def test_a_root_has_no_variance():
 
 def test_files(tmp_path):
     newick = tmp_path / "two.nwk"
-    newick.write_text("((a:1,b:1):1,c:2):1;\n(d:1,\n 'e f':1):1;\n", encoding="utf-8")
+    newick.write_text("((a:1,b:1):1,c:2):1;\n(d:1,\n 'e, f\\'s':1):1;\n", encoding="utf-8")
     nexus = tmp_path / "two.nex.gz"
     nexus.write_bytes(
         gzip.compress(
-            b"#NEXUS\n[a; comment]\nBEGIN TREES;\n\tTRANSLATE\n\t\t1 a,\n\t\t2 b,\n\t\t3 'e f'\n\t;\n"
+            b"#NEXUS\n[a; comment]\nBEGIN TREES;\n\tTRANSLATE\n\t\t1 a,\n\t\t2 b,\n\t\t3 'e, f''s'\n\t;\n"
             b"\ttree one = [&R] ((1:1,2:1):1,c:2):1;\n\tTREE 'second; tree' = (d:1,3:1):1;\nEND;\n"
         )
     )
-    names = ["a", "b", "c", "d", "e f"]
+    names = ["a", "b", "c", "d", "e, f's"]
     first, second = (read_tree(path).covariance(names) for path in (newick, nexus))
     assert list(first) == names
     assert_allclose(second, first)

@@ -106,22 +106,7 @@ def check_alignment(
 
 
 def checked(multitext: Multitext, when_out_of_step: WhenOutOfStep) -> tuple[Multitext, Alignment | None]:
-    """Check a multitext as `langdiff select` and `langdiff run` do.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Any multitext.
-    when_out_of_step : {"warn", "leave-out", "off"}
-        Whether texts that do not belong where they stand are kept or made missing, or nothing is checked.
-
-    Returns
-    -------
-    multitext : Multitext
-        The texts to use.
-    alignment : Alignment or None
-        What was found; None if nothing was checked, also because there are too few intents or editions.
-    """
+    """Check a multitext as `langdiff select` and `langdiff run` do."""
     if when_out_of_step == "off" or not can_be_checked(multitext):
         return multitext, None
     alignment = check_alignment(multitext, progress=False)

@@ -33,22 +33,7 @@ def repeats_of(
 ) -> pd.DataFrame:
     """Return the runs of texts that an edition repeats and others do not.
 
-    Parameters
-    ----------
-    hashes : ndarray of uint64, shape (I, J)
-        Hashes of texts, 0 where missing.
-    long : ndarray of bool, shape (I, J)
-        Whether the texts are long enough.
-    intents, editions : Index
-        Names of rows and columns.
-    fit : ndarray, shape (I, J)
-        Evidence that the texts are in step. Where both runs are, the text repeats itself, as Isaiah 37 does 2 Kings 19.
-
-    Returns
-    -------
-    DataFrame
-        Columns `REPEATS`: first the run that fits less, which is a warning from ten texts on if it does not fit, else a
-        note.
+    Shapes: hashes (I, J); long (I, J); fit (I, J).
 
     Examples
     --------
@@ -107,21 +92,7 @@ def _runs(hashes: NDArray[np.uint64], long: Booleans) -> Iterator[tuple[Integers
 def copies_of(
     hashes: NDArray[np.uint64], long: Booleans, intents: pd.Index, editions: pd.Index, languages: pd.Series
 ) -> pd.DataFrame:
-    """Return the pairs of editions that have equal texts of the same intents.
-
-    Parameters
-    ----------
-    hashes, long, intents, editions
-        See `repeats_of`.
-    languages : Series
-        Language of each edition, NaN where not known.
-
-    Returns
-    -------
-    DataFrame
-        Columns `COPIES`. Pairs with half a percent of equal texts or six consecutive ones; a warning if they are of
-        different languages and have five percent or six consecutive ones, else a note.
-    """
+    """Return the pairs of editions that have equal texts of the same intents."""
     keyed = np.where(long, hashes, 0)
     order = np.argsort(keyed, axis=1)
     ordered = np.take_along_axis(keyed, order, axis=1)

@@ -72,18 +72,7 @@ class Consensus:
     _sums: tuple[Numbers, Numbers]
 
     def content(self, editions: Integers | slice) -> Numbers:
-        """Return what the other editions say of each intent; NaN where none of them has it.
-
-        Parameters
-        ----------
-        editions : slice or ndarray of int
-            Columns.
-
-        Returns
-        -------
-        ndarray, shape (I, columns)
-            For each edition, the mean of the lengths of all others, weighted by their precision.
-        """
+        """Return what the other editions say of each intent; NaN where none of them has it."""
         has = self._has[:, editions]
         weights = self._weights[editions] * has
         total = self._sums[1][:, None] - weights
@@ -96,12 +85,7 @@ class Consensus:
 def consensus_of(lengths: Numbers, used: Booleans | None = None) -> Consensus:
     """Return the consensus of a table of logarithms of lengths.
 
-    Parameters
-    ----------
-    lengths : ndarray, shape (I, J)
-        Logarithms of lengths, NaN where a text is missing.
-    used : ndarray of bool, shape (I, J), optional
-        The cells that count; by default all. Others still have a rest.
+    Shapes: lengths (I, J); used (I, J).
 
     Examples
     --------
@@ -162,10 +146,7 @@ def normal_scores(values: Numbers) -> Numbers:
 def standardized(content: Numbers, own: Numbers) -> Numbers:
     """Return normal scores of contents with mean 0 and variance 1 over the intents that the edition has.
 
-    Parameters
-    ----------
-    content, own : ndarray, shape (I, J)
-        What others say of the intents, and the edition's lengths or scores, NaN where missing.
+    Shapes: content, own (I, J).
     """
     scores = normal_scores(content)
     among = np.where(np.isfinite(own) & np.isfinite(scores), scores, np.nan)
@@ -206,17 +187,7 @@ def correlations(z: Numbers, c: Numbers, max_offset: int) -> Numbers:
     It is the median over pieces of about 200 of its texts; if that is less than one half, the largest over all offsets,
     because all of the edition may be out of step.
 
-    Parameters
-    ----------
-    z, c : ndarray, shape (I, J)
-        Scores of lengths and of contents.
-    max_offset : int
-        The greatest offset.
-
-    Returns
-    -------
-    ndarray, shape (J,)
-        Between .5 and .98.
+    Shapes: z, c (I, J).
     """
     found = np.array([_correlation(z[:, j], c[:, j]) for j in range(z.shape[1])], dtype=z.dtype)
     for j in np.flatnonzero(~(found >= LEAST)).tolist():
@@ -242,13 +213,7 @@ def correlation(one: Numbers, other: Numbers) -> float:
 
 
 def evidence(z: Numbers, c: Numbers, correlation: Numbers, max_offset: int) -> Numbers:
-    """Return the log ratio of every text for every offset, and 0 for the state that fits nothing.
-
-    Returns
-    -------
-    ndarray, shape (2 K + 2, I, J)
-        Offsets from -K to K; the last state is *none*.
-    """
+    """Return the log ratio of every text for every offset, and 0 for the state that fits nothing."""
     found = np.zeros((2 * max_offset + 2, *z.shape), dtype=np.float32)
     for state, offset in enumerate(range(-max_offset, max_offset + 1)):
         found[state] = log_ratio(z, shifted(c, offset), correlation)
@@ -258,19 +223,7 @@ def evidence(z: Numbers, c: Numbers, correlation: Numbers, max_offset: int) -> N
 def levels_of(level: Numbers, languages: pd.Series) -> pd.DataFrame:
     """Return how much longer editions are than their languages in FLORES-200.
 
-    Parameters
-    ----------
-    level : ndarray, shape (J,)
-        Typical length of the texts of each edition, as a logarithm.
-    languages : Series
-        Language by edition, NaN where not known.
-
-    Returns
-    -------
-    DataFrame
-        One row per edition: ``level``, the difference from FLORES-200 less the median of all, in logarithms, NaN where
-        FLORES-200 does not have the language; ``level_z``, the same in robust standard deviations, NaN where these are
-        not known well enough or too large: fewer than 20 editions, or more than .06.
+    Shapes: level (J,).
 
     Examples
     --------
@@ -305,19 +258,7 @@ def _sizes() -> dict[str, int]:
 def advice(lengths: Floats, others: Sequence[Floats], unit: str = "line") -> str:
     """Return which line seems to be missing from a file, or to be one too many, as a sentence.
 
-    Parameters
-    ----------
-    lengths : ndarray of float, shape (n,)
-        Numbers of characters of the lines; 0 where a line is empty.
-    others : sequence of ndarray of float, shape (n + 1,) or (n - 1,)
-        The same of other files, which all have as many lines.
-    unit : str
-        What a line is called.
-
-    Returns
-    -------
-    str
-        Empty if the lengths do not tell.
+    Shapes: lengths (n,); others (n + 1,).
 
     Examples
     --------

@@ -45,17 +45,7 @@ def best_paths(evidence: NDArray[np.floating[Any]], cost: float) -> NDArray[np.i
     A path begins in step at no cost, in another state for `cost`. To go to another state costs as much, but to be in
     step again only `BACK`.
 
-    Parameters
-    ----------
-    evidence : ndarray, shape (S, I, J)
-        Evidence for each state; the middle one of all but the last is *in step*.
-    cost : float
-        What it costs to leave a state.
-
-    Returns
-    -------
-    ndarray of int, shape (I, J)
-        Numbers of states.
+    Shapes: evidence (S, I, J).
 
     Examples
     --------
@@ -175,18 +165,7 @@ def named(
 ) -> list[Passage]:
     """Return a passage with its kind, or its parts, if these were moved to different places.
 
-    Parameters
-    ----------
-    passage : Passage
-        A passage of `passages_of`.
-    track : Track
-        Its edition.
-    documents : ndarray of int, shape (I,)
-        Number of the document of each intent.
-    threshold : float
-        Nats of evidence that it takes to say where a passage belongs.
-    texts : callable
-        Reads the texts of the passage.
+    Shapes: documents (I,).
     """
     z, c = track.z[passage.places], track.c[passage.places]
     both = np.isfinite(c)

@@ -203,17 +203,6 @@ class Verses:
 
         If a verse is there already and one of the two is not a part, that is a fault: which of the texts is the
         verse is not known, and the verse is missing.
-
-        Parameters
-        ----------
-        verses : sequence of str
-            Ids of the verses that it covers, at least one.
-        text : str or None
-            The text; white space is made single. None if it cannot be used.
-        where : Place
-            File and line, for messages.
-        part : bool
-            Whether it is a part of a verse (2a), so that others of the same verse may follow.
         """
         clean = one_spaced(text) if text and text.strip() else None  # a no-break space alone is not text
         range_is_missing = len(verses) > 1 and self.ranges == "missing"
@@ -308,26 +297,6 @@ def _checked(read: Collected, faults: Faults) -> Existing:
 
 def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Callable[..., VerseText]) -> Multitext:
     """Read every edition once and record the verses that it has.
-
-    Parameters
-    ----------
-    reading : Reading
-        Options of the request.
-    files : mapping from edition to Path or Member
-        The editions.
-    text_of : callable
-        Makes the `VerseText` of a file; takes `Reading.how`, too.
-
-    Returns
-    -------
-    Multitext
-        The intents are the verses that any edition lists, in the order of their ids; `intent_info` has the columns
-        ``book`` and ``chapter``, `edition_info` the columns ``versification`` and ``extra_verses``.
-
-    Raises
-    ------
-    FaultsError
-        If none of the files can be used.
 
     Warns
     -----

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import File
@@ -27,6 +28,7 @@ from langdiff.corpora.origin import CostepStatistics
 from langdiff.errors import ConfigError, DataError, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_features import Measured, Measuring
 
 UNKNOWN = "und"  # ISO 639-2: undetermined
 _XML_SPACE = re.compile(r"[ \t\r\n]+")
@@ -56,13 +58,7 @@ class Turn(NamedTuple):
 
 
 def read_day(file: File, *, errors: str, faults: Faults) -> list[Turn]:
-    """Return the turns of a file, in order; faulty parts are left out and added to `faults`.
-
-    Raises
-    ------
-    FaultsError
-        If the file cannot be read, is not XML, holds entities or no session.
-    """
+    """Return the turns of a file, in order; faulty parts are left out and added to `faults`."""
     day = _Day(file, faults)
     read_corpus_xml(file, day, errors=errors)
     return day.turns
@@ -207,6 +203,7 @@ def costep_statistics(
     nfc: bool = True,
     decode_errors: str = "strict",
     on_error: OnError = "raise",
+    trust: Iterable[str] = (),
     progress: bool | None = None,
 ) -> CostepStatistics:
     """Read CoStEP and count the turns lost, the native share of each language, and the turns of unknown origin.
@@ -227,6 +224,8 @@ def costep_statistics(
         Whether bytes that are not UTF-8 are a fault or become U+FFFD.
     on_error : {"raise", "skip"}
         Treatment of faults; see `langdiff.read_multitext`. Turns that do not fit are not faults.
+    trust : iterable of str
+        Kinds of doubts that are not raised; see `langdiff.read_multitext`.
     progress : bool, optional
         Whether to draw a progress bar on stderr; by default only if stderr is a terminal.
 
@@ -269,6 +268,7 @@ are left out, their languages having different numbers of paragraphs: 0 of 1 int
         nfc=nfc,
         decode_errors=decode_errors,
         on_error=on_error,
+        trust=trust,
         progress=progress,
     )
     statistics = _statistics(reading)
@@ -298,7 +298,7 @@ def _statistics(reading: Reading) -> CostepStatistics:
                 found.add(read_day(file, errors=reading.decode_errors, faults=reading.faults), file)
                 readable.append(file)
             bar.advance(task)
-    found.leave_out_repeated()
+    measured = found.leave_out_repeated()
     turns = found.table()
     if not found.intents:
         reading.faults.check()
@@ -316,6 +316,7 @@ def _statistics(reading: Reading) -> CostepStatistics:
         intents=found.intents,
         edition_info=info.assign(normalization="NFC" if reading.nfc else "as is"),
         intent_info=_intent_info(found.intents, turns),
+        measured=measured,
     )
     return CostepStatistics(multitext=multitext, turns=turns, days=len(readable))
 
@@ -326,6 +327,7 @@ class _Catalogue:
     def __init__(self, faults: Faults) -> None:
         self.intents: list[str] = []
         self.present: dict[str, list[str]] = {}
+        self._measuring: dict[str, Measuring] = {}
         self._faults = faults
         self._turns: dict[str, tuple[bool, str, str | None, int, int, bool]] = {}
         self._places: dict[str, Place] = {}
@@ -352,18 +354,26 @@ class _Catalogue:
         self._turns[turn.name] = (turn.president, turn.language, turn.speaker, *sizes, turn.fits)
         intents = _intents(turn)  # once, because the names take more memory than everything else
         for language, paragraphs in turn.paragraphs.items():
-            have = self.present.setdefault(language, [])
+            have, measuring = self.present.setdefault(language, []), self._measuring.setdefault(language, Measuring())
             if turn.fits:
-                have += [intent for intent, text in zip(intents, paragraphs, strict=True) if text]
+                for intent, text in zip(intents, paragraphs, strict=True):
+                    if text:
+                        have.append(intent)
+                        measuring.add(text)
         if turn.fits:
             self.intents += intents
 
-    def leave_out_repeated(self) -> None:
-        """Remove the turns that a later file repeats."""
+    def leave_out_repeated(self) -> dict[str, Measured]:
+        """Remove the turns that a later file repeats; return the features of the texts that remain, by language."""
+        measured = {language: measuring.finish() for language, measuring in self._measuring.items()}
         if self._twice:
+            for language, features in measured.items():
+                kept = [intent.rpartition(".")[0] not in self._twice for intent in self.present[language]]
+                measured[language] = features.take(np.flatnonzero(kept))
             self._turns = {name: turn for name, turn in self._turns.items() if name not in self._twice}
             self.intents = self._once(self.intents)
             self.present = {language: self._once(have) for language, have in self.present.items()}
+        return measured
 
     def _once(self, intents: list[str]) -> list[str]:
         return [intent for intent in intents if intent.rpartition(".")[0] not in self._twice]

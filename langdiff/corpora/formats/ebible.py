@@ -90,13 +90,7 @@ class EbibleText(VerseText):
 
 
 def references(vref: File) -> Iterator[str]:
-    """Yield ``"BOOK BBCCCVVV"`` for each line of a list of verses, ``"BOOK"`` for books without a number.
-
-    Raises
-    ------
-    FaultsError
-        If the list cannot be read, or after its last line, if lines are not verses or are there twice.
-    """
+    """Yield ``"BOOK BBCCCVVV"`` for each line of a list of verses, ``"BOOK"`` for books without a number."""
     faults = Faults()
     lines: dict[str, int] = {}
     for number, line in read_lines(vref):

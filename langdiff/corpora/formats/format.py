@@ -21,6 +21,7 @@ from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import Paths, find_files
 from langdiff.errors import ConfigError, DataError, OutputError, listing, option, words
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_doubts import repaired
 
 _PREAMBLE = r"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*"  # empty lines and comments
 
@@ -160,12 +161,15 @@ class FormatText(ABC):
         Whether faults are an error, or what is faulty is left out; the catalogue lists it.
     trust : tuple of str
         Kinds of doubts that are not raised.
+    repair : bool
+        Whether some texts have invisible characters that are removed.
     """
 
     nfc: bool = field(default=True, kw_only=True)
     decode_errors: str = field(default="strict", kw_only=True)
     on_error: OnError = field(default="raise", kw_only=True)
     trust: tuple[str, ...] = field(default=(), kw_only=True)
+    repair: bool = field(default=False, kw_only=True)
 
     @abstractmethod
     def texts(self, faults: Faults) -> Iterator[tuple[str, str]]:
@@ -192,6 +196,8 @@ class FormatText(ABC):
         faults = Faults(self.on_error, self.trust)
         texts = dict(self.texts(faults))
         faults.refuse()
+        if self.repair:
+            texts = {intent: repaired(text) for intent, text in texts.items()}
         if self.nfc:
             texts = {intent: unicodedata.normalize("NFC", text) for intent, text in texts.items()}
         return pd.Series(list(texts.values()), index=list(texts), dtype=object)
@@ -259,32 +265,7 @@ def begins_as_xml(element: str) -> re.Pattern[str]:
 def text_files(
     multitext: Multitext, directory: Path, suffixes: Sequence[str], beside: Iterable[str] = (), ending: str = ".txt"
 ) -> dict[str, str]:
-    """Return the name of each edition's file.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Multitext to write.
-    directory : Path
-        Folder to write to.
-    suffixes : sequence of str
-        Endings of the names of files that a reader of the format would read.
-    beside : iterable of str
-        Names of other files that are to be written.
-    ending : str
-        Ending of the names.
-
-    Returns
-    -------
-    dict from edition to str
-
-    Raises
-    ------
-    DataError
-        If an edition's name cannot be that of a file.
-    OutputError
-        If the directory holds other files that would be read with these.
-    """
+    """Return the name of each edition's file."""
     for edition in multitext.editions:
         name = str(edition)
         if not name or name.startswith(".") or not name.isprintable() or "/" in name or "\\" in name:
@@ -304,24 +285,7 @@ def text_files(
 def writable_texts(
     multitext: Multitext, edition: str, unwritable: re.Pattern[str], is_missing: Callable[[str], bool]
 ) -> dict[str, str]:
-    """Return the texts of an edition by intent, after checking that a format can hold them.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Multitext to write.
-    edition : str
-        One of its editions.
-    unwritable : Pattern
-        Finds characters that the format cannot hold.
-    is_missing : callable
-        Whether a reader of the format would take a text for missing.
-
-    Raises
-    ------
-    DataError
-        If there is no text, or a text cannot be held or would be read as missing.
-    """
+    """Return the texts of an edition by intent, after checking that a format can hold them."""
     texts = {str(intent): text for intent, text in multitext.text(edition).items()}
     if not texts:
         raise DataError(
@@ -339,25 +303,7 @@ def writable_texts(
 
 
 def write_files(directory: Path, contents: Iterable[tuple[str, str]]) -> list[Path]:
-    """Write files into a directory, either all of them or none.
-
-    Parameters
-    ----------
-    directory : Path
-        The directory, made if it is not there.
-    contents : iterable of (str, str)
-        Name and content of each file; only one content is held in memory at a time.
-
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    OutputError
-        If the directory cannot be written to.
-    """
+    """Write files into a directory, either all of them or none."""
     written = []
     with ExitStack() as stack:  # renames all files once every one is complete
         for name, content in contents:

@@ -204,11 +204,6 @@ def _present(text: MosesText, faults: Faults) -> tuple[Booleans, int, Measured]:
 def _usual_length(lengths: Mapping[str, tuple[int, int]]) -> int:
     """Return the number of lines of most files, without final empty lines that other files lack.
 
-    Parameters
-    ----------
-    lengths : mapping from edition to (int, int)
-        The last line that is not empty, and the number of lines.
-
     Examples
     --------
     >>> _usual_length({"deu": (9, 10), "eng": (9, 9)}), _usual_length({"deu": (9, 10), "eng": (8, 10)})
@@ -285,25 +280,7 @@ def find_documents(files: Iterable[File]) -> File | None:
 
 
 def read_documents(file: File | None, intents: Sequence[str]) -> pd.DataFrame:
-    """Read the attributes of intents from a table of documents.
-
-    Parameters
-    ----------
-    file : File or None
-        The table; None if there is none.
-    intents : sequence of str
-        Names of the intents, in the order of the lines.
-
-    Returns
-    -------
-    DataFrame of str, I rows
-        Columns as the module says, NaN where a cell is empty; no column if there is no table.
-
-    Raises
-    ------
-    DataError
-        If the table cannot be read, has none of the columns, or another number of lines than there are intents.
-    """
+    """Read the attributes of intents from a table of documents."""
     if file is None:
         return pd.DataFrame(index=list(intents))
     header, *rows = [line.split("\t") for _, line in read_lines(file)] or [[]]

@@ -28,6 +28,7 @@ from langdiff.corpora.formats.mteval_documents import Document, read_documents
 from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_features import Measured, Measuring
 
 SUFFIXES = suffixes_of(".xml", ".sgm", ".sgml", ".mteval")
 
@@ -68,6 +69,7 @@ class _Found:
     file: File
     document: Document
     name: str = ""
+    places: dict[str, int] = field(default_factory=dict)  # of the texts among those of its kind; see `_Texts`
 
 
 @dataclass
@@ -94,7 +96,8 @@ def catalogue(reading: Reading) -> Multitext:
     """Catalogue test sets; every language and every further reference is an edition."""
     if isinstance(reading.path, Mapping):
         raise ConfigError("path: an edition is not a file, but a language or reference; give a directory or a list.")
-    found = _read_all(files_in(reading.path, SUFFIXES), reading)
+    texts = _Texts()
+    found = _read_all(files_in(reading.path, SUFFIXES), reading, texts)
     sets_of_named = {one.document.test_set for one in found if one.document.refid}
     found = [one for one in found if one.document.refid or one.document.test_set not in sets_of_named]
     found = _without_unequal(found, reading.faults)
@@ -102,17 +105,57 @@ def catalogue(reading: Reading) -> Multitext:
     parts = keep(_by_edition(found), reading.editions)
     files, known = reading.ordered({edition: own[0].file for edition, own in parts.items()})
     parts = {edition: parts[edition] for edition in files}
+    present = _present(parts)
     intent_info = _intent_info([one for own in parts.values() for one in own], contents)
     return multitext_from_sources(
         {edition: MtevalText(_names(own), **reading.how) for edition, own in parts.items()},
-        _present(parts),
+        {edition: list(own) for edition, own in present.items()},
         intents=intent_info.index,
         edition_info=_edition_info(reading, files, known, parts),
         intent_info=intent_info,
+        measured={edition: texts.measured(own.values()) for edition, own in present.items()},
     )
 
 
-def _read_all(files: Sequence[File], reading: Reading) -> list[_Found]:
+class _Texts:
+    """Features of all texts, by the language, translator and reference that the documents have."""
+
+    def __init__(self) -> None:
+        self._measuring: dict[tuple[str, ...], tuple[Measuring, list[int]]] = {}
+        self._measured: dict[tuple[str, ...], Measured] = {}
+
+    def add(self, document: Document) -> dict[str, int]:
+        """Measure the texts of a document; return their places by segment."""
+        measuring, count = self._measuring.setdefault(_kind(document), (Measuring(), [0]))
+        places = {}
+        for segment, (text, _) in document.segments.items():
+            if text:
+                measuring.add(text)
+                places[segment] = count[0]
+                count[0] += 1
+        return places
+
+    def measured(self, chosen: Iterable[tuple[_Found, str]]) -> Measured:
+        """Return the features of some segments, in their order."""
+        first: dict[tuple[str, ...], int] = {}
+        parts: list[Measured] = []
+        places = []
+        for one, segment in chosen:
+            kind = _kind(one.document)
+            if kind not in first:
+                if kind not in self._measured:
+                    self._measured[kind] = self._measuring[kind][0].finish()
+                first[kind] = sum(len(part.lengths) for part in parts)
+                parts.append(self._measured[kind])
+            places.append(first[kind] + one.places[segment])
+        return Measured.joined(parts).take(np.array(places, dtype=int))
+
+
+def _kind(document: Document) -> tuple[str, ...]:
+    return document.language, document.translator, document.refid
+
+
+def _read_all(files: Sequence[File], reading: Reading, texts: _Texts) -> list[_Found]:
     """Return the documents of all files, with numbers in place of texts to save memory."""
     found = []
     with progress_bar(progress=reading.progress) as bar:
@@ -120,7 +163,7 @@ def _read_all(files: Sequence[File], reading: Reading) -> list[_Found]:
             with reading.faults.of(None, file):
                 for document in read_documents(file, reading.faults, errors=reading.decode_errors):
                     marks = {name: (text and f"{hash(text)}", at) for name, (text, at) in document.segments.items()}
-                    found.append(_Found(file, replace(document, segments=marks)))
+                    found.append(_Found(file, replace(document, segments=marks), "", texts.add(document)))
     if not found:
         reading.faults.check()
         raise DataError(f"{listing(map(str, files))}: no document of a source or a reference.")
@@ -185,18 +228,20 @@ def _names(own: Sequence[_Found]) -> tuple[tuple[File, tuple[tuple[tuple[str, ..
     return tuple((file, tuple(of_file.items())) for file, of_file in names.items())
 
 
-def _present(parts: Mapping[str, Sequence[_Found]]) -> dict[str, list[str]]:
-    """Return the intents present in every edition; warn of intents with two texts."""
-    present: dict[str, list[str]] = {}
+def _present(parts: Mapping[str, Sequence[_Found]]) -> dict[str, dict[str, tuple[_Found, str]]]:
+    """Return the intents present in every edition, with document and segment; warn of intents with two texts."""
+    present: dict[str, dict[str, tuple[_Found, str]]] = {}
     different: list[str] = []
     for edition, own in parts.items():
         first: dict[str, tuple[str, str]] = {}  # mark of the text, and where it is
+        present[edition] = {}
         for one in _by_precedence(own):
             for segment, (mark, line) in one.document.segments.items():
                 intent, where = f"{one.name}/{segment}", f"{one.file}, line {line}"
                 if mark and first.setdefault(intent, (mark, where))[0] != mark:
                     different.append(f"{intent!r} ({first[intent][1]} and {where})")
-        present[edition] = list(first)
+                elif mark:
+                    present[edition].setdefault(intent, (one, segment))
     if different:
         warn(
             f"{len(different):,} segments have two texts where there should be one, such as {different[0]}. "

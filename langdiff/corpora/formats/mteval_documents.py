@@ -40,26 +40,7 @@ _IN_NAME = re.compile(r"\.(?!src|ref|tst)([a-z]{2,3}(?:[-_][a-z]{2,4})?)\.(?:sgm
 
 
 def read_sgml(file: File, events: Events, elements: Iterable[str], *, errors: str = "strict") -> None:
-    """Parse a file line by line and call `events`, without holding the file or a comment in memory.
-
-    Parameters
-    ----------
-    file : Path or Member
-        The file.
-    events : Events
-        Handler of the tags and the text: `begin` and `finish` are called once per tag, with its name in lower case,
-        whether or not the tags match one another; `close` at the end of the file.
-    elements : iterable of str
-        Names, in lower case, of the elements that are markup.
-    errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are an error or become U+FFFD.
-
-    Raises
-    ------
-    FaultsError
-        If it cannot be read, has a tag of more than `MAX_TAG` characters, ends within a tag, comment or declaration,
-        or declares entities; the message names file and line.
-    """
+    """Parse a file line by line and call `events`, without holding the file or a comment in memory."""
     scanner = _Scanner(events, elements)
     events._line = lambda: scanner.line
     try:
@@ -205,24 +186,7 @@ class Document:
 
 
 def read_documents(file: File, faults: Faults, *, errors: str = "strict") -> list[Document]:
-    """Return the sources and references in a file, without the output of translation systems.
-
-    Parameters
-    ----------
-    file : Path or Member
-        The file.
-    faults : Faults
-        What is wrong with it: segments and documents without a name, and segments that are there twice, are added and
-        left out.
-    errors : {"strict", "replace"}
-        Whether bytes that are not UTF-8 are a fault or become U+FFFD.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, holds no test set, is cut off, or does not say the language of a text; the message names
-        file and line.
-    """
+    """Return the sources and references in a file, without the output of translation systems."""
     events = _Documents(file, faults)
     read_sgml(file, events, (*_SETS, *_TEXTS, *_PARTS), errors=errors)
     return events.documents

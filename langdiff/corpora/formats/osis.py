@@ -88,6 +88,7 @@ class _OsisEvents(VerseEvents):
         self._n_ends = self._n_fitting = 0
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        self._meet_mark("<", tag)
         if tag in _NOT_TEXT:
             self._hidden += 1
         if tag == "osisText":
@@ -107,10 +108,16 @@ class _OsisEvents(VerseEvents):
     def data(self, text: str) -> None:
         if self.verse is not None and self._hidden <= self._titles:
             self.verse.pieces.append(text)
+            self.joins.add(text, self.verse.where.line)
         elif self._is_own_work and self.open[-2:-1] == ["work"] and self.open[-1] in _SAID:
             self.said.setdefault(_SAID[self.open[-1]], []).append(text)
 
+    def _meet_mark(self, side: str, tag: str) -> None:
+        if not self._hidden and tag not in _NOT_TEXT:
+            self.joins.mark(side)
+
     def finish(self, tag: str) -> None:
+        self._meet_mark(">", tag)
         if tag in _NOT_TEXT:
             self._hidden -= 1
             self._titles = min(self._titles, self._hidden)
@@ -122,6 +129,7 @@ class _OsisEvents(VerseEvents):
             self.end_verse()
 
     def close(self) -> None:
+        self.joins.check(self.file, self.faults.doubts.trust)
         if self.verse is not None:
             self._spoil_open(f"this verse has no end (no <verse eID={self.verse.end!r}/>).")
             self.end_verse()

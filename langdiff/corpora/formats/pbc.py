@@ -86,16 +86,6 @@ class Scan:
 def scan_lines(raw: bytes) -> Scan:
     r"""Return the verse ids at the beginnings of lines.
 
-    Parameters
-    ----------
-    raw : bytes
-        Lines in UTF-8 that end in ``\n``; the last one may lack it.
-
-    Returns
-    -------
-    Scan
-        One element per line.
-
     Examples
     --------
     >>> scan = scan_lines(b"# title: a\n01001001\tIn the\n01001002\n")

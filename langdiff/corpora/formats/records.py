@@ -27,6 +27,7 @@ from langdiff.corpora.formats.moses import COLUMNS, COMPARED, ORIGINAL
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_features import measure
 
 OURS = ("text", "edition", "intent", "document")  # keys of the option `columns`
 ATTRIBUTES = (*COLUMNS, ORIGINAL)  # of intents, which are read from columns of these names
@@ -97,22 +98,7 @@ class Table:
 
 
 def layout_of(columns: Columns, given: Mapping[str, str], where: str) -> Layout:
-    """Return which column is what.
-
-    Parameters
-    ----------
-    columns : mapping from str to tuple of str
-        Names of the columns, and the names inside those that are structures.
-    given : mapping from str to str
-        By text, edition, intent and document, the column that the user names.
-    where : str
-        The file, for messages.
-
-    Raises
-    ------
-    DataError
-        If a column that is named is not there, or none or several layouts are possible.
-    """
+    """Return which column is what."""
     if absent := [theirs for theirs in given.values() if theirs not in columns]:
         raise DataError(f"{where}: has no column {listing(absent)}, but {listing(columns, most=30)}.")
     intent = given.get("intent") or next((name for name in _INTENTS if name in columns), None)
@@ -159,13 +145,7 @@ def _editions(columns: Columns, given: Mapping[str, str], where: str) -> tuple[t
 
 
 def check_columns(given: Mapping[str, str]) -> None:
-    """Check the option `columns`.
-
-    Raises
-    ------
-    ConfigError
-        If it names something else than text, edition, intent and document.
-    """
+    """Check the option `columns`."""
     if unknown := [name for name in given if name not in OURS]:
         raise ConfigError(f"{option('columns')}: unknown {listing(unknown)}; use {', '.join(OURS)}.")
 
@@ -194,13 +174,7 @@ class Cells:
         self._first: dict[tuple[tuple[str, ...], str], tuple[File, int]] = {}
 
     def add_row(self, row: Row, layout: Layout, table: Table, file: File) -> None:
-        """Add the cells of a row; a row or cell that cannot be used is added to the faults.
-
-        Raises
-        ------
-        DataError
-            If the edition of a row is not known, and the number of the row names its intent.
-        """
+        """Add the cells of a row; a row or cell that cannot be used is added to the faults."""
         values = self._edition(row, layout, table, file)
         if values is None:
             return
@@ -315,18 +289,7 @@ class RecordsText(FormatText):
         """Yield the rows of a file, if `only` is true at least those of the edition."""
 
     def check_parts(self, given: Mapping[str, str]) -> None:
-        """Check that all files of the table have the columns of the first that are texts, editions and intents.
-
-        Parameters
-        ----------
-        given : mapping from str to str
-            Columns that the user names; see `layout_of`.
-
-        Raises
-        ------
-        DataError
-            With the first file in which one is missing or new, because its texts would be left out.
-        """
+        """Check that all files of the table have the columns of the first that are texts, editions and intents."""
         first, *others = self.table.files
         inside = set(self.layout.inside)
         needed = [*self.layout.texts, *self.layout.editions, *([self.layout.intent] if self.layout.intent else [])]
@@ -362,17 +325,7 @@ class RecordsText(FormatText):
 
 
 def catalogue_records(reading: Reading, suffixes: Sequence[str], source: Callable[..., RecordsText]) -> Multitext:
-    """Catalogue tables of records.
-
-    Parameters
-    ----------
-    reading : Reading
-        Options of the request.
-    suffixes : sequence of str
-        Endings of the names of files.
-    source : callable
-        Makes the source of an edition, of a table, its layout and the edition's values; takes `Reading.how`, too.
-    """
+    """Catalogue tables of records."""
     given = dict(reading.columns or {})
     check_columns(given)
     tables = _tables(reading, suffixes)
@@ -480,6 +433,7 @@ def _multitext(reading: Reading, found: Mapping[str, _Found], about: Mapping[str
         intents=list(about),
         edition_info=reading.describe({edition: files[edition] for edition in sources}, known, headers),
         intent_info=pd.DataFrame(rows, columns=names, index=list(about), dtype=object),
+        measured={edition: measure(filter(None, found[edition].texts.values())) for edition in sources},
     )
 
 
@@ -537,13 +491,7 @@ def _joined(files: Sequence[File], suffixes: Sequence[str], split: str | None, n
 
 
 def records(multitext: Multitext, edition: str) -> dict[str, list[str | None]]:
-    """Return the columns of the file of an edition: intent, edition, text, language, and attributes of the intents.
-
-    Raises
-    ------
-    DataError
-        If a text cannot be held.
-    """
+    """Return the columns of the file of an edition: intent, edition, text, language, and attributes of the intents."""
     texts = writable_texts(multitext, edition, UNWRITABLE, lambda text: not text.strip())
     intents = [str(intent) for intent in multitext.intents]
     language = multitext.edition_info["language"].get(edition) if "language" in multitext.edition_info else None

@@ -26,18 +26,6 @@ def guess_format(path: Paths, formats: Sequence[Format]) -> Format:
 
     A README may come first. Line-aligned text is never guessed, because any text could be that; tables are, only where
     nothing else was given, because tables about editions lie beside texts.
-
-    Parameters
-    ----------
-    path : str, Path, sequence of these, or mapping from edition to file
-        See `langdiff.read_multitext`.
-    formats : sequence of Format
-        Formats to choose from.
-
-    Raises
-    ------
-    DataError
-        If there is no file, or no format is recognized.
     """
     suffixes = tuple(dict.fromkeys(suffix for format in formats if format.beginning for suffix in format.suffixes))
     files = files_in(list(path.values()) if isinstance(path, Mapping) else path, suffixes, tell=False)
@@ -102,20 +90,7 @@ OPTIONS = tuple(dict.fromkeys(option for format in FORMATS.values() for option i
 
 
 def check_format_options(format: str | Format, given: Iterable[str]) -> None:
-    """Check that a format has the given options.
-
-    Parameters
-    ----------
-    format : str or Format
-        A format of `read_multitext`, not ``"auto"``.
-    given : iterable of str
-        Names of the options given, all in `OPTIONS`.
-
-    Raises
-    ------
-    ConfigError
-        At the first that the format does not have.
-    """
+    """Check that a format has the given options."""
     found = FORMATS[format] if isinstance(format, str) else format
     for name in given:
         if name not in found.options:

@@ -52,11 +52,6 @@ def read_texts(file: File, errors: str, faults: Faults) -> tuple[list[str], dict
 
     Cells with NUL or bytes that are not UTF-8, rows without id or with more or fewer cells than the first, and all rows
     of an id that is there twice are added to `faults` and left out.
-
-    Raises
-    ------
-    DataError
-        If the file is not a table, or not one of texts.
     """
     header, rows = read_table(
         file,

@@ -1,9 +1,9 @@
 """TMX, in which translation memories are exchanged: a unit has a segment in each language.
 
 A unit ``<tu>`` is an intent, called by its ``tuid`` or else by its number; a ``<tuv xml:lang="de">`` is its text in the
-edition of this language, whose code is compared without case and called as it is spelled first. In a segment, what
-``hi`` and ``sub`` hold is text, codes of the layout (``bpt``, ``ept``, ``ph``, ``it``, ``ut``) are left out. The file
-may be UTF-16 with a byte order mark.
+edition of this language, whose code is compared without case and written in the usual way (``EN_gb`` is ``en-GB``). In
+a segment, what ``hi`` and ``sub`` hold is text, codes of the layout (``bpt``, ``ept``, ``ph``, ``it``, ``ut``) are left
+out. White space becomes single. The file may be UTF-16 with a byte order mark.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,15 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import File
+from langdiff.base.iso639 import spelled
 from langdiff.corpora.faults import LANGUAGE, Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.files import edition_of, files_in, keep, suffixes_of
+from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.text_features import measure
 
 SUFFIXES = suffixes_of(".tmx", ".xml")
 _CODES = frozenset({"bpt", "ept", "ph", "it", "ut"})
@@ -59,7 +62,7 @@ class _TmxEvents(Events):
             self._where = self.where()
         elif tag == "tuv":
             language = (attributes.get(LANGUAGE) or attributes.get("lang") or "").strip()
-            self._language = self.spellings.setdefault(language.lower(), language)
+            self._language = self.spellings.setdefault(language.lower().replace("_", "-"), spelled(language))
         elif tag == "seg" and "tuv" in self.open:
             self._pieces, self._where = [], self.where()
         elif tag in _CODES:
@@ -77,7 +80,7 @@ class _TmxEvents(Events):
         elif tag == "sub":
             self._codes = self._around.pop()
         elif tag == "seg" and self._pieces is not None:
-            text = "".join(self._pieces).strip()
+            text = one_spaced("".join(self._pieces))
             damaged = self.damage.is_in(text, self._where, self._unit)
             self._pieces = None
             self._add(None if damaged else text or None)
@@ -126,13 +129,7 @@ class TmxText(FormatText):
 
 
 def read_units(files: tuple[File, ...], faults: Faults, errors: str) -> _TmxEvents:
-    """Return the units of some files, of which those with faults are left out.
-
-    Raises
-    ------
-    FaultsError
-        If a single file cannot be read.
-    """
+    """Return the units of some files, of which those with faults are left out."""
     events: _TmxEvents | None = None
     for file in files:
         own = _TmxEvents(file, faults, "" if len(files) == 1 else f"{edition_of(file, SUFFIXES)}/")
@@ -168,6 +165,7 @@ def catalogue(reading: Reading) -> Multitext:
         intents=list(units.intents),
         edition_info=reading.describe(kept, known, {}),
         intent_info=pd.DataFrame(index=np.array(list(units.intents), dtype=object)),
+        measured={language: measure(filter(None, units.texts[language].values())) for language in sources},
     )
 
 

@@ -95,7 +95,7 @@ class UsfmBook:
             after = self._meet(token)
         self._add(self._text[after:])
         self._close_note()
-        self.content.end_verse()
+        self.content.end_file()
         if self.content.book is None and self._text.strip():
             raise DataError(f"{self._file}: has no \\id, so that it is not a book in USFM.")
 
@@ -176,6 +176,7 @@ class UsfmBook:
             self._fault(place, f"\\{name} has no end {end}, so that it would hide the text below.")
 
     def _meet_style(self, token: re.Match[str]) -> int:
+        self.content.mark(">" if token["end"] else "<")
         if token["end"]:
             self._styles = max(0, self._styles - 1)
             return token.end()

@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from langdiff.base.archives import ARCHIVES, File, Member, is_archive
+from langdiff.base.suspicion import Doubts
 from langdiff.base.types import OwnKind, Ranges
 from langdiff.corpora.faults import Damage, Faults, Place
 from langdiff.corpora.files import Paths, edition_of, files_in, keep
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected, verse_id
 from langdiff.corpora.formats.format import Reading
 from langdiff.corpora.versifications import NUMBERS, UNNUMBERED
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.errors import ConfigError, DataError, FaultsError, option
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.text_features import unspaced_letter
 
 # Markers without their levels (q for q1, se for s1e, th for th1-2), by what becomes of the text after them
 _TEXT = "p m po pr cls pmo pm pmc pmr pi mi nb pc ph phi ps psi b q qr qc qm lh li lf lim tr th thr thc tc tcr tcc pb"
@@ -36,6 +38,7 @@ _STYLE = (  # what they mark is text; attributes after | are not
 _NOTE = "f fe ef efe x ex fig va vp ca cat rq fm efm pl pro"  # with all they hold until their end
 _IN_NOTE = "fr ft fk fq fqa fl fw fp fs fv fdc xo xop xta xk xq xot xnt xdc xtSee xtSeeAlso"
 SIDEBARS = {"esb": "esbe", "erq": "erqe"}  # hidden from the one to the other, with the paragraphs between
+FEW_TOUCHING = 3  # joins of elements and other text that touch, at least
 _LEVEL = re.compile(r"[0-9]+(?:-[0-9]+)?(e?)\Z")
 _MARKS = "[\u200e\u200f]*"  # of direction: right-to-left texts have them around the hyphen
 _NUMBER = rf"{_MARKS}[0-9]{{1,3}}[a-z]?{_MARKS}"
@@ -68,20 +71,6 @@ def base_of(marker: str) -> str:
 def kind_of(marker: str, own: Mapping[str, OwnKind]) -> Kind | None:
     r"""Return what a marker is; None if it is unknown.
 
-    Parameters
-    ----------
-    marker : str
-        The marker with its level, without the backslash.
-    own : mapping from str to {"char", "note", "para", "skip"}
-        Markers that the user has declared, which count more than those of USFM.
-
-    Returns
-    -------
-    {"text", "heading", "char", "note", "sidebar", "in note", "skip"} or None
-        ``"text"`` and ``"heading"`` are paragraphs, ``"char"`` is a style of characters, ``"note"`` hides all that it
-        holds, ``"in note"`` belongs into one, and ``"skip"`` is the user's own marker (``\z…``), left out with what it
-        holds.
-
     Examples
     --------
     >>> kind_of("q1", {}), kind_of("untr", {}), kind_of("untr", {"untr": "char"}), kind_of("zmine", {})
@@ -96,13 +85,7 @@ def kind_of(marker: str, own: Mapping[str, OwnKind]) -> Kind | None:
 
 
 def check_own_markers(own: Mapping[str, str]) -> None:
-    """Check the markers that a user has declared.
-
-    Raises
-    ------
-    ConfigError
-        If one is not a marker, or is that of a book, chapter or verse, or is declared to be something unknown.
-    """
+    """Check the markers that a user has declared."""
     for marker, kind in own.items():
         if not _NAME.fullmatch(marker):
             raise ConfigError(f"{option('markers')}: {marker!r} is not a marker; write it without its backslash.")
@@ -112,6 +95,48 @@ def check_own_markers(own: Mapping[str, str]) -> None:
             raise ConfigError(
                 f"{option('markers')}: \\{marker} must be one of {', '.join(get_args(OwnKind))}, got {kind!r}."
             )
+
+
+class Joins:
+    """Counter of the places where marked words or other text meet in a file, and of those where letters touch there."""
+
+    def __init__(self) -> None:
+        self._counts = [0, 0], [0, 0]  # joins and touching ones: of two elements, of all
+        self._example, self._line = "", 0
+        self.new_line()
+
+    def new_line(self) -> None:
+        """Begin a verse or paragraph, where nothing is joined to what stands before."""
+        self._before, self._marks, self._is_apart = "", "", False
+
+    def mark(self, side: str) -> None:
+        """Meet the beginning (``<``) or the end (``>``) of an element within a verse."""
+        self._marks += side
+
+    def add(self, text: str, line: int) -> None:
+        """Meet text."""
+        if not text.strip():
+            self._is_apart = self._is_apart or bool(text)
+            return
+        ends = self._before[-1:] + text.lstrip()[0]
+        if self._marks and len(ends) == 2 and ends.isalpha() and not unspaced_letter().search(ends):
+            touches = not (self._is_apart or text[0].isspace())
+            for counts in self._counts if "><" in self._marks else self._counts[1:]:
+                counts[0] += 1
+                counts[1] += touches
+            if touches and not self._example:
+                self._example, self._line = self._before[-12:] + text[:12], line
+        self._before, self._marks, self._is_apart = text.rstrip(), "", text[-1].isspace()
+
+    def check(self, file: File | str, trust: tuple[str, ...]) -> None:
+        """Raise an error if the text has been written without its spaces."""
+        doubts = Doubts(trust)
+        (joins, touching), (all_joins, all_touching) = self._counts
+        if 2 * touching <= joins:
+            joins, touching = all_joins, all_touching if all_touching >= FEW_TOUCHING else 0
+        doubts.see("touching", str(file), touching, joins, self._example, self._line)
+        for one in doubts.judged():
+            raise FaultsError([one.fault()])
 
 
 @dataclass
@@ -160,6 +185,16 @@ class BookText:
         self._chapter: int | None = None
         self._is_without_chapter = False  # and that has been said
         self._verse: _Verse | None = None
+        self._joins = Joins()
+
+    def mark(self, side: str) -> None:
+        """Meet the beginning (``<``) or the end (``>``) of a style of characters."""
+        self._joins.mark(side)
+
+    def end_file(self) -> None:
+        """End the file."""
+        self.end_verse()
+        self._joins.check(self._file, self._verses.faults.doubts.trust)
 
     @property
     def in_verse(self) -> bool:
@@ -172,13 +207,7 @@ class BookText:
         return [] if self._verse is None else self._verse.ids
 
     def begin_book(self, code: str, where: Place) -> None:
-        """Begin a book.
-
-        Raises
-        ------
-        DataError
-            If its code is unknown.
-        """
+        """Begin a book."""
         self.end_verse()
         self.book, self._chapter, self.is_text, self._is_without_chapter = None, None, False, False
         if code.upper() not in NUMBERS and code.upper() not in UNNUMBERED:
@@ -186,13 +215,7 @@ class BookText:
         self.book = code.upper()
 
     def begin_chapter(self, number: str, where: Place) -> None:
-        """Begin a chapter.
-
-        Raises
-        ------
-        DataError
-            If the book is not known.
-        """
+        """Begin a chapter."""
         if self.book is None:
             raise DataError(f"{where}: a chapter before {self._signs[0]}, so that its book is not known.")
         self.end_verse()
@@ -203,16 +226,11 @@ class BookText:
             self._fault(f"{self._signs[1]} without a number.", where, level="chapter")
 
     def begin_verse(self, numbers: str, where: Place) -> None:
-        """Begin a verse, or several with one text (``3-5``), or a part of one (``3a``).
-
-        Raises
-        ------
-        DataError
-            If the book is not known.
-        """
+        """Begin a verse, or several with one text (``3-5``), or a part of one (``3a``)."""
         if self.book is None:
             raise DataError(f"{where}: a verse before {self._signs[0]}, so that its book and chapter are not known.")
         self.end_verse()
+        self._joins.new_line()
         self._verse = _Verse([], bool(re.search("[a-z]", numbers)), where)
         self.is_text = True
         if self._chapter is None:
@@ -230,6 +248,7 @@ class BookText:
     def begin_paragraph(self, *, is_text: bool) -> None:
         """Begin a paragraph, of text of verses or of a heading."""
         self.is_text = is_text
+        self._joins.new_line()
         if self._verse is not None:
             self._verse.pieces.append(" ")
 
@@ -237,6 +256,7 @@ class BookText:
         """Add text to the verse that is open, in a paragraph of text."""
         if self._verse is not None and self.is_text:
             self._verse.pieces.append(text)
+            self._joins.add(text, self._verse.where.line)
 
     def fault(self, what: str, where: Place) -> None:
         """Add a fault, because of which the verse that is open is left out; the same is said once of one verse."""
@@ -306,17 +326,7 @@ class BooksText(VerseText):
 
 
 def catalogue_books(reading: Reading, suffixes: Sequence[str], source: type[BooksText]) -> Multitext:
-    """Catalogue editions whose books are files.
-
-    Parameters
-    ----------
-    reading : Reading
-        Options of the request.
-    suffixes : sequence of str
-        Endings of the names of books.
-    source : type
-        Kind of `BooksText` that reads an edition.
-    """
+    """Catalogue editions whose books are files."""
     check_own_markers(reading.markers)
     groups = keep(_groups(reading.path, suffixes), reading.editions)
     books = {place: tuple(files) for place, files in groups.values()}

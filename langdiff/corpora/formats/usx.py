@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from langdiff.base.archives import File
+from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora.faults import Faults, read_corpus_xml
 from langdiff.corpora.files import suffixes_of
 from langdiff.corpora.formats.bible import Verses
@@ -24,6 +25,14 @@ class UsxEvents(BookEvents):
 
     def meet(self, tag: str, attributes: dict[str, str]) -> None:
         """Process the start of an element that is not hidden."""
+        style, status = attributes.get("style", ""), attributes.get("status", "")
+        if (status or tag == "unmatched" or (tag in ("para", "char") and style.endswith(("-s", "-e")))) and (
+            self.content.in_verse and self.faults.doubts.applies("unread")
+        ):
+            shown = f"status={status!r}" if status else style or f"<{tag}>"
+            self.content.fault(
+                SUSPICIONS["unread"].sentence.format(n=1, seen=1, where=tag, example=shown), self.where()
+            )
         if tag in ("chapter", "verse") and "eid" in attributes and "number" not in attributes:
             self.content.end_verse()
         elif tag in ("para", "cell", "char"):

@@ -10,7 +10,7 @@ from langdiff.base.xml import NotWellFormedError
 from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected
 from langdiff.corpora.formats.format import Reading
-from langdiff.corpora.formats.usfm_markers import BookText, check_own_markers, kind_of
+from langdiff.corpora.formats.usfm_markers import BookText, Joins, check_own_markers, kind_of
 from langdiff.corpora.versifications import BOOKS, reference
 from langdiff.errors import option
 from langdiff.tables.multitext import Multitext
@@ -85,6 +85,7 @@ class VerseEvents(PlacedEvents):
         super().__init__(file, faults)
         self.verses = Verses(ranges, faults)
         self.verse: OpenVerse | None = None
+        self.joins = Joins()
         self.left_out: dict[str, None] = {}
         self.language = ""
         self.said: dict[str, list[str]] = {}
@@ -109,6 +110,7 @@ class VerseEvents(PlacedEvents):
             )
             outer.is_usable = verse.is_usable = False
             self.end_verse()
+        self.joins.new_line()
         self.verse = verse
 
     def end_verse(self) -> None:
@@ -131,13 +133,7 @@ class VerseEvents(PlacedEvents):
 
 
 def read_verses(file: File, events: PlacedEvents, *, errors: str) -> None:
-    """Read the verses of an XML file; of one that is not well-formed from some place on, those before are kept.
-
-    Raises
-    ------
-    FaultsError
-        If the file cannot be read, or nothing in it can be used.
-    """
+    """Read the verses of an XML file; of one that is not well-formed from some place on, those before are kept."""
     try:
         read_corpus_xml(file, events, errors=errors)
     except NotWellFormedError as error:
@@ -197,6 +193,7 @@ class BookEvents(PlacedEvents):
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         """Process the start of an element, unless another hides it."""
         if not self._hidden:
+            self.content.mark("<")
             self.meet(tag, attributes)
 
     def meet(self, tag: str, attributes: dict[str, str]) -> None:
@@ -209,6 +206,8 @@ class BookEvents(PlacedEvents):
 
     def finish(self, _: str) -> None:
         """Process the end of an element."""
+        if not self._hidden:
+            self.content.mark(">")
         if self._hidden == len(self.open):
             self._hidden = 0
         if self._heading == len(self.open):
@@ -217,7 +216,7 @@ class BookEvents(PlacedEvents):
 
     def close(self) -> None:
         """Process the end of the file."""
-        self.content.end_verse()
+        self.content.end_file()
 
     def hide(self) -> None:
         """Leave out what the element holds that has just begun."""

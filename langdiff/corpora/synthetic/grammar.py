@@ -181,18 +181,7 @@ class Grammar:
         _ = self._choices  # refuses bad weights
 
     def draw(self, decide: Decide) -> Intent:
-        """Draw an intent.
-
-        Parameters
-        ----------
-        decide : callable
-            Makes each choice, such as `RandomDecisions`, which counts its information.
-
-        Returns
-        -------
-        tuple of Event
-            The intent; different choices give different intents.
-        """
+        """Draw an intent."""
         return tuple(self._event(decide) for _ in range(1 + decide(self._choices["events"])))
 
     def _event(self, decide: Decide) -> Event:

@@ -214,15 +214,7 @@ DEFAULT_LANGUAGES = (
 
 
 def draw_language(name: str, rng: np.random.Generator) -> SyntheticLanguage:
-    """Draw the parameters of a language at random.
-
-    Parameters
-    ----------
-    name : str
-        Name of the edition.
-    rng : Generator
-        Source of random numbers.
-    """
+    """Draw the parameters of a language at random."""
 
     def pick(*values: Any) -> Any:
         return values[rng.integers(len(values))]

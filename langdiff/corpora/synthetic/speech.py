@@ -39,28 +39,7 @@ class Lexicon:
 
 
 def draw_lexicon(language: SyntheticLanguage, grammar: Grammar, rng: np.random.Generator) -> Lexicon:
-    """Draw the words of a language at random.
-
-    Parameters
-    ----------
-    language : SyntheticLanguage
-        Language whose morphology and script are used.
-    grammar : Grammar
-        How many words are needed.
-    rng : Generator
-        Source of random numbers.
-
-    Returns
-    -------
-    Lexicon
-        No word form occurs twice in it, whatever the word, so that a sentence tells which words it
-        is made of.
-
-    Raises
-    ------
-    ConfigError
-        If the syllables allowed do not make enough different words.
-    """
+    """Draw the words of a language at random."""
     coiner = _Coiner(language, rng)
     nominal = coiner.markers(1 if language.case == "none" else 3, 2)
     verbal = coiner.markers(len(grammar.tenses), 2 if language.verb_agreement else 1)
@@ -171,20 +150,7 @@ class Speaker:
         self._between, self._stop = f"{script.comma} {lexicon.conjunction} ", script.stop
 
     def say(self, intent: Intent, decide: Decide) -> str:
-        """Return the sentence that expresses an intent.
-
-        Parameters
-        ----------
-        intent : tuple of Event
-            Intent to express.
-        decide : callable
-            Makes the free choices: the order of each clause, the synonym of each word.
-
-        Returns
-        -------
-        str
-            The sentence.
-        """
+        """Return the sentence that expresses an intent."""
         return self._between.join([self._clause(event, decide) for event in intent]) + self._stop
 
     def _clause(self, event: Event, decide: Decide) -> str:

@@ -316,19 +316,6 @@ def cached(
 ) -> pd.DataFrame:
     """Return the cached scores of a model for the texts of an edition; compute and store them if there are none.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder of one file per model and edition, made if missing.
-    identity : str
-        What tells the model from others.
-    edition : str
-        Name of the edition.
-    texts : Series of str, length I
-        Texts of the edition, by intent.
-    score : callable
-        Scores the texts: a frame of numbers with one row per text. Numbers are kept to the last bit.
-
     Warns
     -----
     LangdiffWarning

@@ -58,13 +58,7 @@ class Plan:
 
 
 def read_plans(folder: Path) -> list[Plan]:
-    """Return the plans of a folder of scores, in the order of the names of their language models.
-
-    Raises
-    ------
-    DataError
-        If there is none, or a file is damaged.
-    """
+    """Return the plans of a folder of scores, in the order of the names of their language models."""
     paths = sorted(folder.glob("plan-*.json"))
     if not paths:
         raise DataError(f"{folder}: no plan of scores. It is written by langdiff score --shard k/N --cache {folder}.")
@@ -78,18 +72,6 @@ def read_plans(folder: Path) -> list[Plan]:
 
 def share_of(keys: Sequence[str], shard: str) -> set[str]:
     """Return the keys of the jobs that are the share of one machine.
-
-    Parameters
-    ----------
-    keys : sequence of str
-        Keys of all jobs.
-    shard : str
-        ``"k/N"``: share k, from 1, of N.
-
-    Raises
-    ------
-    ConfigError
-        If `shard` is not of this form, or k is not from 1 to N.
 
     Examples
     --------
@@ -119,13 +101,7 @@ def read_scores(path: Path, key: str) -> dict[str, Any] | None:
 
 
 def frames_of_plan(plan: Plan, folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the scores of all editions of a plan.
-
-    Raises
-    ------
-    DataError
-        If editions have none; the message names them.
-    """
+    """Return the scores of all editions of a plan."""
     kept = {edition: read_scores(folder / file_of(key), key) for edition, key in plan.keys.items()}
     missing = [str(edition) for edition, document in kept.items() if document is None]
     if missing:
@@ -160,20 +136,7 @@ class Submits(Protocol):
 
 
 def collect(futures: Mapping[str, Future], report: Callable[[str], None]) -> dict[str, Any]:
-    """Wait for futures by looking at them again and again; return their results by name.
-
-    Parameters
-    ----------
-    futures : mapping from name to future
-        Calls that were submitted.
-    report : callable
-        Called with the name of each call that has ended.
-
-    Raises
-    ------
-    Exception
-        The first error of a call; the others are cancelled, where futures can be.
-    """
+    """Wait for futures by looking at them again and again; return their results by name."""
     results: dict[str, Any] = {}
     pause = FIRST_LOOK
     try:

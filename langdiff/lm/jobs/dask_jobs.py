@@ -83,24 +83,7 @@ def run_on_dask(
     work: Callable[[Job], JobResult] = run_job,
     patience: Patience | None = None,
 ) -> dict[str, JobResult]:
-    """Run jobs on a Dask cluster; return the results by edition, in the order of the jobs.
-
-    Parameters
-    ----------
-    executor : distributed.cfexecutor.ClientExecutor
-        ``Client.get_executor()``; the options it was made with (resources, workers, retries) hold for every job.
-    jobs : list of Job
-        Jobs with the same intents. The folders of their cache must be those of the same names on every worker.
-    work : callable
-        What is done with a job.
-    patience : Patience, optional
-        How often lost work is submitted again.
-
-    Raises
-    ------
-    TrainingError
-        If the scheduler cannot be reached any more.
-    """
+    """Run jobs on a Dask cluster; return the results by edition, in the order of the jobs."""
     if not jobs:
         return {}
     by_edition = {job.edition: job for job in jobs}
@@ -208,13 +191,7 @@ class _Submissions:
         future.add_done_callback(lambda done: self._ended.put((edition, done)))
 
     def next_ended(self) -> "tuple[str, Future[Any]] | None":
-        """Submit the jobs that are due, and wait briefly for one to end.
-
-        Raises
-        ------
-        TrainingError
-            If the connection to the scheduler is lost for good.
-        """
+        """Submit the jobs that are due, and wait briefly for one to end."""
         now, running = time.monotonic(), self._client.status == "running"
         if running:
             self._last_seen = now
@@ -235,17 +212,7 @@ class _Submissions:
         return edition, future
 
     def result(self, edition: str, future: "Future[Any]") -> JobResult | None:
-        """Return the result of a finished job, or None if it will be done again.
-
-        Raises
-        ------
-        TrainingError
-            If its worker or connection was lost too often.
-        LockedError
-            If another process does not leave its folder.
-        Exception
-            What the job raised.
-        """
+        """Return the result of a finished job, or None if it will be done again."""
         from distributed.scheduler import KilledWorker
 
         del self._futures[edition]

@@ -46,13 +46,7 @@ class Parcel:
 
 
 def catalogue_of(parts: Parts) -> Catalogue:
-    """Return the intents of each part.
-
-    Parameters
-    ----------
-    parts : Parts
-        Parts of all jobs of a call, or of one of them.
-    """
+    """Return the intents of each part."""
     return {name: getattr(parts, name).intents for name in _PARTS}
 
 
@@ -70,15 +64,7 @@ def pack(job: Job) -> Parcel:
 
 
 def unpack(parcel: Parcel, catalogue: Catalogue) -> Job:
-    """Return the job of a parcel, whose multitexts have only the names of intents.
-
-    Parameters
-    ----------
-    parcel : Parcel
-        What `pack` gave.
-    catalogue : mapping from part to Index
-        Intents of the parts that the job was packed with.
-    """
+    """Return the job of a parcel, whose multitexts have only the names of intents."""
     edition = parcel.settings["edition"]
     parts = {}
     for name, intents in catalogue.items():
@@ -154,13 +140,7 @@ def work_on_parcel(parcel: Parcel, call: Call, catalogue: Catalogue) -> JobResul
 
 
 def check_worker(call: Call) -> None:
-    """Check that a worker's results would be the same and would be kept.
-
-    Raises
-    ------
-    ConfigError
-        If it has several threads or another version, or does not see the cache.
-    """
+    """Check that a worker's results would be the same and would be kept."""
     from distributed import get_worker
 
     worker = get_worker()

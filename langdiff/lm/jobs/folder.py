@@ -1,9 +1,16 @@
-"""Folder of a job: its name in a cache, its files, tables of surprisals and logs of training."""
+"""Folder of a job: its name in a cache, its files, tables of surprisals and logs of training.
+
+A model lies in ``CACHE/EDITION/RECIPE/DIGITS``, where the digits are the first of the hash of its key: one of another
+seed, text or setting lies beside it and replaces nothing.
+"""
 
 import io
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,8 +19,10 @@ import pandas as pd
 
 from langdiff.base.checksums import CHECKSUMS, Checksums, read_checksums, write_checksums
 from langdiff.base.io import LOCK, as_path, atomic_path, parse_json, read_bytes, remove, write_json
+from langdiff.base.signature import full_hash
 from langdiff.errors import DataError
 from langdiff.lm.checkpoint import is_state
+from langdiff.lm.language_model import LanguageModelRecipe
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import sizes_of
 
@@ -21,8 +30,9 @@ KEY = "key.json"
 LOG = "log.jsonl"
 TRAINED = "cautions.json"  # cautions about a model, written when it is trained
 MODEL = "model"
-COMPUTE = "compute.json"  # not in the key: results that differ by it only are taken for the same
+COMPUTE = "compute.json"  # device and versions, not in the key: results that differ by it only are taken for the same
 
+DIGITS = 12  # of the hash of a key, in the name of a folder
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9]) *(\..*)?")  # names of devices on Windows
 
 _STEM = "surprisals"
@@ -40,8 +50,32 @@ _EPOCH_COLUMNS = [
 
 
 def job_folder(cache: Path, edition: str, recipe: str) -> Path:
-    """Return the folder of a job."""
+    """Return the folder of all models of an edition and a recipe."""
     return cache / folder_name(edition) / folder_name(recipe)
+
+
+def model_folder(folder: Path, key: Mapping[str, Any]) -> Path:
+    """Return the folder of the model with a key, inside that of the job."""
+    return folder / full_hash(key)[:DIGITS]
+
+
+def kept_models(cache: Path, edition: str, recipe: LanguageModelRecipe | str, seed: int | None = None) -> list[Path]:
+    """Return the folders of an edition's models by a recipe, or its name, and a seed; the one used last is the last."""
+    found = []
+    name, fields = (recipe, None) if isinstance(recipe, str) else (recipe.name, json.loads(json.dumps(asdict(recipe))))
+    of_seed = None if isinstance(recipe, str) or not recipe.stochastic else seed
+    for path in job_folder(cache, edition, name).glob(f"*/{KEY}"):
+        with suppress(OSError, ValueError, KeyError, TypeError):  # not begun, or damaged: it is done again
+            key = read_json(path)
+            if fields in (None, key["recipe"]) and of_seed in (None, key["seed"]):
+                found.append((path.stat().st_mtime_ns, path.parent))
+    return [folder for _, folder in sorted(found)]
+
+
+def mark_used(folder: Path) -> None:
+    """Mark a model as used last."""
+    with suppress(OSError):  # of a folder that may only be read
+        os.utime(folder / KEY)
 
 
 def fold_cache(cache: Path, fold: int) -> Path:
@@ -54,16 +88,6 @@ def folder_name(name: str) -> str:
 
     Characters that some file system forbids are percent-encoded, and so are upper-case letters, as some file
     systems do not tell them from lower-case ones; the other characters stay as they are.
-
-    Parameters
-    ----------
-    name : str
-        Name of an edition or a recipe.
-
-    Returns
-    -------
-    str
-        Lower-case ASCII except for the hexadecimal digits after ``%``; `urllib.parse.unquote` gives the name back.
 
     Examples
     --------
@@ -84,29 +108,17 @@ def read_json(path: Path) -> Any:
 
 
 def record_files(folder: Path) -> Checksums:
-    """Record the checksums of the files of a finished job, which marks it as finished.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be read, or the record cannot be written.
-    """
+    """Record the checksums of the files of a finished job, which marks it as finished."""
     found = (path for path in folder.glob("**/*") if path.is_file() and not is_state(path))
     names = (path.relative_to(folder) for path in found if path.name not in (LOCK, CHECKSUMS))
     return write_checksums(folder, [name.as_posix() for name in names if not name.name.startswith(".")])
 
 
 def make_ready(folder: Path, key: dict[str, Any]) -> None:
-    """Remove the files of another key or of an interrupted write; then write the key."""
+    """Remove damaged and half-written files; then write the key."""
     remove(folder / CHECKSUMS)  # first: what it names is about to go
     stale = [folder / TRAINED, *folder.glob("surprisals*"), *folder.glob("**/.*.part")]
     stale += [path for path in folder.glob("**/*.*") if path.is_dir()]  # in the place of files
-    try:
-        same = read_json(folder / KEY) == key
-    except (OSError, ValueError):
-        same = False
-    if not same:
-        stale += [folder / LOG, *folder.glob(f"{MODEL}/*")]
     for path in stale:
         remove(path)
     write_json(folder / KEY, key)
@@ -118,13 +130,7 @@ def table_names(scoring: Scoring) -> tuple[str, str]:
 
 
 def read_table(kept: Checksums, scoring: Scoring, key: Mapping[str, Any], texts: pd.Series) -> pd.DataFrame | None:
-    """Return the surprisals of texts from an earlier run; None if there are none of this key.
-
-    Raises
-    ------
-    DamageError
-        If a file is not as it was written.
-    """
+    """Return the surprisals of texts from an earlier run; None if there are none of this key."""
     table, beside = table_names(scoring)
     if not {table, beside} <= kept.files.keys() or json.loads(kept.read(beside)) != key:
         return None
@@ -133,13 +139,7 @@ def read_table(kept: Checksums, scoring: Scoring, key: Mapping[str, Any], texts:
 
 
 def write_table(folder: Path, scoring: Scoring, key: Mapping[str, Any], frame: pd.DataFrame) -> None:
-    """Write surprisals with their key.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be written.
-    """
+    """Write surprisals with their key."""
     table, beside = table_names(scoring)
     write_json(folder / beside, key)
     intents = pd.Series(frame.index.map(str), name="intent")
@@ -148,13 +148,7 @@ def write_table(folder: Path, scoring: Scoring, key: Mapping[str, Any], frame: p
 
 
 def remove_tables(kept: Checksums, damaged: Iterable[str]) -> Checksums:
-    """Remove the tables to which damaged files belong, and record the other files.
-
-    Raises
-    ------
-    OutputError
-        If the record cannot be written.
-    """
+    """Remove the tables to which damaged files belong, and record the other files."""
     stems = {Path(name).stem for name in damaged if is_of_table(name)}
     if not stems:
         return kept
@@ -170,13 +164,7 @@ def is_of_table(name: str) -> bool:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Return the epochs of a log, without an incomplete last line.
-
-    Raises
-    ------
-    DataError
-        If another line is damaged; the message names it.
-    """
+    """Return the epochs of a log, without an incomplete last line."""
     return _epochs(read_bytes(path), path) if path.is_file() else []
 
 
@@ -192,13 +180,7 @@ def _epochs(content: bytes, path: Path) -> list[dict[str, Any]]:
 
 
 def read_job_log(folder: Path) -> pd.DataFrame:
-    """Return the epochs of one job, as `read_training_logs` does for all.
-
-    Raises
-    ------
-    DataError
-        If key or log is damaged, which is known for certain only once training is finished.
-    """
+    """Return the epochs of one job, as `read_training_logs` does for all."""
     if (folder / CHECKSUMS).exists():
         kept = read_checksums(folder)
         logged = kept.read(LOG) if LOG in kept.files else b""  # not every kind of model has epochs to tell of
@@ -245,8 +227,8 @@ def read_training_logs(cache: str | Path) -> pd.DataFrame:
     ...     read_training_logs(cache)["epoch"].tolist()
     [1, 2, 3, 4, 5, 6, 7, 8]
     """
-    patterns = (f"*/*/{KEY}", f"seed-*/*/*/{KEY}", f"fold-*/*/*/{KEY}", f"seed-*/fold-*/*/*/{KEY}")
-    folders = [key.parent for pattern in patterns for key in sorted(as_path(cache).glob(pattern))]
+    folds = ("", "seed-*/", "fold-*/", "seed-*/fold-*/")
+    folders = [key.parent for fold in folds for key in sorted(as_path(cache).glob(f"{fold}*/*/*/{KEY}"))]
     return join_logs(map(read_job_log, folders))
 
 

@@ -1,7 +1,7 @@
 """Job: the surprisals of one edition under one recipe, with a folder of its results."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import pandas as pd
-import sentencepiece
-import torch
 
 from langdiff import __version__
 from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums, write_checksums
 from langdiff.base.io import locked, write_json
 from langdiff.base.signature import full_hash
-from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError, option
+from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError, listing, option
 from langdiff.lm.automatic import Automatic
 from langdiff.lm.checkpoint import read_recipe, remove_states
 from langdiff.lm.device import find_device
@@ -28,7 +26,11 @@ from langdiff.lm.jobs.folder import (
     TRAINED,
     is_of_table,
     job_folder,
+    kept_models,
     make_ready,
+    mark_used,
+    model_folder,
+    read_json,
     read_table,
     record_files,
     remove_tables,
@@ -37,7 +39,6 @@ from langdiff.lm.jobs.folder import (
 )
 from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
 from langdiff.lm.language_model import (
-    OWN,
     LanguageModelRecipe,
     Model,
     Report,
@@ -63,7 +64,7 @@ class Job:
     parts : Parts
         Parts of this edition alone; the worker reads the texts.
     folder : Path, optional
-        Where key, model, log and surprisals are kept.
+        Where models of the edition and recipe are kept, each with its key, log and surprisals in a folder of its own.
     """
 
     edition: str
@@ -150,21 +151,34 @@ def explain_replaced(rates: Mapping[str, float], max_replaced: float) -> str | N
     )
 
 
-def load_finished(cache: Path, edition: str, recipe: LanguageModelRecipe, device: str) -> Model:
-    """Load the language model of a job if its training with the same recipe was finished.
-
-    Raises
-    ------
-    CheckpointError
-        If there is none, or the files are damaged.
-    """
+def find_model(cache: Path, edition: str, recipe: LanguageModelRecipe, seed: int | None = None) -> Path:
+    """Return the folder of the one finished model of an edition by a recipe and, if one is given, a seed."""
     folder = job_folder(cache, edition, recipe.name)
     if isinstance(recipe, Automatic):
-        recipe.read(folder, device=device)
-    if not (folder / CHECKSUMS).exists():
-        raise CheckpointError(
-            f"{folder}: no finished language model; training was interrupted or never begun. Train it first."
+        recipe.read(folder, device="cpu")
+    found = [each for each in kept_models(cache, edition, recipe, seed) if (each / CHECKSUMS).exists()]
+    if not found:
+        others = [path.parent for path in folder.glob(f"*/{CHECKSUMS}")]
+        why = (
+            f"only of other settings or seeds: {listing([each.name for each in others])}"
+            if others
+            else ("training was interrupted or never begun")
         )
+        raise CheckpointError(f"{folder}: no finished language model; {why}. Train it first.")
+    if len(found) > 1:
+        seeds = {each.name: read_json(each / KEY)["seed"] for each in found}
+        told = ", ".join(f"{name} (seed {number})" for name, number in seeds.items())
+        what = (
+            f"say which: {option('training_seed', min(seeds.values()))}"
+            if len(set(seeds.values())) == len(seeds)
+            else "they learned from other texts, or in another precision: move those elsewhere that are not meant"
+        )
+        raise CheckpointError(f"{folder}: {len(found)} finished language models, {told}; {what}.")
+    return found[0]
+
+
+def load_finished(folder: Path, recipe: LanguageModelRecipe, device: str) -> Model:
+    """Load a finished model by a recipe; `CheckpointError` if its files are damaged."""
     if read_recipe(folder / MODEL, recipe.kind) != recipe:
         raise CheckpointError(f"{folder}: trained by another recipe called {recipe.name!r}. Train it again.")
     return recipe.read(folder / MODEL, device=device)
@@ -174,11 +188,6 @@ def run_job(job: Job, report: Report = report_nothing) -> JobResult:
     """Return the surprisals of a job: from its folder, by its existing model, or by training.
 
     A training that was interrupted goes on from its last finished epoch.
-
-    Raises
-    ------
-    LangdiffError
-        If training or scoring fails, as in `langdiff.lm.train_language_model`; the message names the edition.
     """
     with naming(job.edition):
         texts = read_texts(job)
@@ -214,26 +223,33 @@ def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[Found]:
     if job.folder is None:
         yield Found()
         return
-    with locked(job.folder, "training here. Wait for it, or use another cache."):
-        found = _find_result(job, job.folder, texts)
+    key = job_key(job, texts)
+    folder = model_folder(job.folder, key)
+    with locked(folder, "training here. Wait for it, or use another cache."):
+        found = _find_result(job, folder, key, texts)
         if found.result is None:
-            make_ready(job.folder, job_key(job, texts))
+            make_ready(folder, key)
         else:
-            remove_states(job.folder / MODEL)
+            mark_used(folder)
+            remove_states(folder / MODEL)
         yield found
 
 
 def find_finished(job: Job) -> JobResult | None:
     """Return the result of a job if its folder is complete, so that neither training nor scoring is left."""
-    if job.folder is None or not (job.folder / CHECKSUMS).exists():
+    if job.folder is None or not any(job.folder.glob(f"*/{CHECKSUMS}")):
         return None
     try:
         texts = read_texts(job)
-        with locked(job.folder, "training here."):
-            found = _find_result(job, job.folder, texts, score=False)
-            if found.result is None:
-                return None
-            remove_states(job.folder / MODEL)
+        key = job_key(job, texts)
+        folder = model_folder(job.folder, key)
+        if not (folder / CHECKSUMS).exists():
+            return None
+        with locked(folder, "training here."):
+            found = _find_result(job, folder, key, texts, score=False)
+            if found.result is not None:
+                mark_used(folder)
+                remove_states(folder / MODEL)
             return found.result
     except LangdiffError:  # which running the job tells
         return None
@@ -241,25 +257,27 @@ def find_finished(job: Job) -> JobResult | None:
 
 def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
     """Write the result of a job and return it with its record; remove the states of its training."""
-    compute = describe_compute(job.recipe, find_device(job.device))
+    made = {"compute": describe_compute(job.recipe, find_device(job.device)), "versions": versions_of(job.recipe)}
     key = job_key(job, texts)
-    record = _record(key, texts, compute)
+    record = _record(key, texts, made)
     if job.folder is not None:
-        write_json(job.folder / COMPUTE, compute)
-        write_json(job.folder / TRAINED, result.of_model)
-        write_table(job.folder, job.scoring, _table_key(job, key, record), result.surprisals)
-        record_files(job.folder)
-        remove_states(job.folder / MODEL)
+        folder = model_folder(job.folder, key)
+        write_json(folder / COMPUTE, made)
+        write_json(folder / TRAINED, result.of_model)
+        write_table(folder, job.scoring, _table_key(job, key, record), result.surprisals)
+        record_files(folder)
+        remove_states(folder / MODEL)
     return replace(result, record=record)
 
 
 def _train_and_score(job: Job, texts: Mapping[str, pd.Series], report: Report) -> JobResult:
+    folder = None if job.folder is None else model_folder(job.folder, job_key(job, texts))
     plan = TrainingPlan(
         seed=job.seed,
         name=job.edition,
         device=job.device,
-        log_path=None if job.folder is None else job.folder / LOG,
-        directory=None if job.folder is None else job.folder / MODEL,
+        log_path=None if folder is None else folder / LOG,
+        directory=None if folder is None else folder / MODEL,
         report=report,
     )
     model = job.recipe.fit(texts["train"], texts["dev"], plan)
@@ -281,23 +299,24 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
         "recipe": asdict(job.recipe),
         "precision": job.recipe.precision(find_device(job.device).type),
         "seed": job.seed,
-        "group": 1,  # of networks trained as one program, which is gone: caches that have it are found
+        "kind": job.recipe.kind,
+        "training_format": job.recipe.training_format,
         "texts": {part: hash_texts(texts[part]) for part in ("train", "dev")},
-        "versions": {
-            "langdiff": __version__,
-            "sentencepiece": sentencepiece.__version__,
-            "torch": str(torch.__version__),
-            **_versions(job.recipe.libraries()),
-        },
     }
-    if not type(job.recipe).__module__.startswith(OWN):  # those of this package are told apart by their fields
-        key["kind"] = job.recipe.kind
     return cast(dict[str, Any], json.loads(json.dumps(key)))  # no tuples
 
 
-def _versions(libraries: Sequence[str]) -> dict[str, str]:
+def versions_of(recipe: LanguageModelRecipe) -> dict[str, str]:
+    """Return the present versions of what computes a model, which its key has not: `training_format` stands for them.
+
+    Raises
+    ------
+    MissingExtraError
+        If a library of the recipe is not installed.
+    """
     try:
-        return {library: version(library) for library in libraries}
+        names = ("langdiff", "sentencepiece", "torch", *recipe.libraries())
+        return {name: __version__ if name == "langdiff" else version(name) for name in names}
     except PackageNotFoundError as error:
         raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
@@ -307,7 +326,9 @@ def _table_key(job: Job, key: Mapping[str, Any], record: JobRecord) -> dict[str,
     return {"model": full_hash(key), "scoring": job.scoring.key, "test": record.key["texts"]["test"]}
 
 
-def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series], *, score: bool = True) -> Found:
+def _find_result(
+    job: Job, folder: Path, trained: Mapping[str, Any], texts: Mapping[str, pd.Series], *, score: bool = True
+) -> Found:
     """Return the results of an earlier run, or new scores by its model, if all its files are intact."""
     if not (folder / CHECKSUMS).exists():
         return Found()
@@ -319,7 +340,6 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series], *, scor
             return Found()
         if beside := [why for name, why in damaged.items() if not is_of_table(name)]:
             return Found(damage=(f"{' '.join(beside[:3])} The model is trained again.",))
-        trained = job_key(job, texts)
         if json.loads(kept.read(KEY)) != trained:
             return Found()
         kept = remove_tables(kept, damaged)
@@ -341,21 +361,14 @@ def _find_result(job: Job, folder: Path, texts: Mapping[str, pd.Series], *, scor
     return Found(result=replace(result, damage=damage))
 
 
-def _record(key: Mapping[str, Any], texts: Mapping[str, pd.Series], compute: str) -> JobRecord:
-    return JobRecord(key={**key, "texts": {**key["texts"], "test": hash_texts(texts["test"])}}, compute=compute)
+def _record(key: Mapping[str, Any], texts: Mapping[str, pd.Series], made: Mapping[str, Any]) -> JobRecord:
+    return JobRecord(key={**key, "texts": {**key["texts"], "test": hash_texts(texts["test"])}}, **made)
 
 
-def read_record(cache: Path, edition: str, recipe: str) -> JobRecord:
-    """Return the record of the finished model of a job.
-
-    Raises
-    ------
-    CheckpointError
-        If it cannot be read.
-    """
-    folder = job_folder(cache, edition, recipe)
+def read_record(folder: Path) -> JobRecord:
+    """Return the record of a finished model."""
     try:
         kept = read_checksums(folder)
-        return JobRecord(key=json.loads(kept.read(KEY)), compute=json.loads(kept.read(COMPUTE)))
+        return JobRecord(key=json.loads(kept.read(KEY)), **json.loads(kept.read(COMPUTE)))
     except DamageError as error:
         raise CheckpointError(f"{error} Train the model again.") from error

@@ -37,10 +37,13 @@ class JobRecord:
         What the trained model depends on, from `langdiff.lm.jobs.job.job_key`.
     compute : str
         Device and precision, from `describe_compute`.
+    versions : mapping from str to str
+        Versions of the libraries that trained it, by name.
     """
 
     key: Mapping[str, Any]
     compute: str
+    versions: Mapping[str, str]
 
 
 def describe_compute(recipe: LanguageModelRecipe, device: torch.device) -> str:
@@ -139,7 +142,7 @@ def _of_records(
 ) -> Provenance:
     seeds = {record.key["seed"] for record in records.values()}
     compute = {record.compute for record in records.values()}
-    versions = {f"{name}:{v}" for record in records.values() for name, v in record.key["versions"].items()}
+    versions = {f"{name}:{v}" for record in records.values() for name, v in record.versions.items()}
     return Provenance(
         recipe=recipe_name(recipe),
         scoring=scoring.name,

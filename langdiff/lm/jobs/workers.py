@@ -88,18 +88,6 @@ class Failures:
         """Record an error of the block, if its cause is the edition.
 
         A worker process that died, or a disk that is full, would stop the other editions as well; the error is raised.
-
-        Parameters
-        ----------
-        edition : str
-            Edition that the block works for.
-        last : bool
-            Whether the edition is finished, and kept, when the block ends without an error.
-
-        Raises
-        ------
-        OutputError
-            If a file cannot be written; the message says how many editions are finished.
         """
         try:
             yield
@@ -189,13 +177,7 @@ def run_here(jobs: list[Job], failures: Failures, bar: Progress, task: TaskID) -
 def run_in(
     executor: Executor, jobs: list[Job], failures: Failures, bar: Progress, task: TaskID
 ) -> dict[str, JobResult]:
-    """Run unfinished jobs in an executor; return all results by edition, in the order of the jobs.
-
-    Raises
-    ------
-    TrainingError
-        If a worker process died.
-    """
+    """Run unfinished jobs in an executor; return all results by edition, in the order of the jobs."""
     results = {job.edition: found for job in jobs if (found := find_finished(job)) is not None}
     futures = {executor.submit(run_job, job): job.edition for job in jobs if job.edition not in results}
     job_of = {job.edition: job for job in jobs}
@@ -227,10 +209,9 @@ def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
 
     A log that was not touched since the start is that of a job which waits, and may be of another key.
     """
-    paths = {job.edition: job.folder / LOG for job in unfinished if job.folder is not None}
-    logs = {
-        edition: read_log(path) for edition, path in paths.items() if path.is_file() and path.stat().st_mtime >= start
-    }
+    kept = ((job.edition, job.folder) for job in unfinished if job.folder is not None)
+    paths = ((edition, path) for edition, folder in kept for path in folder.glob(f"*/{LOG}"))
+    logs = {edition: read_log(path) for edition, path in paths if path.stat().st_mtime >= start}
     done = sum(len(logs[job.edition]) / job.recipe.max_epochs for job in unfinished if job.edition in logs)
     edition = max(logs, key=lambda edition: len(logs[edition]), default=None)
     if edition is None or "characters_per_second" not in (logs[edition] or [{}])[-1]:
@@ -240,17 +221,15 @@ def _look(unfinished: list[Job], start: float) -> tuple[float, str]:
 
 @contextmanager
 def processes(workers: int, device: str = "cpu") -> Iterator[ProcessPoolExecutor]:
-    """Start worker processes; after an error or Ctrl-C in the block, end them at once.
-
-    Parameters
-    ----------
-    workers : int
-        How many.
-    device : str
-        Device that jobs will ask for; ``"auto"`` and ``"cuda"`` share the visible GPUs out, one per worker in turn.
-    """
+    """Start worker processes; after an error or Ctrl-C in the block, end them at once."""
     context = multiprocessing.get_context("spawn")  # a forked torch can hang
-    gpus = context.SimpleQueue()
+    try:
+        gpus = context.SimpleQueue()
+    except OSError as error:  # without shared memory there are no semaphores
+        raise ConfigError(
+            f"{option('workers', workers)}: processes need shared memory, and /dev/shm cannot be used here "
+            f"({error.strerror or error}). Mount it (docker run --shm-size=1g), or use {option('workers', 1)}."
+        ) from error
     for gpu in _gpus_in_turn(device, workers):
         gpus.put(gpu)
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(gpus,))
@@ -282,31 +261,7 @@ def _die_with_parent() -> None:
 
 @contextmanager
 def dask_executor(address: str, *, device: str = "auto", workers: int | None = None) -> Iterator[Executor]:
-    """Connect to a Dask cluster inside the block, for the `executor` of `langdiff.compute_surprisals`.
-
-    Parameters
-    ----------
-    address : str
-        ``"local"`` for workers of this machine, which are started and ended with the block, the address of a scheduler
-        (``"tcp://host:8786"``), or the path of its file (``"….json"``).
-    device : str
-        Device that jobs will ask for: with ``"auto"`` and ``"cuda"`` local workers get one GPU each, where there are
-        any.
-    workers : int, optional
-        Number of local workers; by default one per GPU, or as many as cores and memory allow.
-
-    Yields
-    ------
-    Executor
-        ``Client.get_executor()``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no scheduler at the address, or no such device here.
-    MissingExtraError
-        If Dask is not installed.
-    """
+    """Connect to a Dask cluster inside the block, for the `executor` of `langdiff.compute_surprisals`."""
     distributed = _import_distributed()
     with ExitStack() as stack:
         if address == LOCAL:
@@ -336,20 +291,7 @@ def dask_executor(address: str, *, device: str = "auto", workers: int | None = N
 
 
 def local_workers(device: str = "auto", workers: int | None = None) -> list[dict[str, Any]]:
-    """Return the options of each worker process of this machine.
-
-    Parameters
-    ----------
-    device : str
-        Device that jobs will ask for. ``"auto"`` and ``"cuda"`` share the visible GPUs out, one per worker in turn.
-    workers : int, optional
-        Number of workers; by default one per GPU, else per core, as far as there is memory.
-
-    Returns
-    -------
-    list of dict
-        Keyword arguments of `distributed.Nanny`: one thread, an equal share of the memory (bytes), environment.
-    """
+    """Return the options of each worker process of this machine."""
     from dask.system import CPU_COUNT  # of this process, which may be allowed fewer than the machine has
     from distributed.system import MEMORY_LIMIT
 

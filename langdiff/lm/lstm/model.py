@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import torch
 
-from langdiff.base.io import as_path
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, LangdiffError
-from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_recipe, write_checkpoint
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams, ResidualLSTM, ResidualTransformer
@@ -208,46 +207,8 @@ class LanguageModel:
         )
 
 
-def read_language_model(directory: str | Path, *, device: str = "auto") -> LanguageModel:
-    """Read a language model written by `LanguageModel.save`.
-
-    Parameters
-    ----------
-    directory : str or Path
-        Folder that the model was saved in.
-    device : str
-        Device to compute on: ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-
-    Returns
-    -------
-    LanguageModel
-        The model, ready to score texts.
-
-    Raises
-    ------
-    CheckpointError
-        If files are missing, damaged or from an incompatible version; the message names the file.
-    ConfigError
-        If the device is not there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import langdiff as ld
-    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
-    >>> model = ld.train_language_model(texts, texts[:9], recipe="char-tiny", seed=0, progress=False)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(folder)
-    ...     again = read_language_model(folder)
-    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
-    True
-    """
-    directory = as_path(directory)
-    return read_network(cast("Recipe", read_recipe(directory, KIND)), directory, device)
-
-
 def read_network(recipe: "Recipe", directory: Path, device: str) -> LanguageModel:
-    """Read the network built by a recipe; see `read_language_model`."""
+    """Read the network built by a recipe."""
     where = find_device(device)
     checkpoint = read_checkpoint(directory)
     settings = checkpoint.settings

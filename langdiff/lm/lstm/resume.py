@@ -18,7 +18,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from langdiff import __version__
 from langdiff.base.io import atomic_path, parse_json, read_bytes
 from langdiff.errors import CheckpointError
 from langdiff.lm.checkpoint import STATE, remove_all, states
@@ -56,11 +55,11 @@ class TrainingState:
 def training_key(recipe: "Recipe", *, seed: int, device: torch.device, train: Sequence[Ids], dev: Sequence[Ids]) -> str:
     """Return a hash of everything that determines a training, so that only the same training continues a state."""
     settings = {
-        "recipe": _settings(recipe),
+        "recipe": asdict(recipe),
         "seed": seed,
         "device": device.type,
         "precision": training_precision(recipe, device.type),
-        "versions": [__version__, str(torch.__version__), np.__version__],
+        "training_format": recipe.training_format,
         "intents": [len(train), len(dev)],
     }
     digest = hashlib.sha256(json.dumps(settings).encode())
@@ -68,14 +67,6 @@ def training_key(recipe: "Recipe", *, seed: int, device: torch.device, train: Se
         digest.update(len(ids).to_bytes(8, "little"))
         digest.update(np.ascontiguousarray(ids, dtype="<i8").tobytes())
     return digest.hexdigest()
-
-
-def _settings(recipe: "Recipe") -> dict[str, Any]:
-    """Return the fields of a recipe in the order of the first version, which the hash preserves."""
-    settings = asdict(recipe)
-    later = list(settings).index("ngram_orders")
-    items = [item for item in settings.items() if item[0] != "min_count"]
-    return dict([*items[: later - 1], ("min_count", recipe.min_count), *items[later - 1 :]])
 
 
 class StateFolder:
@@ -108,7 +99,7 @@ class StateFolder:
                 damaged.append(path)
                 continue
             if key != self.key:
-                logger.info("%s: of other texts, or another recipe, seed, device or version; training anew", path)
+                logger.info("%s: of other texts, or another recipe, seed, device or format; training anew", path)
                 break
             self._kept = [path]
             remove_all(damaged)

@@ -71,7 +71,7 @@ def train_language_model(
     log_path : str or Path, optional
         File of JSON lines, one per epoch (`Epoch`); an existing file is replaced.
     directory : str or Path, optional
-        Where to save the model whenever it has become better; see `read_language_model`. Until
+        Where to save the model whenever it has become better; see `langdiff.read`. Until
         training is finished, its state after the last epochs is there too (``training-*``), and a
         second call with the same texts, recipe, seed and device goes on from it.
 

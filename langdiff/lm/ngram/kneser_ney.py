@@ -118,16 +118,6 @@ class KneserNey:
         r"""Return the bits of intents, and of their end symbols alone.
 
         .. math:: -\sum_{t=1}^{T} \log_2 p(u_t \mid u_1 \dots u_{t-1}), \quad u_T = \text{end}
-
-        Parameters
-        ----------
-        intents : sequence of ndarray of int64, length I
-            Symbols of each intent, without end symbol; may be empty.
-
-        Returns
-        -------
-        bits, eos_bits : ndarray of float64, shape (I,)
-            They depend on no other intent.
         """
         bits = self._bits(intents)
         lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
@@ -136,15 +126,7 @@ class KneserNey:
         return totals, bits[ends - 1]
 
     def score_symbols(self, intents: Sequence[Ids], others: Ids | None = None) -> list[Floats]:
-        """Return the bits of each symbol of intents, their end symbols last; see `score`.
-
-        Parameters
-        ----------
-        intents : sequence of ndarray of int64, length I
-            Symbols of each intent, without end symbol; may be empty.
-        others : ndarray of int64, optional
-            Symbols of which the bits are returned that one of them stands there, instead.
-        """
+        """Return the bits of each symbol of intents, their end symbols last; see `score`."""
         ends = np.cumsum([len(ids) + 1 for ids in intents])
         return np.split(self._bits(intents, others), ends[:-1]) if intents else []
 
@@ -174,13 +156,7 @@ class KneserNey:
 
 
 def count_grams(intents: Sequence[Ids], vocabulary_size: int, *, order: int) -> Iterator[Grams]:
-    """Yield the grams of a training text, the lowest order first; only two orders are in memory at once.
-
-    Parameters
-    ----------
-    intents, vocabulary_size, order
-        As for `KneserNey.fit`.
-    """
+    """Yield the grams of a training text, the lowest order first; only two orders are in memory at once."""
     laid_out, place = lay_out(intents, vocabulary_size - 1)
     counts = np.bincount(laid_out[place > 0], minlength=vocabulary_size)
     shorter = Grams(np.arange(vocabulary_size, dtype=np.int64), counts)
@@ -200,16 +176,7 @@ def _extend(
 ) -> tuple[Grams, Ids]:
     """Return grams longer by one symbol, and the number of symbols seen before each of the shorter.
 
-    Parameters
-    ----------
-    ending : ndarray, shape (N,)
-        Index of the shorter gram that ends at each position; that of the longer, or -1, when the function returns.
-    symbols : ndarray, shape (N,)
-        Text between its end symbols.
-    long : ndarray, shape (N,)
-        Whether a longer gram ends at each position.
-    vocabulary_size, n_shorter : int
-        Number of symbols, and of shorter grams.
+    Shapes: ending (N,); symbols (N,); long (N,).
     """
     last = ending[1:][long[1:]]  # all but the first symbol of the longer gram
     keys, first, index, counts = _distinct(_keys(ending[:-1][long[1:]], symbols[1:][long[1:]], vocabulary_size))
@@ -260,15 +227,7 @@ def chen_goodman_discounts(counts: Ids) -> Floats:
     with n_c the number of grams of count c; D_0 = 0. Where one of n_1 … n_4 is zero or a discount
     is not between 0 and c, no estimate can be had, and all are ``FALLBACK``.
 
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (K,)
-        Counts of the n-grams of one order.
-
-    Returns
-    -------
-    ndarray of float64, shape (4,)
-        D_0, D_1, D_2 and D_3.
+    Shapes: counts (K,).
 
     Notes
     -----
@@ -305,15 +264,7 @@ def _smooth(grams: Grams, contexts: int, vocabulary_size: int) -> Level:
 
 
 def lay_out(intents: Sequence[Ids], end: int) -> tuple[Ids, npt.NDArray[np.int32]]:
-    """Return intents as one sequence, each between two end symbols, of which the first is its start.
-
-    Returns
-    -------
-    symbols : ndarray of int64, shape (N,)
-        With the end symbols.
-    place : ndarray of int32, shape (N,)
-        Place 0 is the start of an intent.
-    """
+    """Return intents as one sequence, each between two end symbols, of which the first is its start."""
     lengths = np.array([len(ids) + 2 for ids in intents], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     place = np.arange(lengths.sum(), dtype=np.int32) - np.repeat(starts.astype(np.int32), lengths)

@@ -11,10 +11,10 @@ from typing import ClassVar, cast
 import numpy as np
 import pandas as pd
 
-from langdiff.base.io import as_path, write_text
+from langdiff.base.io import write_text
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, EditionWarning, LangdiffError, LangdiffWarning, warn
-from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_recipe, write_checkpoint
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.language_model import LanguageModelRecipe, TrainingPlan, find_lm
 from langdiff.lm.ngram.kneser_ney import ORDER, Grams, KneserNey
 from langdiff.lm.scoring import Scoring, as_scoring
@@ -128,29 +128,7 @@ class KneserNeyModel:
     cautions: tuple[str, ...] = ()
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
-        """Score texts independently.
-
-        Parameters
-        ----------
-        texts : sequence or Series of str
-            In Unicode normal form C, without final line break.
-        scoring : Scoring or str, optional
-            Whether replaced characters are priced, as by default; n-grams have no state to carry.
-
-        Returns
-        -------
-        DataFrame, one row per text, index of `texts`
-            ``bits``, all surprisal; ``eos_bits``, the share of the end symbol; ``characters``, ``bytes``
-            (UTF-8, of the text given) and ``units``, the end symbol not counted; ``replaced``, the characters
-            that are outside the alphabet.
-
-        Raises
-        ------
-        DataError
-            If a text is missing, empty or not a string.
-        ConfigError
-            If a state is to be carried.
-        """
+        """Score texts independently."""
         scoring = as_scoring(scoring)
         scoring.check(self.recipe)
         series = check_texts(texts, "texts")
@@ -159,25 +137,7 @@ class KneserNeyModel:
         return surprisal_table(series, self.alphabet, scoring, *self.ngrams.score(encoded), list(map(len, encoded)))
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each character of texts, the end symbol last; replaced ones cost nothing.
-
-        Parameters
-        ----------
-        texts : sequence or Series of str
-            As for `surprisal`.
-        boundaries : bool
-            Return in a second row the bits of the event that a space or the end stands there.
-
-        Returns
-        -------
-        list of ndarray of float64, shape (T,) or (2, T)
-            One array per text; T is one more than the text has characters.
-
-        Raises
-        ------
-        DataError
-            If a text is missing, empty or not a string.
-        """
+        """Return the bits of each character of texts, the end symbol last; replaced ones cost nothing."""
         units = self.units
         encoded = [units.encode(self.alphabet.apply(text)) for text in check_texts(texts, "texts")]
         bits = self.ngrams.score_symbols(encoded)
@@ -197,13 +157,7 @@ class KneserNeyModel:
         return "char", None
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json`` and the counts (safetensors), replacing an earlier model.
-
-        Raises
-        ------
-        OutputError
-            If the files cannot be written.
-        """
+        """Write ``model.json`` and the counts (safetensors), replacing an earlier model."""
         settings = {
             "kind": KIND,
             "name": self.name,
@@ -313,41 +267,8 @@ def fit_kneser_ney(
     return model
 
 
-def read_kneser_ney(directory: str | Path) -> KneserNeyModel:
-    """Read a model written by `KneserNeyModel.save`.
-
-    Parameters
-    ----------
-    directory : str or Path
-        Folder that the model was saved in.
-
-    Returns
-    -------
-    KneserNeyModel
-        The model, ready to score texts.
-
-    Raises
-    ------
-    CheckpointError
-        If files are missing, damaged or of another kind of model; the message names the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> texts = ["the cat sat on the mat", "the dog lay on the log"] * 40
-    >>> model = train_kneser_ney(texts, texts[:9])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(folder)
-    ...     again = read_kneser_ney(folder)
-    >>> again.surprisal(texts[:2]).equals(model.surprisal(texts[:2]))
-    True
-    """
-    directory = as_path(directory)
-    return read_counts(cast("KneserNeyRecipe", read_recipe(directory, KIND)), directory)
-
-
 def read_counts(recipe: "KneserNeyRecipe", directory: Path) -> KneserNeyModel:
-    """Read the counts of a recipe's model; see `read_kneser_ney`."""
+    """Read the counts of a recipe's model."""
     checkpoint = read_checkpoint(directory)
     settings, counts = checkpoint.settings, checkpoint.weights
     try:

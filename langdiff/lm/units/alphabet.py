@@ -94,20 +94,6 @@ class Alphabet:
     def from_texts(cls, texts: Iterable[str], *, min_count: int | None = None) -> "Alphabet":
         """Return the alphabet of the frequent characters of the training texts.
 
-        Parameters
-        ----------
-        texts : iterable of str
-            Training texts, in Unicode normal form C.
-        min_count : int, optional
-            Occurrences that a character needs, at least 1. By default the largest count up to 25 at which at
-            least 99.9 % of all characters of the texts, white space included, are kept: 25 in most alphabets,
-            1 or 2 where a short text is written with thousands of different characters.
-
-        Raises
-        ------
-        ConfigError
-            If `min_count` is not positive.
-
         Examples
         --------
         >>> Alphabet.from_texts(["ab" * 5000 + "c" * 9]).min_count
@@ -137,18 +123,7 @@ class Alphabet:
         return frozenset(self.characters)
 
     def apply(self, text: str) -> str:
-        """Replace white space by a space and characters outside the alphabet by the replacement symbol.
-
-        Parameters
-        ----------
-        text : str
-            In Unicode normal form C.
-
-        Returns
-        -------
-        str
-            String over `symbols` of the same length as `text`.
-        """
+        """Replace white space by a space and characters outside the alphabet by the replacement symbol."""
         # a table of the text's own few distinct characters: str.translate does the rest in C
         table = {ord(c): self._image(c) for c in set(text)}
         return text.translate(table)
@@ -162,13 +137,6 @@ class Alphabet:
         """Return the bits that identify the characters replaced by `apply`, each among the others of its script.
 
         That every white-space character becomes a plain space is not priced.
-
-        Parameters
-        ----------
-        text : str
-            Before `apply`.
-        scripts : bool
-            Add the bits that tell the script; see `price`.
 
         Examples
         --------
@@ -184,13 +152,6 @@ class Alphabet:
 
         With `scripts`, half of p is shared equally by the scripts of the characters kept, half by all others; without,
         p = 1.
-
-        Parameters
-        ----------
-        character : str
-            A character that `apply` replaces.
-        scripts : bool
-            Price its script, too.
 
         Examples
         --------

@@ -74,25 +74,7 @@ class BPEUnits:
 
     @classmethod
     def train(cls, texts: Sequence[str], alphabet: Alphabet, *, ratio: float = BPE_RATIO) -> "BPEUnits":
-        """Learn merges from the training texts.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            Over the alphabet.
-        alphabet : Alphabet
-            The symbols of the texts.
-        ratio : float
-            Merges wanted per distinct white-space token. Fewer are learned, and that is logged,
-            where no pair of units occurs twice any more.
-
-        Raises
-        ------
-        ConfigError
-            If `ratio` is negative.
-        DataError
-            If a text has a character outside the alphabet, or there is none but white space.
-        """
+        """Learn merges from the training texts."""
         wanted = merges_wanted(texts, alphabet, ratio)
         return cls(alphabet, _train_largest(texts, alphabet, wanted))
 
@@ -119,13 +101,7 @@ class BPEUnits:
         return {ord(stand_in): chr(reserved) for reserved, stand_in in self._escapes.items()}
 
     def encode(self, text: str) -> Ids:
-        """Return the ids of the subwords.
-
-        Raises
-        ------
-        DataError
-            If a character is outside the alphabet; see `Alphabet.apply`.
-        """
+        """Return the ids of the subwords."""
         # piece 0 is SentencePiece's unknown piece, which no model of ours has to predict
         ids = np.array(self._processor.encode(text.translate(self._escapes)), dtype=np.int64) - 1
         if len(ids) and ids.min() < 0:
@@ -178,15 +154,7 @@ def caution_about_merges(texts: Sequence[str], merges: int, ratio: float) -> str
 
 
 def merges_wanted(texts: Sequence[str], alphabet: Alphabet, ratio: float) -> int:
-    """Return the number of merges to learn from texts: `ratio` times their distinct words.
-
-    Raises
-    ------
-    ConfigError
-        If `ratio` is negative.
-    DataError
-        If a text has a character outside the alphabet, or there is none but white space.
-    """
+    """Return the number of merges to learn from texts: `ratio` times their distinct words."""
     if not 0 <= ratio < float("inf"):
         raise ConfigError(f"bpe_ratio must be a number of merges per word, 0 or more; got {ratio!r}.")
     for text in texts:

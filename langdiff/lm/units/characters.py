@@ -77,13 +77,7 @@ class StringUnits:
         return {string: number for number, string in enumerate(self.strings)}
 
     def encode(self, text: str) -> Ids:
-        """Return the ids of the units of a string.
-
-        Raises
-        ------
-        DataError
-            If a character is outside the alphabet; see `Alphabet.apply`.
-        """
+        """Return the ids of the units of a string."""
         refuse_outside(text, self.alphabet)
         return np.fromiter(map(self._id_of.__getitem__, self.cut(text)), dtype=np.int64)
 
@@ -174,13 +168,7 @@ class ByteUnits(CharacterUnits):
         return len(self._bytes)
 
     def encode(self, text: str) -> Ids:
-        """Return one id per byte.
-
-        Raises
-        ------
-        DataError
-            If a character is outside the alphabet; see `Alphabet.apply`.
-        """
+        """Return one id per byte."""
         refuse_outside(text, self.alphabet)  # its bytes may well all be there
         return self._numbers[np.frombuffer(text.encode(), dtype=np.uint8)]
 
@@ -246,17 +234,7 @@ class GraphemeUnits(StringUnits):
 
     @classmethod
     def train(cls, texts: Sequence[str], alphabet: Alphabet, *, min_count: int) -> "GraphemeUnits":
-        """Return the units of the clusters that occur often enough.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            Over the alphabet.
-        alphabet : Alphabet
-            The symbols of the texts.
-        min_count : int
-            Occurrences that a cluster needs.
-        """
+        """Return the units of the clusters that occur often enough."""
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(_CLUSTER.findall(text))
@@ -264,13 +242,7 @@ class GraphemeUnits(StringUnits):
 
     @classmethod
     def from_model(cls, alphabet: Alphabet, model: bytes) -> "GraphemeUnits":
-        """Read the bytes of `model`.
-
-        Raises
-        ------
-        CheckpointError
-            If it is damaged.
-        """
+        """Read the bytes of `model`."""
         try:
             return cls(alphabet, tuple(model.decode().split("\n")) if model else ())
         except UnicodeDecodeError as error:

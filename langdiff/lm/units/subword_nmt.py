@@ -67,27 +67,7 @@ class SubwordNMTUnits(StringUnits):
 
     @classmethod
     def train(cls, texts: Sequence[str], alphabet: Alphabet, *, ratio: float = BPE_RATIO) -> "SubwordNMTUnits":
-        """Learn merges from the training texts.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            Over the alphabet.
-        alphabet : Alphabet
-            The symbols of the texts.
-        ratio : float
-            Merges wanted per distinct white-space token. Fewer are learned where no pair of units
-            occurs twice any more.
-
-        Raises
-        ------
-        ConfigError
-            If `ratio` is negative.
-        DataError
-            If a text has a character outside the alphabet, or there is none but white space.
-        MissingExtraError
-            If subword-nmt is not installed.
-        """
+        """Learn merges from the training texts."""
         wanted = merges_wanted(texts, alphabet, ratio)
         longest = max(len(word) for text in texts for word in text.split())
         if not wanted or longest == 1:  # subword-nmt fails where there is nothing to merge

@@ -45,25 +45,7 @@ class Cutter(Protocol):
 
 
 def find_cutter(folder: Path) -> Cutter:
-    """Return the tokenizer of a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder with a subword file of tensor2tensor (``*.subword.encoder``, ``*.subwords``), a ``tokenizer.json``, or a
-        ``vocab.txt`` of WordPiece.
-
-    Returns
-    -------
-    Cutter
-
-    Raises
-    ------
-    CheckpointError
-        If there is none of these, or it cannot be read.
-    MissingExtraError
-        If Transformers is not installed.
-    """
+    """Return the tokenizer of a folder."""
     encoders = sorted(path for pattern in TENSOR2TENSOR for path in folder.glob(pattern))
     if len(encoders) > 1:
         raise CheckpointError(f"{folder}: {encoders[0].name} and {encoders[1].name}; leave one subword file there.")

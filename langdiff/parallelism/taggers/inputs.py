@@ -38,22 +38,6 @@ def tagged_sections(documents: Iterable[Document], scheme: TaggingScheme) -> lis
     """Return the sections of documents with the tags of the outermost stratum.
 
     Documents are tagged whole, so that a parallelism may cross from a section to the next.
-
-    Parameters
-    ----------
-    documents : iterable of Document
-        Documents with their parallelisms.
-    scheme : TaggingScheme
-        Scheme that writes the tags.
-
-    Returns
-    -------
-    list of TaggedSection
-
-    Raises
-    ------
-    DataError
-        If two branches of the outermost stratum share a token.
     """
     found = []
     for document in documents:
@@ -67,27 +51,7 @@ def tagged_sections(documents: Iterable[Document], scheme: TaggingScheme) -> lis
 
 
 def with_tags(document: Document, tags: Sequence[Sequence[str]], scheme: TaggingScheme) -> Document:
-    """Return a document with the parallelisms that the tags of its sections encode.
-
-    Parameters
-    ----------
-    document : Document
-        Document; its own parallelisms are not looked at.
-    tags : sequence of sequence of str
-        Tags of each section that has words.
-    scheme : TaggingScheme
-        Scheme that reads the tags.
-
-    Returns
-    -------
-    Document
-        The same document with these parallelisms, some of which may have a single branch.
-
-    Raises
-    ------
-    DataError
-        If there are not as many tags as words.
-    """
+    """Return a document with the parallelisms that the tags of its sections encode."""
     joined = [tag for section in tags for tag in section]
     if len(joined) != len(document.tokens):
         raise DataError(f"Document {document.name}: {len(joined)} tags for {len(document.tokens)} tokens.")
@@ -171,25 +135,7 @@ def make_batch(inputs: Sequence[Inputs], device: torch.device | str = "cpu") -> 
 def blend(vectors: Tensor, owners: Tensor, n_words: int, how: str) -> Tensor:
     """Return one vector per word, from those of its subwords.
 
-    Parameters
-    ----------
-    vectors : Tensor, shape (S, D)
-        Vectors of subwords.
-    owners : Tensor of int, shape (S,)
-        Number of the word of each, never falling; every word has at least one.
-    n_words : int
-        Number of words, T.
-    how : {"first", "mean", "sum"}
-        The vector of the first subword, their mean, or their sum.
-
-    Returns
-    -------
-    Tensor, shape (T, D)
-
-    Raises
-    ------
-    ConfigError
-        If there is no such way to blend.
+    Shapes: vectors (S, D); owners (S,).
 
     Examples
     --------

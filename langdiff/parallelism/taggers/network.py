@@ -53,16 +53,7 @@ class LinearChainCRF(nn.Module):
     def log_partition(self, emissions: Tensor, lengths: Tensor) -> Tensor:
         """Return the logarithm of the sum over all sequences of tags of their exponentiated scores.
 
-        Parameters
-        ----------
-        emissions : Tensor, shape (B, T, K)
-            Scores of the tags.
-        lengths : Tensor of int, shape (B,)
-            Lengths of the sequences, from 1 to T.
-
-        Returns
-        -------
-        Tensor, shape (B,)
+        Shapes: emissions (B, T, K); lengths (B,).
         """
         found: Tensor = _LogPartition.apply(  # type: ignore[no-untyped-call]
             emissions, self.transitions, self.start, self.stop, lengths
@@ -72,12 +63,7 @@ class LinearChainCRF(nn.Module):
     def score(self, emissions: Tensor, tags: Tensor, lengths: Tensor) -> Tensor:
         """Return the score of one sequence of tags per row, shape (B,).
 
-        Parameters
-        ----------
-        emissions, lengths : Tensor
-            As for `log_partition`.
-        tags : Tensor of int, shape (B, T)
-            Tags; those after the end of a sequence may be any number from 0 to K - 1.
+        Shapes: tags (B, T).
         """
         real = _real(lengths, emissions.shape[1])
         at_tags = emissions.gather(2, tags[:, :, None])[:, :, 0]  # (B, T)

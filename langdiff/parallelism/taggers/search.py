@@ -62,13 +62,7 @@ SEARCH_SPACE: Mapping[str, ModelSpace] = {
 
 
 def find_space(model: str) -> ModelSpace:
-    """Return the space of a kind of tagger.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such kind.
-    """
+    """Return the space of a kind of tagger."""
     if model not in SEARCH_SPACE:
         raise ConfigError(f"a tagger is one of {', '.join(SEARCH_SPACE)}; got {model!r}.")
     return SEARCH_SPACE[model]
@@ -173,7 +167,7 @@ class TaggerSearch(Result):
         return f"{self!r}\n{frame_text(self._table(), **self.printing)}"
 
     def save(self, directory: str | Path) -> None:
-        """Write the best tagger, which `read_tagger` reads, and the trials in ``trials.csv``.
+        """Write the best tagger, which `langdiff.read` reads, and the trials in ``trials.csv``.
 
         Parameters
         ----------

@@ -142,13 +142,7 @@ class TaggerSettings(BaseModel):
 
 
 def check_sizes(settings: TaggerSettings, width: int) -> None:
-    """Check that the encoder fits the width of its input.
-
-    Raises
-    ------
-    ConfigError
-        If a BiLSTM is odd or wider than its input, or heads do not divide a Transformer's input.
-    """
+    """Check that the encoder fits the width of its input."""
     if settings.encoder == "bilstm" and settings.hidden_size is not None:
         if settings.hidden_size > width:
             raise ConfigError(
@@ -164,21 +158,6 @@ def check_sizes(settings: TaggerSettings, width: int) -> None:
 
 def make_settings(**values: Any) -> TaggerSettings:
     """Return settings, after a check whose error is one line.
-
-    Parameters
-    ----------
-    **values
-        Settings by name; see `TaggerSettings`.
-
-    Returns
-    -------
-    TaggerSettings
-        The settings.
-
-    Raises
-    ------
-    ConfigError
-        If a setting is unknown, missing, superfluous or out of range.
 
     Examples
     --------

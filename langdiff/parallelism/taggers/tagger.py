@@ -32,22 +32,7 @@ _KIND = "parallelism-tagger"
 
 
 def micro_f1(predicted: Sequence[Document], gold: Sequence[Document]) -> dict[str, float]:
-    """Return F1 by metric, of all documents together.
-
-    Parameters
-    ----------
-    predicted, gold : sequence of Document
-        The same documents in the same order; their names are not looked at.
-
-    Returns
-    -------
-    dict from str to float
-
-    Raises
-    ------
-    DataError
-        If there are no documents.
-    """
+    """Return F1 by metric, of all documents together."""
     names = [str(number) for number in range(len(gold))]
     scores = score_parallelisms(
         {"tagger": dict(zip(names, predicted, strict=True))}, dict(zip(names, gold, strict=True))
@@ -247,46 +232,7 @@ def read_tagger(
     lemmatizer: Callable[[str], str] | None = None,
     device: str = "cpu",
 ) -> Tagger:
-    """Read a tagger that `Tagger.save` wrote.
-
-    Parameters
-    ----------
-    directory : str or Path
-        Folder that the tagger was saved in.
-    vectors, bert : str or Path, optional
-        Where the file of vectors or the folder of the BERT is now, if it was moved.
-    lemmatizer : callable, optional
-        The function from word to lemma that the tagger was trained with, if that was not a language's word list.
-    device : str
-        Device, ``"cpu"``, ``"cuda"``, or ``"auto"``.
-
-    Returns
-    -------
-    Tagger
-        The tagger, which predicts what it predicted before.
-
-    Raises
-    ------
-    CheckpointError
-        If files are missing, damaged or of something else, or vectors or the BERT are not those of the training.
-    ConfigError
-        If a file, folder or function is given that the tagger does not use, or a function that it needs is missing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from langdiff.parallelism import Parallelism, TaggerSettings, make_document, train_tagger
-    >>> document = make_document("1", "we sing , they sleep".split(), [Parallelism(((0, 2), (3, 5)))])
-    >>> settings = TaggerSettings(
-    ...     embedding="learned-word", encoder="none", tagset="BIO", link="BD", learning_rate=0.1, input_size=4
-    ... )
-    >>> tagger = train_tagger([document], [document], settings, seed=0, max_epochs=1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     tagger.save(folder)
-    ...     again = read_tagger(folder)
-    >>> again.predict([document]) == tagger.predict([document])
-    True
-    """
+    """Read a tagger that `Tagger.save` wrote."""
     checkpoint = read_checkpoint(as_path(directory))
     saved = checkpoint.settings
     if saved.get("kind") != _KIND:

@@ -14,7 +14,6 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from langdiff import __version__
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import generator, seed_number, seed_numbers, seeded_torch
 from langdiff.errors import ConfigError, DataError, TrainingError, option
@@ -48,6 +47,7 @@ from langdiff.parallelism.tagging import TaggingScheme
 PATIENCE = 25  # epochs
 logger = logging.getLogger(__name__)
 MAX_EPOCHS = 200
+TRAINING_FORMAT = 1  # raised when the same training gives another tagger; then states of another are not used
 _MAX_NORM = 1.0  # of the gradient
 
 
@@ -388,7 +388,7 @@ def _key(
         "device": device.type,
         "singletons": singletons,
         "patience": patience,
-        "versions": [__version__, str(torch.__version__), np.__version__],
+        "training_format": TRAINING_FORMAT,
         "vectors": source.digest() if hasattr(source, "digest") else None,
     }
     digest = hashlib.sha256(json.dumps(decisive).encode())

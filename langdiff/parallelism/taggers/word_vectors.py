@@ -315,20 +315,7 @@ class Sources:
         return None if given is None else given.width
 
     def of(self, settings: TaggerSettings, sections: Sequence[Sequence[str]]) -> Source:
-        """Return the source of a tagger's inputs, with the words and subwords of the training part.
-
-        Parameters
-        ----------
-        settings : TaggerSettings
-            Embedding, encoder and tagging scheme of the tagger.
-        sections : sequence of sequence of str
-            Words of the training part.
-
-        Raises
-        ------
-        ConfigError
-            If a file or folder is missing that the settings need, or given although they do not.
-        """
+        """Return the source of a tagger's inputs, with the words and subwords of the training part."""
         for embedding, (what, given) in self._paths.items():
             if (settings.embedding == embedding) != (given is not None):
                 verb = "needs" if given is None else "takes no"

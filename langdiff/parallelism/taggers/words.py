@@ -27,23 +27,6 @@ UNKNOWN = 0  # id of all words that were not seen in training
 def find_lemmatizer(given: str | Lemmatizer) -> Lemmatizer:
     """Return a function from word to lemma.
 
-    Parameters
-    ----------
-    given : str or callable
-        Language of simplemma's word lists (``"la"``), or the function itself. Latin is taken to be written with u for
-        v: v is looked up, and u written in the lemma.
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    ConfigError
-        If simplemma has no words of the language.
-    MissingExtraError
-        If simplemma is not installed.
-
     Examples
     --------
     >>> lemma = find_lemmatizer("la")
@@ -111,16 +94,6 @@ def replacement_probability(once: int, twice: int) -> float:
     r"""Return the probability with which an occurrence of a singleton becomes the unknown word.
 
     .. math:: \lambda = n_1 / (n_1 + 2 n_2)
-
-    Parameters
-    ----------
-    once, twice : int
-        Numbers of types seen once and seen twice.
-
-    Returns
-    -------
-    float
-        The probability; 0 if no type was seen once or twice.
 
     Examples
     --------
@@ -211,24 +184,7 @@ class LearnedSubwords:
 
 
 def learn_subwords(sections: Sequence[Sequence[str]], ratio: float | None) -> LearnedSubwords:
-    """Learn byte-pair units from a training part.
-
-    Parameters
-    ----------
-    sections : sequence of sequence of str
-        Words of each section.
-    ratio : float or None
-        Merges per distinct word, by default 0.4.
-
-    Returns
-    -------
-    LearnedSubwords
-
-    Raises
-    ------
-    ConfigError
-        If the ratio is negative.
-    """
+    """Learn byte-pair units from a training part."""
     texts = [" ".join(words) for words in sections]
     alphabet = Alphabet.from_texts(texts)
     units = BPEUnits.train(

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.regression.clustering import AnyClusters, one_clustering
-from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
+from langdiff.regression.clustering import AnyClusters, units_of
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, hash_of_bits
 from langdiff.tables.contrasts import Contrast
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Influence, sums
 from langdiff.tables.surprisals import Surprisals
 
 
@@ -146,8 +146,7 @@ def compare_totals(
     Returns
     -------
     Contrast
-        Logarithm of the total bits of `one` less that of `other`, nats, with an error from how intents (or clusters)
-        vary and G − 1 degrees of freedom.
+        Logarithm of the total bits of `one` less that of `other`, nats, with an error from how units vary.
 
     Raises
     ------
@@ -170,18 +169,13 @@ def compare_totals(
         raise ConfigError(f"not in this table: {listing(unknown)}; it has {listing(table.editions)}.")
     if one == other:
         raise ConfigError(f"on both sides of the comparison: {one!r}.")
-    labels = one_clustering(table, clusters)
-    code = None if labels is None else np.asarray(pd.factorize(labels)[0])
+    units, code = units_of(table, clusters)
     bits = table.bits[[one, other]].to_numpy(dtype=float)
-    found = log_total_ratio(bits, 0, 1, code)
     common = ~np.isnan(bits).any(axis=1)
-    freedom = float((common.sum() if code is None else len(np.unique(code[common]))) - 1)
-    half = float(student.ppf(0.975, freedom)) * found.std_error
-    return Contrast(
-        name=f"{one} - {other}",
-        estimate=found.estimate,
-        std_error=found.std_error,
-        low=found.estimate - half,
-        high=found.estimate + half,
-        degrees_of_freedom=freedom,
-    )
+    if len(np.unique(code[common])) < 2:
+        raise DataError(f"{one} and {other} have {common.sum()} intents in common, of fewer than two {units.kind}s.")
+    totals = sums(bits[common], code[common], len(units.names))
+    part = totals / totals.sum(axis=0)
+    names = pd.Index([one, other], name="edition")
+    logs = pd.Series(np.log(totals.sum(axis=0)), names)
+    return Effects(estimate=logs, influence=Influence(part, part, units)).contrast(one, other)

@@ -36,22 +36,7 @@ def assign_folds(observed: Booleans, k: int, rng: np.random.Generator, clusters:
     keeps at least two cells, all editions stay connected, and so many cells are left that I intents and J editions can
     be fitted.
 
-    Parameters
-    ----------
-    observed : ndarray of bool, shape (I, J)
-        Which cells are observed; connected, and at least I + J of them.
-    k : int
-        Number of folds.
-    rng : numpy.random.Generator
-        Source of the random assignment.
-    clusters : ndarray of int, shape (I,), optional
-        Number of the cluster of each intent, from 0; by default each intent is a cluster.
-
-    Returns
-    -------
-    ndarray of int, shape (I, J)
-        Fold of each cell, from 0; -1 for a cell that is never held out or is missing. In a small table some
-        folds have no cell.
+    Shapes: observed (I, J); clusters (I,).
 
     Examples
     --------
@@ -177,24 +162,27 @@ class CrossValidation(Result):
         Returns
         -------
         DataFrame
-            Indexed by model: ``log_density``, mean per held-out cell, nats, of log bits, and ``std_error``;
+            Indexed by model: ``log_density``, mean per held-out cell, nats, of log bits, its ``std_error``, and ``low``
+            and ``high``, the ends of its 95 % interval;
             ``difference`` to the best model, at most 0, and ``difference_std_error``, of the paired
             differences (both with the intents, or their clusters, as the sample); ``rank``; ``not_converged``, the
             number of such fits.
         """
         counts, clusters = self.held_out.to_numpy(), self.clusters
         scores = {name: mean_per_cell(column.to_numpy(), counts, clusters) for name, column in self.per_intent.items()}
-        best = max(scores, key=lambda name: scores[name][0])
+        best = max(scores, key=lambda name: scores[name]["per_cell"])
         paired = {
             name: mean_per_cell((column - self.per_intent[best]).to_numpy(), counts, clusters)
             for name, column in self.per_intent.items()
         }
         frame = pd.DataFrame(
             {
-                "log_density": {name: score[0] for name, score in scores.items()},
-                "std_error": {name: score[1] for name, score in scores.items()},
-                "difference": {name: score[0] for name, score in paired.items()},
-                "difference_std_error": {name: score[1] for name, score in paired.items()},
+                "log_density": {name: score["per_cell"] for name, score in scores.items()},
+                "std_error": {name: score["std_error"] for name, score in scores.items()},
+                "low": {name: score["low"] for name, score in scores.items()},
+                "high": {name: score["high"] for name, score in scores.items()},
+                "difference": {name: score["per_cell"] for name, score in paired.items()},
+                "difference_std_error": {name: score["std_error"] for name, score in paired.items()},
                 "not_converged": self.not_converged,
             }
         )

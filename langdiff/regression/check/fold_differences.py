@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -73,10 +73,14 @@ class FoldComparison(Result):
         """
         fitted, editions = self.overall.effects, len(self.by_fold)
         of_models = self.model_sd**2 / self.by_fold.shape[1] * (np.eye(editions) - 1 / editions)
-        return replace(
-            fitted,
-            covariance=fitted.covariance + of_models,
-            reference=None if fitted.reference is None else fitted.reference + of_models,
+        freedom, reference = fitted.degrees_of_freedom, fitted.reference
+        return Effects.from_covariance(
+            fitted.estimate,
+            fitted.covariance + of_models,
+            freedom,
+            shape=None if reference is None or isinstance(freedom, float) else reference + of_models,
+            scale=fitted.scale,
+            converged=fitted.converged,
             title=f"{fitted.title}, errors of models too",
             signature=f"{fitted.signature}|fold-models:{self.by_fold.shape[1]}",
         )

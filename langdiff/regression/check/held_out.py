@@ -16,8 +16,12 @@ from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_cl
 from langdiff.regression.kernel.quadrature import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Units
 from langdiff.tables.surprisals import Surprisals
 
+PER_CELL = Scale(quantity="per_cell", unit="nats per cell")
 Fix = Literal["difficulty+dispersion", "difficulty"]
 Sizes = Literal["map", "posterior"]
 FARTHEST_DISPERSION = 5.0  # nats of ln kappa from the training value, within which it is fitted anew
@@ -108,17 +112,6 @@ def parameters_of(fit: DifficultyFit, editions: pd.Index) -> tuple[Floats, float
     There log bits have the mean :math:`\ln n + d + \frac12(\ln(1 + \kappa) - v)`. Where editions have dispersions of
     their own, difficulties are of expected bits, n is the expected bits of an edition of factor 1, and the mean is
     :math:`\ln n + \delta_j - \frac12 v_j`, so that :math:`d_j = \delta_j - \frac12 \ln(1 + \kappa_j)`.
-
-    Parameters
-    ----------
-    fit : DifficultyFit
-        Any fit with one difficulty per edition.
-    editions : Index
-        Editions, in the order wanted.
-
-    Returns
-    -------
-    ndarray, shape (J,), and float or ndarray, shape (J,)
     """
     difficulty = fit.difficulty[editions].to_numpy(dtype=float)
     if fit.dispersions is None:
@@ -130,14 +123,7 @@ def parameters_of(fit: DifficultyFit, editions: pd.Index) -> tuple[Floats, float
 def model_variance(fit: DifficultyFit, size: Floats, kappa: float | Floats) -> Floats:
     """Return the variance v of z for intents of given sizes under a fit (2C: its squared scale).
 
-    Parameters
-    ----------
-    fit : DifficultyFit
-        Fit whose model is used.
-    size : ndarray, shape (I, 1)
-        Intent sizes n, bits.
-    kappa : float or ndarray, shape (J,)
-        Its dispersion, or those of the editions.
+    Shapes: size (I, 1); kappa (J,).
     """
     variance: Floats = np.log1p(kappa / (np.ones_like(size) if fit.variant.common_variance else size))
     return variance
@@ -156,6 +142,8 @@ class HeldOutLikelihood:
         bits themselves, which is lower by Σz.
     per_cell, std_error : float
         `total` over the number of cells, and its standard error, the intents, or their clusters, being the sample.
+    low, high : float
+        Ends of its 95 % interval.
     per_intent : Series, shape (I,)
         Log-likelihood of z, summed over the cells of each held-out intent.
     dispersion : float
@@ -174,6 +162,8 @@ class HeldOutLikelihood:
     total_bits: float
     per_cell: float
     std_error: float
+    low: float
+    high: float
     per_intent: pd.Series
     dispersion: float
     cells: int
@@ -273,15 +263,17 @@ def held_out_log_likelihood(
     rows = _row_log_density(z, editions, prior, n, rng)
     per_intent = pd.Series(rows, index=table.intents[some], name="log_likelihood")
     counts = (~np.isnan(z)).sum(axis=1)
-    per_cell, std_error = mean_per_cell(rows, counts, labels)
+    per_cell = mean_per_cell(rows, counts, labels)
     return HeldOutLikelihood(
         model=fit.model,
         fix=fix,
         n=n,
         total=float(rows.sum()),
         total_bits=float(rows.sum() - np.nansum(z)),
-        per_cell=per_cell,
-        std_error=std_error,
+        per_cell=per_cell["per_cell"],
+        std_error=per_cell["std_error"],
+        low=per_cell["low"],
+        high=per_cell["high"],
         per_intent=per_intent,
         dispersion=editions.typical,
         cells=int(counts.sum()),
@@ -315,13 +307,7 @@ def size_prior(fit: DifficultyFit) -> SizePrior:
 
 
 def predictive_size_prior(fit: DifficultyFit) -> SizePrior:
-    """Return `size_prior` after checking that it can be used for prediction.
-
-    Raises
-    ------
-    DataError
-        If all sizes are equal, so that they say nothing of how others vary.
-    """
+    """Return `size_prior` after checking that it can be used for prediction."""
     prior = size_prior(fit)
     if prior.std <= LEAST_SPREAD:
         raise DataError(
@@ -345,37 +331,21 @@ def _unknown_editions(fit: DifficultyFit, unknown: list[object]) -> str:
     )
 
 
-def mean_per_cell(rows: Floats, counts: Integers, clusters: pd.Series | None = None) -> tuple[float, float]:
-    r"""Return the mean per cell of sums by row, and its standard error with rows, or clusters of them, as the sample.
+def mean_per_cell(rows: Floats, counts: Integers, clusters: pd.Series | None = None) -> pd.Series:
+    """Return the mean per cell of sums by row, with rows or clusters of them, shape (I,), as independent units.
 
-    A ratio of totals, :math:`\bar\ell = \sum_g s_g / \sum_g n_g`, whose variance is
-    :math:`\frac{G}{G-1} \sum_g (s_g - \bar\ell n_g)^2 / (\sum_g n_g)^2`; NaN for a single row or cluster.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (I,)
-        Sum of each row.
-    counts : ndarray of int, shape (I,)
-        Number of cells of each row.
-    clusters : Series, shape (I,), optional
-        Cluster of each row, in the same order; by default every row is one.
+    Its ``std_error``, ``low`` and ``high`` are those of a ratio of sums over units; NaN for a single unit.
 
     Examples
     --------
-    >>> mean_per_cell(np.array([1.0, 3.0]), np.array([1, 1]))
-    (2.0, 1.0)
-    >>> mean_per_cell(np.array([1.0, 1.0, 3.0, 3.0]), np.ones(4, dtype=int), pd.Series(["x", "x", "y", "y"]))
-    (2.0, 1.0)
+    >>> mean_per_cell(np.array([1.0, 1.0, 3.0, 3.0]), np.ones(4, dtype=int), pd.Series(list("xxyy"))).round(2).tolist()
+    [2.0, 1.0, -10.71, 14.71]
     """
-    if clusters is not None:
-        codes = pd.factorize(clusters)[0]
-        rows, counts = np.bincount(codes, rows).astype(float), np.bincount(codes, counts).astype(int)
-    cells = counts.sum()
-    mean = float(rows.sum() / cells)
-    if len(rows) < 2:
-        return mean, float("nan")
-    spread = np.sum((rows - mean * counts) ** 2) * len(rows) / (len(rows) - 1)
-    return mean, float(np.sqrt(spread) / cells)
+    units, code = Units.of("intent", range(len(rows)) if clusters is None else clusters)
+    sums = pd.DataFrame({"rows": rows, "counts": counts}).groupby(code).sum()
+    found = Effects.of_ratios(sums[["rows"]], sums[["counts"]].set_axis(["rows"], axis=1), units, PER_CELL)
+    mean: pd.Series = found.to_frame().iloc[0][["per_cell", "std_error", "low", "high"]].astype(float)
+    return mean
 
 
 def _row_log_density(

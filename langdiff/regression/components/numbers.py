@@ -137,8 +137,9 @@ def spread_of(table: Surprisals, labels: pd.Series | None) -> Spread:
     except LangdiffError:
         return Spread()
     editions, freedom = len(fitted.difficulty), np.asarray(fitted.degrees_of_freedom, dtype=float)
-    if fitted.covariance.empty and fitted.factor is not None:  # of many columns
-        error = float(np.sum((fitted.factor - fitted.factor.mean(axis=1, keepdims=True)) ** 2)) / (editions - 1)
+    if fitted.covariance.empty and fitted.influence is not None:  # of many columns
+        rows = fitted.influence.values
+        error = float(np.sum((rows - rows.mean(axis=1, keepdims=True)) ** 2)) / (editions - 1)
     else:
         covariance = fitted.covariance.to_numpy()
         error = float(np.trace(covariance - covariance.mean(axis=0))) / (editions - 1)

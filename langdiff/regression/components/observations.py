@@ -72,20 +72,7 @@ def observe(
     languages: Mapping[str, str] | pd.Series | None,
     clusters: AnyClusters | None,
 ) -> Observations:
-    """Combine tables, leaving out effects with one level or with the levels of another.
-
-    Parameters
-    ----------
-    tables : mapping from str to Surprisals
-        Tables by name.
-    facets : DataFrame, optional
-        Corpus, language model and seed of each table, indexed by its name, as columns ``corpus``, ``lm`` and ``seed``;
-        what it lacks is taken from the table, the corpus being the same.
-    languages : mapping or Series, optional
-        What stands for an edition, by its name, so that editions of several corpora are told to be of one language.
-    clusters : "auto", str, mapping, Series, DifficultyFit or None
-        Clusters of intents, found or named for each table by itself.
-    """
+    """Combine tables, leaving out effects with one level or with the levels of another."""
     if facets is not None and (bad := [name for name in facets.columns if name not in FACETS]):
         raise ConfigError(f"facets have columns {', '.join(FACETS)}, not {listing(bad)}.")
     if facets is not None and (absent := [name for name in tables if name not in facets.index]):

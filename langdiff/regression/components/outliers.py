@@ -65,16 +65,7 @@ class Moderated(NamedTuple):
 def moderate_variances(variances: Floats, freedom: Floats) -> Moderated:
     """Estimate the prior of sample variances and draw them towards it.
 
-    Parameters
-    ----------
-    variances : ndarray, shape (n,)
-        Sample variances, not all 0.
-    freedom : ndarray, shape (n,)
-        Their degrees of freedom; a sample with none takes the prior.
-
-    Returns
-    -------
-    Moderated
+    Shapes: variances (n,); freedom (n,).
 
     Examples
     --------

@@ -374,7 +374,8 @@ def _of_fit(fitted: DifficultyFit, plain: DifficultyFit | None = None) -> _Pilot
         for v in (clustered, clustered / effect if plain is None else plain.effects.covariance.to_numpy(dtype=float))
     )
     shape = len(fitted.intent_size), len(clustered)
-    observed = np.ones(shape, dtype=bool) if fitted.influence is None else fitted.influence.observed
+    texts = None if fitted.influence is None else fitted.influence.units.texts
+    observed = np.ones(shape, dtype=bool) if texts is None else texts.observed
     columns = [] if fitted.audit is None else fitted.audit.clusters.columns
     code = pd.factorize(min(columns, key=lambda labels: labels.nunique()))[0] if columns else None
     variance = np.ones(shape[0])

@@ -55,17 +55,7 @@ SLOPE = 1e-9  # of −2ℓ at its least, in units of the logarithm of a ratio
 def swept_components(z: Floats, groupings: Sequence[Integers]) -> Floats:
     """Return the variance of edition × each grouping of rows and, last, of the residual; estimates may be negative.
 
-    Parameters
-    ----------
-    z : ndarray, shape (R, J)
-        Rows of log surprisals, NaN where missing.
-    groupings : sequence of ndarray of int, shape (R,)
-        Groups of rows, from 0 up; all 0 for the editions themselves.
-
-    Raises
-    ------
-    DataError
-        If the observations do not tell the effects apart.
+    Shapes: z (R, J); groupings (R,).
 
     Examples
     --------
@@ -96,21 +86,7 @@ def shared_components(
     Their errors are the means of the interactions and of the noise in the row; the error of :math:`\hat d` itself,
     which is smaller by the number of rows, is counted for the noise and left out for the interactions.
 
-    Parameters
-    ----------
-    z : ndarray, shape (R, J)
-        Rows of log surprisals, NaN where missing.
-    effects : sequence of ndarray of int, shape (R,)
-        Level of each row, from 0 up, for each effect.
-    groupings, variances
-        Groupings of rows, the first that of all, and the variances of their interactions with the edition.
-    residual : float
-        Variance of the residual.
-
-    Raises
-    ------
-    DataError
-        If the observations do not tell the effects apart.
+    Shapes: z (R, J); effects (R,).
     """
     mask = ~np.isnan(z)
     weights = mask / mask.sum(axis=1, keepdims=True)
@@ -156,13 +132,7 @@ def centred_rows(z: Floats, mask: Booleans) -> Floats:
 
 
 def solve_moments(system: Floats, sums: Floats) -> Floats:
-    """Return the variances that make expected sums of squares those found.
-
-    Raises
-    ------
-    DataError
-        If they are not determined.
-    """
+    """Return the variances that make expected sums of squares those found."""
     scale = np.sqrt(np.abs(np.diag(system)))
     if not scale.all() or np.linalg.cond(system / scale[:, None] / scale) > SINGULAR:
         raise DataError("the variance components cannot be told apart: some effects have the same levels.")
@@ -236,17 +206,7 @@ class _Cluster(NamedTuple):
 def restricted_components(z: Floats, clusters: Integers | None = None) -> Components:
     """Estimate the variances of editions, of their interaction with clusters of intents and of the noise.
 
-    Parameters
-    ----------
-    z : ndarray, shape (I, J)
-        Log surprisals, NaN where missing.
-    clusters : ndarray of int, shape (I,), optional
-        Cluster of each intent. Without them, or with one, there is no interaction; then the estimates in a complete
-        table are those of the analysis of variance, where that of the editions may be negative. Otherwise none is.
-
-    Returns
-    -------
-    Components
+    Shapes: z (I, J); clusters (I,).
 
     Examples
     --------

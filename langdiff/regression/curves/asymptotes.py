@@ -49,19 +49,7 @@ class PowerFit(NamedTuple):
 def fit_power(y: Floats, sizes: Floats, weights: Floats) -> PowerFit:
     """Fit floors, gains and their common exponent by weighted least squares.
 
-    Parameters
-    ----------
-    y : ndarray, shape (D, J, K)
-        Bits per intent, or their logarithms, of J editions at K sizes, in D samples.
-    sizes : ndarray, shape (K,)
-        Amounts of training text, rising.
-    weights : ndarray, shape (J, K)
-        Weight of each cell.
-
-    Returns
-    -------
-    PowerFit
-        With an exponent at an end of the range from .02 to 3 where the data do not tell one.
+    Shapes: y (D, J, K); sizes (K,); weights (J, K).
 
     Examples
     --------
@@ -178,15 +166,7 @@ class Asymptotes(Result):
 
 
 def fit_asymptotes(log_bits: pd.DataFrame, draws: Floats, form: Form) -> Asymptotes:
-    """Fit curves to log bits, shape (J, K), and to their draws, shape (D, J, K).
-
-    Raises
-    ------
-    ConfigError
-        If there are fewer than three sizes or the form is unknown.
-    DataError
-        If the curves do not tell an exponent, or none is better than a constant.
-    """
+    """Fit curves to log bits, shape (J, K), and to their draws, shape (D, J, K)."""
     if form not in get_args(Form):
         raise ConfigError(f"unknown form {form!r}; use one of {listing(get_args(Form))}.")
     editions, sizes = log_bits.index, log_bits.columns.to_numpy(dtype=float)

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.grids import frame_text
-from langdiff.base.io import as_path
 from langdiff.base.result import Result, drawing, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
@@ -25,8 +23,8 @@ from langdiff.regression.curves.draws import (
     sizes_reached,
     value_at,
 )
-from langdiff.regression.kernel.freedom import own_freedom
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import freedom_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,7 +162,7 @@ class DifficultyCurve(Result):
     @property
     def _own_freedom(self) -> float:
         """Degrees of freedom of the clusters of intents alone, by their shares."""
-        return float(own_freedom(self.share[:, None], np.arange(len(self.share)))[0])
+        return float(freedom_of(self.share))
 
     def _place(self, size: int) -> int:
         if size not in self.log_bits.columns:
@@ -190,14 +188,14 @@ class DifficultyCurve(Result):
             freedom = self._degrees_of_freedom(size)
         elif self.clusters is not None:
             freedom = pd.DataFrame(alone, self.editions, self.editions)
-        return Effects(
-            estimate=self.difficulty.iloc[:, self._place(size)].rename("difficulty"),
-            covariance=covariance,
+        return Effects.from_covariance(
+            self.difficulty.iloc[:, self._place(size)].rename("difficulty"),
+            covariance,
+            freedom,
             title=f"{self.lm}, {size:,}, model {self.model}",
             converged=self.converged,
             signature=f"{self.signature}|size:{size}",
-            degrees_of_freedom=freedom,
-            reference=covariance if self.clusters is None else None,  # of clusters the rank may be low
+            shape=covariance if self.clusters is None else None,  # of clusters the rank may be low
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -424,36 +422,3 @@ class DifficultyCurve(Result):
             f"({self.sizes[0]:,} to {self.sizes[-1]:,}){seeds}, {self.n_intents:,} test intents, "
             f"model {self.model}{state}"
         )
-
-
-def read_curve(path: str | Path) -> DifficultyCurve:
-    """Read a curve that `DifficultyCurve.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file that `DifficultyCurve.save` or ``langdiff curve --out`` wrote.
-
-    Returns
-    -------
-    DifficultyCurve
-        Equal to the one saved; numbers keep all digits.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or holds something else.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import langdiff as ld
-    >>> truth = ld.simulate(60, 3, seed=1).surprisals
-    >>> tables = {n: ld.Surprisals(bits=truth.bits * (1 + n**-0.5)) for n in (10, 100)}
-    >>> curve = ld.regression.fit_curve(tables, seed=0)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     curve.save(f"{folder}/curve.json")
-    ...     read_curve(f"{folder}/curve.json").log_bits.equals(curve.log_bits)
-    True
-    """
-    return DifficultyCurve._read(as_path(path))

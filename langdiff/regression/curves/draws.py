@@ -30,10 +30,7 @@ class SeedSpread(NamedTuple):
 def seed_spread(by_seed: Floats) -> SeedSpread:
     """Return the spread of the mean over seeds; zeros for one seed.
 
-    Parameters
-    ----------
-    by_seed : ndarray, shape (R, J, K)
-        ln B from the tables of each seed.
+    Shapes: by_seed (R, J, K).
     """
     seeds, editions, sizes = by_seed.shape
     if seeds < 2:
@@ -50,22 +47,7 @@ def joint_draws(
 ) -> Floats:
     """Draw ln B from samples of clusters, with replacement, the same for all sizes, and from the spread of seeds.
 
-    Parameters
-    ----------
-    log_bits : ndarray, shape (J, K)
-        Estimates.
-    influence : ndarray, shape (G, J, K)
-        Influence of each cluster of intents.
-    spread : SeedSpread
-        Spread of the mean over seeds.
-    n_draws : int
-        Number of samples, D.
-    rng : numpy.random.Generator
-        Source of the samples.
-
-    Returns
-    -------
-    ndarray, shape (D, J, K)
+    Shapes: log_bits (J, K); influence (G, J, K).
     """
     clusters = len(influence)
     times = rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=n_draws) - 1.0
@@ -95,14 +77,7 @@ def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tupl
     narrow (Fisher's scale is for samples of editions); Spearman's, which take few values where editions are few, as
     they are.
 
-    Parameters
-    ----------
-    values : ndarray, shape (J, K)
-        Difficulties.
-    draws : ndarray, shape (D, J, K)
-        Their draws.
-    ranks : bool
-        Whether to take Spearman's correlations.
+    Shapes: values (J, K); draws (D, J, K).
     """
     if ranks:
         values, draws = rankdata(values, axis=0), rankdata(draws, axis=1)
@@ -140,14 +115,7 @@ def find_changes(
     Both differences must be told from 0, and have opposite signs: p is the larger of the two two-sided p-values
     (intersection-union test), and 1 where the signs are alike. Adjusted by Benjamini and Hochberg over all pairs.
 
-    Parameters
-    ----------
-    before, after : ndarray, shape (J,)
-        Difficulties at the two sizes.
-    covariances : pair of ndarray, shape (J, J)
-        Their covariances.
-    freedom : pair of ndarray, shape (J, J)
-        Degrees of freedom of Student's t of their differences.
+    Shapes: before, after (J,); covariances (J, J); freedom (J, J).
     """
     one, other = np.triu_indices(len(before), 1)
     differences, p_values = [], []
@@ -165,19 +133,7 @@ def find_changes(
 def sizes_reached(log_bits: Floats, log_sizes: Floats, target: Floats) -> Floats:
     """Return the logarithm of the first size at which log bits are as low as a target.
 
-    Parameters
-    ----------
-    log_bits : ndarray, shape (..., K)
-        Logarithms of bits per intent at each size.
-    log_sizes : ndarray, shape (K,)
-        Logarithms of the sizes, rising.
-    target : ndarray, shape (...)
-        Logarithm of the bits to be reached.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Minus infinity where the smallest size has no more than the target, infinity where no size has as few.
+    Shapes: log_bits (..., K); log_sizes (K,); target (...).
 
     Examples
     --------

@@ -51,11 +51,6 @@ def fit_sizes(tables: Sequence[Surprisals], variant: Variant, units: Independent
 
     Noise is tested at each size, with Bonferroni's bound over sizes.
 
-    Raises
-    ------
-    DataError
-        If a table cannot be fitted.
-
     Warns
     -----
     LangdiffWarning
@@ -83,13 +78,7 @@ def fit_sizes(tables: Sequence[Surprisals], variant: Variant, units: Independent
 
 
 def estimate_size(fitted: Fitting, cluster: Integers) -> SizeEstimate:
-    """Return the bits of each edition, and the influences of clusters on them, by the fit of one size.
-
-    Raises
-    ------
-    DataError
-        If a cluster has all the information on some difference.
-    """
+    """Return the bits of each edition, and the influences of clusters on them, by the fit of one size."""
     difficulty, alone = fitted.difficulties, int(cluster.max()) + 1 == len(cluster)
     if fitted.integrated and alone:  # CR1: the information of every single intent would not fit into memory
         of_c = np.zeros((len(cluster), len(difficulty)))
@@ -132,7 +121,7 @@ def fit_curve(
         Surprisals by language models trained on each size; several if there are several seeds, in the same order at
         every size. All have the same intents, editions and missing cells. Sizes may be numbers of intents, of bytes, or
         of whatever training data are counted in.
-    model : {"1", "2", "2L", "2C"} or Variant
+    model : {"1", "2", "2L-rounded", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors: a column of `Surprisals.intent_info`, such as ``"document"``, or the cluster of
@@ -241,17 +230,11 @@ def _again(fitted: Fitting, table: Surprisals) -> Fitting:
 
 
 def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
-    """Return the model of a curve, after checks of it and of the number of draws.
-
-    Raises
-    ------
-    ConfigError
-        If they cannot.
-    """
+    """Return the model of a curve, after checks of it and of the number of draws."""
     variant = find_variant(model)
     if variant.kinked:
         raise ConfigError(
-            "curves have sandwich errors, which do not exist at the kink of rounding=0; give a larger one."
+            f"curves have no errors at the kinks of model {variant.name!r}: use {option('model', '2L-rounded')}."
         )
     if n_draws < FEWEST_DRAWS:
         raise ConfigError(f"{option('n_draws')} must be at least {FEWEST_DRAWS}, got {n_draws!r}.")

@@ -32,11 +32,13 @@ from langdiff.regression.kernel.clusters import (
     design_effect,
     nested_covariance,
     nested_freedom,
+    sums_by_cluster,
 )
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.freedom import freedom_of_pairs
 from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.records import ErrorsKind, ErrorSource
+from langdiff.tables.rule import FEW, freedom_of
 from langdiff.tables.simultaneous import MOST_MEMBERS
 
 Correction = Literal["CR0", "CR1", "CR2", "CR3"]
@@ -45,9 +47,9 @@ USUAL_RESAMPLES = 500
 LARGEST = 10_000_000  # cells of a table up to which the scores of rows are held in memory
 FEWEST_INTENTS = 50  # from which the plain sandwich is the default, of each edition where sizes are random
 BLOCK = "block of rows"  # which the fit has chosen, and its audit tells
+FEW_OF_KINKS = 50  # clusters up to which a model with kinks is fitted without each
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
 ROUNDING = 1e-6
-FEW_CLUSTERS = 10.0  # degrees of freedom below which intervals are long and hang on few clusters
 
 
 @dataclass(frozen=True)
@@ -165,11 +167,13 @@ class Sandwich(Errors):
     def check(self, settings: Settings, *, clustered: bool) -> None:
         """Check for kinks, for strata without clusters, and for corrections that need clusters; see `Errors.check`."""
         integrated = settings.random is not None or settings.own_dispersions
-        if settings.variant.kinked and settings.random is None:
+        if settings.variant.kinked and settings.random is None and self.correction in ("CR2", "CR3"):
             raise ConfigError(
-                f"{option('rounding', 0)} leaves a kink, at which there is no sandwich; use "
-                f"{option('errors', 'jackknife')}."
+                f"{option('correction', self.correction)} is not for model {settings.variant.name!r}, whose clusters "
+                f"have no information of their own at its kinks: use {option('correction', 'CR1')}."
             )
+        if settings.variant.kinked and settings.random is None and self.strata is not None:
+            raise ConfigError(f"strata are not for model {settings.variant.name!r}: leave them out.")
         if self.correction in ("CR2", "CR3") and not clustered and integrated:
             raise ConfigError(
                 f"{option('correction', self.correction)} with random intents or dispersions of editions needs "
@@ -182,9 +186,16 @@ class Sandwich(Errors):
 
     def covariance(self, sample: Sample) -> Uncertainty:
         """Estimate the covariance by the sandwich of the clusters' scores; see `Errors.covariance`."""
-        correction = self.correction or USUAL_CORRECTION
+        kinked = sample.fitting.settings.variant.kinked and not sample.fitting.integrated
+        correction = self.correction or ("CR1" if kinked else USUAL_CORRECTION)
         if kept_by_columns(sample):
             return _of_columns(sample, correction)
+        if kinked:
+            return _of_kinks(sample, correction)
+        return self._of_information(sample, correction)
+
+    def _of_information(self, sample: Sample, correction: Correction) -> Uncertainty:
+        """Return the sandwich of a model whose clusters have an information."""
         if not sample.kinds and sample.fitting.integrated:
             return _plain(sample, "CR0" if correction == "CR0" else "CR1")
         if correction in ("CR2", "CR3"):
@@ -194,12 +205,13 @@ class Sandwich(Errors):
         if len(codes) == 2:
             codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
         parts, editions = [fitting.clusters(code) for code in codes], len(fitting.estimate.c)
-        influence = None
+        influence = raw = None
         try:
             freedom = np.min([freedom_of_units(sample, part) for part in parts[:2]], axis=0)
             if correction == USUAL_CORRECTION and len(parts) == 1 and sample.stratum is None:
                 influence = adjusted_influences(parts[0], correction)[:, :editions]
                 covariance = influence.T @ influence
+                raw = adjusted_influences(parts[0], "CR0")[:, :editions]
             else:
                 covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
@@ -226,7 +238,41 @@ class Sandwich(Errors):
         of_all = [part for part in map(fitting.joint, codes) if part is not None]
         joint = _of_clusters(sample, of_all, correction) if of_all else None
         of_units = sample.of_units(covariance)
-        return Uncertainty(of_units, freedom, source, joint, covariance, influence_on_c=influence)
+        rows = [None if each is None else _normalized(sample, each) for each in (influence, raw)]
+        return Uncertainty(of_units, freedom, source, joint, covariance, None, *rows)
+
+
+def _normalized(sample: Sample, of_c: Floats) -> Floats:
+    """Return influences on difficulties whose factors average 1 from those up to a constant, (G, J) → (G, U)."""
+    of_units = of_c[:, sample.design.first]
+    normalized: Floats = of_units - (of_units @ softmax(sample.fitting.difficulties))[:, None]
+    return normalized
+
+
+def _of_kinks(sample: Sample, correction: Correction) -> Uncertainty:
+    """Return the sandwich of a model with kinks from the influences of intents, or a jackknife where there are none."""
+    fitting, n_clusters = sample.fitting, sample.n_clusters
+    sample.check()
+    if not sample.kinds and len(sample.joining):
+        raise DataError(f"single intents{sample.named_joining} have all the information on some difference.")
+    try:
+        rows = fitting.row_influence()
+    except LinAlgError:
+        warn("the scores of the intents give no second derivative: standard errors come from a jackknife.")
+        return Jackknife().covariance(sample)
+    codes = sample.kinds or [np.arange(n_clusters)]
+    if len(codes) == 2:
+        codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
+    sums = [sums_by_cluster(rows, code) for code in codes]
+    scaled = [each if correction == "CR0" else np.sqrt(len(each) / (len(each) - 1)) * each for each in sums]
+    parts = [each.T @ each for each in scaled]
+    covariance = parts[0] if len(parts) == 1 else crossed_covariance(*parts)
+    effect = design_effect(covariance, fitting.plain()) if sample.kinds else float("nan")
+    source = ErrorSource(
+        kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect
+    )
+    of_units = [_normalized(sample, each) for each in (scaled[0], sums[0])] if len(parts) == 1 else []
+    return Uncertainty(sample.of_units(covariance), n_clusters - 1.0, source, None, covariance, None, *of_units)
 
 
 def _plain(sample: Sample, correction: Kind) -> Uncertainty:
@@ -258,22 +304,24 @@ def _of_columns(sample: Sample, correction: Correction) -> Uncertainty:
     factor = fitting.column_influences(code, correction)
     if correction == "CR1":
         factor *= np.sqrt(n_clusters / (n_clusters - 1))
-    effect = float("nan")
+    effect, raw, mean = float("nan"), None, softmax(fitting.estimate.c)
     if sample.kinds:
-        parts = (fitting.column_influences(each, "CR0") for each in (code, np.arange(len(code))))
-        clustered, plain = (
-            float(np.vdot(part, part) - np.sum(part.sum(axis=1) ** 2) / part.shape[1]) for part in parts
+        raw, plain = (fitting.column_influences(each, "CR0") for each in (code, np.arange(len(code))))
+        clustered, alone = (
+            float(np.vdot(part, part) - np.sum(part.sum(axis=1) ** 2) / part.shape[1]) for part in (raw, plain)
         )
-        effect = clustered / plain
+        effect = clustered / alone
+        raw = raw - (raw @ mean)[:, None]
     source = ErrorSource(
         kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect
     )
-    own, count = fitting.column_freedom(code), factor.shape[1]
-    factor -= (factor @ softmax(fitting.estimate.c))[:, None]  # of normalized difficulties
-    if count > MOST_MEMBERS:
-        return Uncertainty(np.zeros((0, 0)), float(own.min()), source, factor=factor, own_freedom=own)
+    factor -= (factor @ mean)[:, None]  # of normalized difficulties
+    share = fitting.unit_shares(code)
+    if factor.shape[1] > MOST_MEMBERS:
+        return Uncertainty(np.zeros((0, 0)), float(freedom_of(share).min()), source, influence=factor, raw=raw)
+    own = np.broadcast_to(freedom_of(share), factor.shape[1:])
     freedom = np.minimum(own[:, None], own)
-    return Uncertainty(factor.T @ factor, freedom, source, factor=factor, own_freedom=own)
+    return Uncertainty(factor.T @ factor, freedom, source, influence=factor, raw=raw)
 
 
 def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Floats:
@@ -403,11 +451,6 @@ KINDS: tuple[type[Errors], ...] = (Information, Sandwich, Bootstrap, Jackknife)
 def as_errors(errors: object) -> Errors | None:
     """Return the source of standard errors of a given name; None, for the default, is returned unchanged.
 
-    Raises
-    ------
-    ConfigError
-        If the name is unknown, or a class is given.
-
     Examples
     --------
     >>> as_errors("bootstrap")
@@ -427,7 +470,8 @@ def usual_errors(sample: Sample) -> Errors:
     """Return the default source of standard errors for a fit."""
     fitting, settings = sample.fitting, sample.fitting.settings
     if settings.variant.kinked and settings.random is None:
-        return Jackknife()
+        few = len(sample.kinds) == 1 and sample.n_clusters <= FEW_OF_KINKS and not kept_by_columns(sample)
+        return Jackknife() if few else Sandwich()
     if sample.kinds or (not settings.variant.has_information and settings.random is None):
         return Sandwich()
     cells = ~np.isnan(fitting.z)
@@ -443,11 +487,6 @@ def usual_errors(sample: Sample) -> Errors:
 
 def find_errors(sample: Sample) -> Uncertainty:
     """Estimate the covariance of the difficulties by the source of errors asked for, or the default.
-
-    Raises
-    ------
-    DataError
-        If the clusters, or samples of intents, leave editions that cannot be compared.
 
     Warns
     -----
@@ -524,7 +563,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
 
 def _warn_of_few(found: Uncertainty) -> None:
     least, source = float(np.min(found.freedom)), found.source
-    if source.kind != "information" and source.clusters != BLOCK and least < FEW_CLUSTERS - ROUNDING:
+    if source.kind != "information" and source.clusters != BLOCK and least < FEW - ROUNDING:
         of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
         warn(
             f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "

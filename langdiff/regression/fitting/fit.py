@@ -82,10 +82,9 @@ def fit(
         name, which are stacked (`langdiff.stack`): the fit then has `DifficultyFit.two_way`. Or a long table,
         one row per cell, with columns ``intent``, ``edition`` and ``bits``: a DataFrame, a mapping of lists, or a table
         of Polars or PyArrow. Of other names, units and log-probabilities see `Surprisals.from_long`.
-    model : {"1", "2", "2L", "2C"} or Variant
+    model : {"1", "2", "2L", "2L-rounded", "2C"} or Variant
         Regression model to fit, as defined above. 2L and 2C resist outliers, such as sloppy translations. Model 3 needs
-        the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. The kink of 2L is rounded off, which gives
-        it a sandwich; ``Laplace(rounding=0)`` fits the kink itself.
+        the scale of its noise: ``langdiff.regression.Blunders(scale=0.03)``. 2L-rounded is 2L without its kink.
     restricted : bool, optional
         Maximize the restricted likelihood, which makes up for the many intent sizes: without it the
         dispersion of models 2, 2L and 2C is too small, and if what is missing is missing mostly from
@@ -244,7 +243,8 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
         warn_of_missing(missing)
     audit = conclude(fitting, uncertainty, replace(units, strata=stratum), order, noise, missing)
     found = _label(fitting, uncertainty, audit, compared)
-    return replace(found, influence=kept_influences(sample, uncertainty), edition_info=fitting.table.edition_info)
+    influence = kept_influences(sample, uncertainty, units.source)
+    return replace(found, influence=influence, edition_info=fitting.table.edition_info)
 
 
 def _stratum(fitting: Fitting, units: IndependentUnits) -> pd.Series | None:
@@ -270,20 +270,7 @@ def make_settings(
     optimizer: object = "auto",
     seed: int | np.random.Generator | None = None,
 ) -> Settings:
-    """Return the settings of a fit after checking that they agree with one another.
-
-    Parameters
-    ----------
-    model, restricted, intents, dispersion, errors, optimizer, seed
-        See `fit`.
-    clustered : bool, optional
-        Whether clusters of intents are given; None if they are still to be found.
-
-    Raises
-    ------
-    ConfigError
-        If a setting is unknown or contradicts another, or the seed is None where something is drawn.
-    """
+    """Return the settings of a fit after checking that they agree with one another."""
     settings = Settings(
         variant=find_variant(model),
         restricted=bool(restricted),
@@ -298,8 +285,6 @@ def make_settings(
         settings.errors.check(settings, clustered=bool(clustered))
     if settings.errors is not None and clustered is not None:
         settings.errors.check(settings, clustered=clustered)
-    elif settings.errors is None and settings.variant.kinked and settings.random is None:
-        Jackknife().check(settings, clustered=bool(clustered))  # the usual errors there
     return settings
 
 
@@ -326,7 +311,7 @@ def _as_random(intents: object) -> Random | None:
 
 def _check_settings(settings: Settings) -> None:
     variant, method, random = settings.variant, settings.optimizer.method, settings.random
-    if method != "auto" and not variant.has_information:
+    if method != "auto" and not variant.has_information and not (method == "lbfgs" and variant.kinked):
         raise ConfigError(
             f"{option('method', method)} is a choice for models {names_with('has_information')}; model "
             f"{variant.name!r} has one way: use {option('method', 'auto')}."
@@ -413,6 +398,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         converged=found.converged and bool(np.isfinite(uncertainty.covariance).all()),
         n_iterations=found.n_iterations,
         n_evaluations=found.n_evaluations,
+        kinks=found.kinks,
         grad_norm=found.grad_norm,
         message=found.message,
         cells=int(observed.sum()),
@@ -421,8 +407,6 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         signature=_signature(fitting, uncertainty, audit.clusters, int(observed.sum())),
         replaced_percent=_replaced_percent(table),
         reference=None if uncertainty.reference is None else _of_units(uncertainty.reference, units),
-        factor=uncertainty.factor,
-        column_freedom=None if uncertainty.own_freedom is None else pd.Series(uncertainty.own_freedom, units),
         columns=table.columns if len(units) == len(table.editions) else None,
         compared=compared,
         audit=audit,

@@ -27,7 +27,7 @@ from langdiff.regression.kernel.estimate import (
     published_parameters,
     size_of_single_cells,
 )
-from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences, own_freedom
+from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences
 from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
 from langdiff.regression.kernel.likelihood import RowInformation
@@ -146,12 +146,7 @@ class Fitting(ABC):
     def records(self, labels: list[pd.Series], uncertainty: "Uncertainty") -> dict[str, Any]:  # noqa: ARG002
         """Return further results of the fit, as fields of `DifficultyFit`.
 
-        Parameters
-        ----------
-        labels : list of Series, shape (I,)
-            Clusters of intents, of no kind, one or two.
-        uncertainty : Uncertainty
-            The covariance of the difficulties.
+        Shapes: labels (I,).
         """
         return {}
 
@@ -218,15 +213,25 @@ class Fixed(Fitting):
 
     def column_influences(self, cluster: Integers, kind: Kind) -> Floats:
         """Return adjusted influences of clusters on the editions' difficulties up to a constant, shape (G, J)."""
+        if self.settings.variant.kinked:
+            return sums_by_cluster(self._at_kinks, np.unique(cluster, return_inverse=True)[1])
         if self._complete_least_squares:
             return equal_influences(self._two_way.residual, cluster, kind)
         known = self._two_way.information if self.settings.variant.common_variance else None
         return adjusted_influences(ColumnClusters(self._rows, cluster, known), kind)
 
-    def column_freedom(self, cluster: Integers) -> Floats:
-        """Return the degrees of freedom of each edition's level with some clusters, shape (J,)."""
-        weight = np.ones((len(self._shared), 1)) if self._complete_least_squares else self._rows.weight
-        return np.broadcast_to(own_freedom(weight, cluster), len(self._found.c))
+    def unit_shares(self, cluster: Integers) -> Floats:
+        """Return the share of each cluster in the information on all editions, (G,), or on each of them, (G, J)."""
+        if self._complete_least_squares:
+            return np.bincount(cluster) / len(self._shared)
+        if self.settings.variant.kinked:
+            precision, mask = 1 / np.logaddexp(0.0, -self._found.sizes), self._two_way.mask
+            of_rows = precision[:, None] * (np.ones((1, len(self._found.c))) if mask is None else mask)
+        else:
+            of_rows = self._rows.weight
+        weight = sums_by_cluster(of_rows, cluster)
+        share: Floats = weight / weight.sum(axis=0)
+        return share[:, 0] if share.shape[1] == 1 else share
 
     @property
     def _complete_least_squares(self) -> bool:
@@ -234,12 +239,22 @@ class Fixed(Fitting):
 
     def row_influence(self) -> Floats:
         """Return the influence of each intent; see `Fitting.row_influence`."""
+        if self.settings.variant.kinked:
+            return self._at_kinks
         clusters = self.clusters(np.arange(len(self._shared)))
         influence: Floats = adjusted_influences(clusters, "CR0")
         return influence
 
+    @cached_property
+    def _at_kinks(self) -> Floats:
+        """Influences of intents in a model whose likelihood has kinks, shape (I, J)."""
+        variant, restricted = self.settings.variant, self.settings.restricted
+        return variant.influences(self._two_way, self._found, restricted=restricted)
+
     def plain(self) -> Floats:
         """Return the sandwich with intents as clusters; see `Fitting.plain`."""
+        if self.settings.variant.kinked:
+            return self._at_kinks.T @ self._at_kinks
         return covariance_of_clusters(self.clusters(np.arange(len(self._shared))), "CR0")
 
     def compare(self, labels: list[pd.Series]) -> IntentsCompared | None:
@@ -288,16 +303,7 @@ def compare_intents(
     fixed fit of model 2 is the restricted one. The result is None for complete tables, where the two hardly differ, and
     for tables above a million cells, where the test would take longer than the fit itself.
 
-    Parameters
-    ----------
-    fitting : Fitting
-        The fit, with fixed intents or with random ones.
-    random : RandomEstimate or None
-        The estimate with random intents, if the fit is that.
-    labels : list of Series, shape (I,)
-        Clusters of intents, of no kind, one or two.
-    two_way : TwoWay, optional
-        Model 1 fitted to the intents with several cells, if that is known.
+    Shapes: labels (I,).
     """
     z, design, variant, optimizer = fitting.z, fitting.design, fitting.settings.variant, fitting.settings.optimizer
     model: Literal["1", "2"] = "1" if variant.common_variance else "2"

@@ -40,28 +40,6 @@ def flat_arguments(
 ) -> dict[str, Any]:
     """Return the arguments of `langdiff.fit` that correspond to flat options.
 
-    Parameters
-    ----------
-    model, intents, errors
-        Names, as `langdiff.fit` takes them.
-    laplace_scale : float, optional
-        Scale of model 3.
-    method, max_iterations
-        See `langdiff.regression.Optimizer`.
-    sizes, size_formula
-        See `langdiff.Random`.
-    strata, correction
-        See `langdiff.Sandwich`.
-    n_resamples : int
-        Number of samples of the bootstrap; 0 for other errors.
-    **others
-        Further arguments, which stay as they are.
-
-    Raises
-    ------
-    ConfigError
-        If options contradict one another.
-
     Examples
     --------
     >>> flat_arguments(model="1", correction="CR3", seed=1)["errors"].correction

@@ -6,7 +6,7 @@ difficulties, are that function of their influences, so that what the fits share
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,91 +17,81 @@ from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.fitting.errors import USUAL_CORRECTION, freedom_of_units
-from langdiff.regression.fitting.fixed import Fitting
+from langdiff.regression.fitting.fixed import Fixed
 from langdiff.regression.fitting.sample import Sample, Uncertainty
-from langdiff.regression.kernel.clusters import Clusters, adjusted_influences
-from langdiff.tables.influences import Influences
+from langdiff.regression.kernel.clusters import Clusters, adjusted_influences, sums_by_cluster
+from langdiff.tables.influences import Influence, Texts, Units
 
-
-class Influence(NamedTuple):
-    """Influences of the clusters on the normalized difficulties, (G, U), and degrees of freedom as in `Uncertainty`."""
-
-    values: Floats
-    freedom: Floats
-
-    @property
-    def covariance(self) -> Floats:
-        """Covariance of the normalized difficulties, shape (U, U)."""
-        covariance: Floats = self.values.T @ self.values
-        return covariance
+MOST_SHARES = 1_000_000  # shares of units in each edition that are kept; beyond, their means over editions
 
 
 def influence_of(sample: Sample) -> Influence:
-    """Compute the influences whose products sum to the usual sandwich of a fit.
+    """Compute the influences whose products sum to the usual sandwich of a fit, and degrees of freedom of units.
 
     They have the correction that `langdiff.Sandwich` uses by default: CR2, and CR1 where sizes are integrated out and
     intents are the clusters, or a cluster cannot be left out.
-
-    Parameters
-    ----------
-    sample : Sample
-        Fit with its intents, of one kind of clusters or none.
-
-    Raises
-    ------
-    DataError
-        If editions cannot be compared without one of the clusters.
     """
-    fitting, units, most = sample.fitting, len(sample.design.first), sample.n_clusters - 1.0
+    fitting, count, most = sample.fitting, len(sample.design.first), sample.n_clusters - 1.0
     code = sample.kinds[0] if sample.kinds else np.arange(sample.n_clusters)
-    freedom = np.full((units, units), most)
+    freedom, raw = np.full((count, count), most), None
     if fitting.integrated and not sample.kinds:
         # the information of every single intent would not fit into memory
-        return Influence(_normalized(sample, np.sqrt(1 + 1 / most) * fitting.row_influence()), freedom)
+        return _record(sample, _normalized(sample, np.sqrt(1 + 1 / most) * fitting.row_influence()), None, freedom)
     sample.check()
-    clusters = fitting.clusters(code)
+    clusters, editions = fitting.clusters(code), len(fitting.estimate.c)
     try:
-        of_c, freedom = influence_on_c(clusters, code, len(fitting.estimate.c)), freedom_of_units(sample, clusters)
+        of_c, freedom = influence_on_c(clusters, code, editions), freedom_of_units(sample, clusters)
     except DataError:
         if not fitting.integrated:
             raise
-        of_c = np.sqrt(1 + 1 / most) * adjusted_influences(clusters, "CR0")[:, : len(fitting.estimate.c)]
-    return Influence(_normalized(sample, of_c), freedom)
+        of_c = np.sqrt(1 + 1 / most) * adjusted_influences(clusters, "CR0")[:, :editions]
+    if sample.kinds:
+        raw = _normalized(sample, adjusted_influences(clusters, "CR0")[:, :editions])
+    return _record(sample, _normalized(sample, of_c), raw, freedom)
 
 
-def kept_influences(sample: Sample, uncertainty: Uncertainty) -> Influences | None:
+def _record(sample: Sample, values: Floats, raw: Floats | None, freedom: Floats | None) -> Influence:
+    """Return the influences of the clusters of a sample, with their shares in the information."""
+    fitting = sample.fitting
+    code = sample.kinds[0] if sample.kinds else np.arange(sample.n_clusters)
+    if isinstance(fitting, Fixed) and fitting.by_columns:
+        share = fitting.unit_shares(code)
+        share = share if share.size <= MOST_SHARES else share.mean(axis=1)
+    else:
+        cells = (
+            fitting.unit_shares(code)
+            if isinstance(fitting, Fixed)
+            else sums_by_cluster(sample.observed.astype(float), code)
+        )
+        share = cells if cells.ndim == 1 else (cells / cells.sum(axis=0)).mean(axis=1)
+    names = pd.Index(sample.labels[0]) if sample.kinds else sample.intents.map(str)
+    return Influence(values, share, Units(sample.name, names), corrected=True, raw=raw, freedom=freedom)
+
+
+def kept_influences(sample: Sample, uncertainty: Uncertainty, source: str = "") -> Influence | None:
     """Return the influences that a fit keeps; None where there are none, as of a kink or a single cluster."""
     fitting, table = sample.fitting, sample.fitting.table
-    if not fitting.estimate.converged or fitting.settings.variant.kinked or len(sample.kinds) > 1:
+    kinked = fitting.settings.variant.kinked and not fitting.integrated and uncertainty.influence is None
+    if not fitting.estimate.converged or kinked or len(sample.kinds) > 1:
         return None
     try:
-        if uncertainty.factor is not None:
-            own = sample.n_clusters - 1.0 if uncertainty.own_freedom is None else uncertainty.own_freedom
-            own = np.broadcast_to(own, uncertainty.factor.shape[1:])
-            found = Influence(uncertainty.factor, np.minimum(own[:, None], own))
-        elif uncertainty.influence_on_c is not None:
-            found = Influence(_normalized(sample, uncertainty.influence_on_c), np.asarray(uncertainty.freedom))
+        if uncertainty.influence is not None:
+            columns = isinstance(fitting, Fixed) and fitting.by_columns
+            count = len(fitting.design.first)
+            freedom = None if columns else np.broadcast_to(uncertainty.freedom, (count, count))
+            found = _record(sample, uncertainty.influence, uncertainty.raw, freedom)
         else:
             found = influence_of(sample)
     except (DataError, LinAlgError):
         return None
-    clustered = bool(sample.kinds)
-    if not clustered and len(found.values) != len(table.intents):  # intents with one cell say nothing
-        values = np.zeros((len(table.intents), found.values.shape[1]))
-        values[fitting.used] = found.values
-        found = found._replace(values=values)
-    counts = () if table.characters is None else tuple(_hashes(table.characters, fitting.design.units))
-    return Influences(
-        values=found.values,
-        freedom=found.freedom,
-        by=sample.name if clustered else "intent",
-        clusters=pd.Index(sample.labels[0]) if clustered else table.intents.map(str),
-        editions=fitting.design.units.map(str),
+    texts = Texts(
         intents=table.intents.map(str),
+        editions=fitting.design.units.map(str),
         observed=fitting.design.observed(~np.isnan(fitting.z)),
-        texts="" if table.provenance is None else table.provenance.texts or "",
-        counts=counts,
+        key="" if table.provenance is None else table.provenance.texts or "",
+        counts=() if table.characters is None else tuple(_hashes(table.characters, fitting.design.units)),
     )
+    return replace(found, units=replace(found.units, source=source, texts=texts))
 
 
 def _hashes(characters: pd.DataFrame, units: pd.Index) -> Iterator[str]:
@@ -114,14 +104,7 @@ def _hashes(characters: pd.DataFrame, units: pd.Index) -> Iterator[str]:
 def influence_on_c(clusters: Clusters, code: Integers, editions: int) -> Floats:
     """Return the influences (CR2) of all clusters on the difficulties up to a constant, shape (G, J).
 
-    Parameters
-    ----------
-    clusters : Clusters
-        Clusters of the intents that were fitted.
-    code : ndarray of int, shape (I,)
-        Cluster of each intent, from 0 to G − 1, of all intents; clusters that were not fitted have no influence.
-    editions : int
-        Number of editions, J.
+    Shapes: code (I,).
     """
     of_c = np.zeros((int(code.max()) + 1, editions))
     of_c[clusters.numbers] = adjusted_influences(clusters, USUAL_CORRECTION)[:, :editions]
@@ -135,5 +118,4 @@ def normalized_influence(of_c: Floats, difficulty: Floats) -> Floats:
 
 
 def _normalized(sample: Sample, of_c: Floats) -> Floats:
-    fitting: Fitting = sample.fitting
-    return normalized_influence(of_c[:, sample.design.first], fitting.difficulties)
+    return normalized_influence(of_c[:, sample.design.first], sample.fitting.difficulties)

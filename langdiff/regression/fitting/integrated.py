@@ -360,13 +360,7 @@ def _check_levels(settings: Settings, design: Design, group: Integers) -> None:
 
 
 def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFrame | None) -> pd.Series:
-    """Return the dispersion group of each edition, indexed by edition.
-
-    Raises
-    ------
-    ConfigError
-        If groups are not known of every edition.
-    """
+    """Return the dispersion group of each edition, indexed by edition."""
     if isinstance(dispersion, str) and dispersion == "edition":
         return pd.Series(table.editions, index=table.editions, name="edition")
     if isinstance(dispersion, str) and dispersion in LEVELS and table.columns is not None:

@@ -33,28 +33,7 @@ def bootstrap_draws(
 
     All cells of an intent come and go together, as they share its size; so do all intents of a cluster.
 
-    Parameters
-    ----------
-    observed : ndarray of bool, shape (I, U)
-        Whether intent i is observed in unit u (an edition, or a group of editions).
-    estimate : callable
-        Takes row numbers, returns difficulties, shape (U,), or None if these rows cannot be fitted.
-    replicates : int
-        Number of samples.
-    rng : numpy.random.Generator
-        Source of all randomness.
-    cluster : ndarray of int, shape (I,), optional
-        The cluster of each intent; by default each is one of its own.
-
-    Returns
-    -------
-    ndarray, shape (replicates, U)
-
-    Raises
-    ------
-    DataError
-        If more than a tenth of the samples leave editions without a common intent, or no residuals;
-        fewer are drawn again.
+    Shapes: observed (I, U); cluster (I,).
     """
     members = None if cluster is None else _members(cluster)
     drawn = len(observed) if members is None else len(members)
@@ -103,21 +82,7 @@ def jackknife_inflation(
     mean over cells, on which a rare edition has no influence. The factor of each unit is drawn towards the
     one pooled over all cells, as the few groups of a table say little of each.
 
-    Parameters
-    ----------
-    observed, estimate
-        The same as for `bootstrap_draws`.
-    covariance : ndarray, shape (U, U)
-        Covariance of the difficulties according to a model.
-    order : ndarray of int, shape (I,)
-        Row numbers of the intents sorted by name, so that the order of the table decides nothing.
-    rng : numpy.random.Generator
-        Source of the groups.
-
-    Returns
-    -------
-    Inflation
-        With zero deviations if hardly any group can be left out, since editions would have no intent in common.
+    Shapes: covariance (U, U); order (I,).
 
     References
     ----------
@@ -165,20 +130,7 @@ def cluster_jackknife(
 ) -> ClusterJackknife:
     """Estimate the covariance of difficulties by a jackknife over clusters.
 
-    Parameters
-    ----------
-    observed, estimate
-        The same as for `bootstrap_draws`.
-    found : ndarray, shape (U,)
-        Estimate from all intents, as `estimate` gives it.
-    cluster : ndarray of int, shape (I,)
-        The cluster of each intent.
-
-    Raises
-    ------
-    DataError
-        If there is one cluster only, or the table without a cluster cannot be fitted; see
-        `langdiff.regression.kernel.connected.check_clusters` for a message with its name.
+    Shapes: found (U,); cluster (I,).
     """
     members = _members(cluster)
     if len(members) < 2:
@@ -219,9 +171,8 @@ class Uncertainty(NamedTuple):
     joint: Floats | None = None  # sandwich of levels and log-dispersions, (J + G, J + G)
     of_c: Floats | None = None  # (J, J), of difficulties up to a constant; None from resampling
     reference: Floats | None = None  # (U, U), of full rank, for simultaneous inference; None if it is `covariance`
-    factor: Floats | None = None  # (K, U), whose square is the covariance, which is left empty where it is large
-    own_freedom: Floats | None = None  # (U,), of each unit, beside a factor
-    influence_on_c: Floats | None = None  # (G, J), CR2, of one kind of clusters without strata
+    influence: Floats | None = None  # (G, U), whose products are the covariance, which is left empty where it is large
+    raw: Floats | None = None  # (G, U), influences without correction, where they are known
 
 
 class Sample:

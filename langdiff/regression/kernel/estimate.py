@@ -23,7 +23,8 @@ class Optimizer:
     ----------
     method : {"auto", "newton", "lbfgs"}
         Optimizer of models 1 and 2: ``"auto"`` solves model 1 exactly and model 2 by Newton's method, with L-BFGS
-        if that fails. The other models are fitted by L-BFGS.
+        if that fails. Model 2L is fitted at its kinks; ``"lbfgs"`` is the published route there, which stops short.
+        The other models are fitted by L-BFGS.
     max_iterations : int
         Number of iterations after which the optimizer stops, with a warning.
 
@@ -74,6 +75,7 @@ class Estimate(NamedTuple):
     n_evaluations: int
     grad_norm: float
     message: str
+    kinks: int | None = None  # cells at their kinks
 
 
 def estimate_of(optimum: Optimum, method: str, covariance: Floats | None) -> Estimate:

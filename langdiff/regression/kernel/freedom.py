@@ -208,29 +208,3 @@ def equal_influences(residual: Floats, cluster: Integers, kind: Kind) -> Floats:
     scale = (1 - share) ** -POWER.get(kind, 0.0) / len(residual)
     influences: Floats = sums_by_cluster(residual, number) * scale[:, None]
     return influences
-
-
-def own_freedom(weight: Floats, cluster: Integers) -> Floats:
-    r"""Return degrees of freedom of the level of each edition, from the shares of clusters in its information.
-
-    The formula is that of `langdiff.regression.kernel.freedom` for complete tables, with the share
-    :math:`w_{gj}/\sum_k w_{kj}` of cluster g in the information on edition j.
-
-    Parameters
-    ----------
-    weight : ndarray, shape (I, J) or (I, 1)
-        Information of each cell; one column if it is the same in all.
-    cluster : ndarray of int, shape (I,)
-        The cluster of each row.
-
-    Examples
-    --------
-    >>> own_freedom(np.ones((4, 1)), np.arange(4)).round(12).tolist()
-    [3.0]
-    """
-    shares = sums_by_cluster(weight, np.unique(cluster, return_inverse=True)[1])
-    shares = np.square(shares / shares.sum(axis=0), out=shares if shares is not weight else None)
-    inverse = shares.sum(axis=0)
-    ratio = shares / np.maximum(1 - np.sqrt(shares), np.finfo(float).tiny)
-    inverse = inverse + ratio.sum(axis=0) ** 2 - (ratio**2).sum(axis=0)
-    return np.asarray(np.clip(1 / inverse, 1.0, max(len(shares) - 1.0, 1.0)))

@@ -43,24 +43,7 @@ class Known(NamedTuple):
 
 
 def chance_of(items: pd.DataFrame, systems: pd.DataFrame, languages: pd.Series | None, chance: Chance) -> Known:
-    """Return the chance of a right answer in each cell.
-
-    Parameters
-    ----------
-    items, systems : DataFrame
-        Attributes of items and of columns.
-    languages : Series or None
-        Language of each column, where there are languages.
-    chance : "auto", None, float, str or mapping
-        As in `langdiff.fit_outcomes`.
-
-    Raises
-    ------
-    ConfigError
-        If an attribute, language or task is unknown, or `chance` is of another type.
-    DataError
-        If a value is missing, or not from 0 to below 1.
-    """
+    """Return the chance of a right answer in each cell."""
     shape = (len(items), len(systems))
     match chance:
         case None:
@@ -192,10 +175,7 @@ def fraction(value: float) -> str:
 def warn_of_choices(s: Floats, t: Floats) -> None:
     """Warn if rates of columns cluster at a reciprocal of 2 to 10, below which hardly any lies.
 
-    Parameters
-    ----------
-    s, t : ndarray, shape (J,)
-        Successes and trials of the columns.
+    Shapes: s, t (J,).
     """
     if len(s) < FEWEST_COLUMNS:
         return
@@ -217,17 +197,7 @@ def warn_of_choices(s: Floats, t: Floats) -> None:
 def guesses(s: Floats, t: Floats, chance: Floats) -> Floats:
     """Return the probability of as many successes or more if every answer is a guess, for each column.
 
-    Parameters
-    ----------
-    s, t : ndarray, shape (I, J)
-        Successes and trials.
-    chance : ndarray, shape (I, J)
-        Chance of the cells.
-
-    Returns
-    -------
-    ndarray, shape (J,)
-        One-sided exact p-values; with unequal chance from the Poisson binomial distribution.
+    Shapes: s, t (I, J); chance (I, J).
     """
     return np.array([_tail(s[:, j].sum(), t[:, j], chance[:, j]) for j in range(s.shape[1])])
 
@@ -244,14 +214,7 @@ def _tail(right: float, t: Floats, chance: Floats) -> float:
 
 
 def columns_at_chance(s: Floats, t: Floats, chance: Floats, names: pd.Index) -> pd.DataFrame:
-    """Return a test of each column that all its answers are guesses, with Benjamini and Hochberg's rate at 5 %.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by column: ``rate`` of successes, ``chance``, ``p``, ``q``, and ``at_chance``, whether guesses are not
-        rejected.
-    """
+    """Return a test of each column that all its answers are guesses, with Benjamini and Hochberg's rate at 5 %."""
     trials = t.sum(axis=0)
     p = guesses(s, t, chance)
     q = false_discovery_control(p)
@@ -299,23 +262,7 @@ def level_intervals(
     whose variance is that of their mean; the spreads are at their estimates. Where neither items nor translations
     vary, the ends are Clopper and Pearson's for the rate.
 
-    Parameters
-    ----------
-    rows : Rows
-        Outcomes of the fit, of one block.
-    point, structure : Point, Structure
-        Estimates, and the model.
-    answers : sequence of Answers
-        Those of the columns.
-    places : sequence of int or None
-        Number of each column among those of the fit; None if it is not.
-    covariance : ndarray, shape (J, J), optional
-        Of the levels of the fit; by default 0.
-
-    Returns
-    -------
-    ndarray, shape (n, 3)
-        Log odds; infinite where the answers set no end.
+    Shapes: covariance (J, J).
     """
     if point.spread == 0 and point.translation == 0:
         return np.array([_exact(one) for one in answers]).reshape(-1, 3)

@@ -65,13 +65,6 @@ def prepare_columns(
 ) -> Columns:
     """Find chance and languages of columns, and decide how those at chance are fitted.
 
-    Raises
-    ------
-    ConfigError
-        If the model cannot have chance, levels cannot be sums, or an argument is unknown.
-    DataError
-        If too few columns are above chance.
-
     Warns
     -----
     LangdiffWarning
@@ -182,24 +175,7 @@ def bounds_of_levels(
 ) -> pd.DataFrame | None:
     """Return the test of guesses, and levels with intervals (by likelihood ratio) of columns at or near chance.
 
-    Parameters
-    ----------
-    found : Columns
-        The columns.
-    rows : Rows
-        Outcomes of the fit.
-    point : Point
-        Estimates.
-    std_error : ndarray, shape (J,), or None
-        Standard errors of the levels of fitted columns; None where they are sums.
-    covariance : ndarray, shape (J, J)
-        Of the levels of fitted columns.
-
-    Returns
-    -------
-    DataFrame or None
-        `Columns.guessing` with ``level``, ``level_low`` and ``level_high``, in log odds of failing; infinite where the
-        answers set no upper end, NaN of columns far from chance.
+    Shapes: std_error (J,); covariance (J, J).
     """
     if found.guessing is None or found.whole_chance is None:
         return None

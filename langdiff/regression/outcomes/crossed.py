@@ -34,9 +34,10 @@ from langdiff.regression.outcomes.inference import (
 from langdiff.regression.outcomes.integrals import patterns
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS
+from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs
-from langdiff.tables.two_way import TwoWay, factor_of
+from langdiff.tables.two_way import TwoWay
 
 if TYPE_CHECKING:
     from langdiff.regression.outcomes.result import OutcomeFit
@@ -81,13 +82,7 @@ def std_errors(fit: "OutcomeFit", slopes: Floats) -> Floats:
 
 
 def rates_of(fit: "OutcomeFit") -> Rates:
-    """Return rates by group with their derivatives.
-
-    Raises
-    ------
-    ConfigError
-        If the model is conditional.
-    """
+    """Return rates by group with their derivatives."""
     if fit.structure.conditional:
         raise ConfigError(
             f"the conditional model knows no distribution of items; fit {option('model', 'rasch')} for that."
@@ -168,11 +163,6 @@ class Crossed:
         Languages and interaction are difficulties, systems abilities, all in log odds. If a column is at chance, the
         levels are sums of languages and systems, and there is no interaction.
 
-        Raises
-        ------
-        DataError
-            If the outcomes have one language.
-
         Examples
         --------
         >>> import langdiff as ld
@@ -185,18 +175,22 @@ class Crossed:
         abilities = self._fit.abilities
         clustered = self._fit.errors.kind != "information"
         low = () if self._fit.guessing is None else self._fit.guessing.index[self._fit.guessing["at_chance"]]
-        return TwoWay(
-            levels=-abilities.estimate,
-            columns=self._fit.columns,
-            factor=factor_of(abilities.covariance.to_numpy(dtype=float)),
-            degrees_of_freedom=float(self._fit.errors.n_clusters - 1) if clustered else np.inf,
+        freedom = float(self._fit.errors.n_clusters - 1) if clustered else np.inf
+        cells = Effects.from_covariance(
+            -abilities.estimate,
+            abilities.covariance,
+            freedom,
             scale=DIFFICULTIES,
-            system_scale=ABILITIES,
-            additive=self._fit.additive,
-            at_chance=tuple(name for name in low if name in self._fit.columns.index),
             converged=self._fit.converged,
             title=f"{self._fit.name}, {self._fit.model}",
             signature=self._fit.signature,
+        )
+        return TwoWay(
+            cells=cells,
+            columns=self._fit.columns,
+            system_scale=ABILITIES,
+            additive=self._fit.additive,
+            at_chance=tuple(name for name in low if name in self._fit.columns.index),
         )
 
     def leaderboard(
@@ -207,16 +201,6 @@ class Crossed:
         weights: Mapping[str, float] | None = None,
     ) -> pd.DataFrame:
         """Rank systems, or languages, with sets of ranks that hold together; see `langdiff.TwoWay.leaderboard`.
-
-        Parameters
-        ----------
-        of, over, weights
-            What is ranked, and what means are over; see `langdiff.TwoWay.effects`.
-
-        Returns
-        -------
-        DataFrame
-            The best first.
 
         Examples
         --------
@@ -238,29 +222,6 @@ class Crossed:
         weights: Mapping[str, float] | None = None,
     ) -> Pairs:
         """Compare all pairs of languages, of systems, or of the languages of one system, also in percentage points.
-
-        Parameters
-        ----------
-        of : str
-            What is compared; see `langdiff.TwoWay.pairs`. Of outcomes in one language always systems.
-        adjust, baseline, level
-            See `langdiff.Effects.pairs`.
-        over, weights
-            What means are over; see `langdiff.TwoWay.effects`.
-
-        Returns
-        -------
-        Pairs
-            Differences in log odds with simultaneous intervals; ``points`` and ``points_std_error``: the difference of
-            expected success rates in percentage points, averaged over the columns that both have, with its standard
-            error by the delta method. None of these with a conditional fit.
-
-        Raises
-        ------
-        ConfigError
-            If an argument cannot be used.
-        DataError
-            If the errors are not known.
 
         Examples
         --------
@@ -322,25 +283,6 @@ class Crossed:
         Keys can be found, in one language from the answers in others; single translations of moderate difference
         cannot, since a shift that a few answers tell has a standard error of 1 or more: see the table in the guide.
 
-        Parameters
-        ----------
-        q : float
-            Rate of false discoveries.
-        fewest : int, optional
-            Least number of systems in a language; by default 3 for keys in five languages or more, otherwise 10.
-
-        Returns
-        -------
-        ItemFaults
-            One row per item and language.
-
-        Raises
-        ------
-        ConfigError
-            If the model is another than ``"rasch"``, or an argument is out of range.
-        DataError
-            If there are too few systems, or cells have several trials.
-
         Warns
         -----
         LangdiffWarning
@@ -356,23 +298,7 @@ class Crossed:
         return items_at_fault(self._fit, q=q, fewest=fewest)
 
     def chance_of(self, outcomes: Outcomes) -> Floats | None:
-        """Return the chance of a right answer in the cells of a table, as the fit takes it.
-
-        Parameters
-        ----------
-        outcomes : Outcomes
-            Outcomes of the columns of the fit.
-
-        Returns
-        -------
-        ndarray, shape (I, J), or None
-            None if it is 0.
-
-        Raises
-        ------
-        DataError
-            If the table lacks the attribute that the fit has it from.
-        """
+        """Return the chance of a right answer in the cells of a table, as the fit takes it."""
         if self._fit.chance is None:
             return None
         languages = None if outcomes.columns is None else outcomes.columns["language"]

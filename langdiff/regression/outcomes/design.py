@@ -65,26 +65,7 @@ def design_items(
     *,
     known: pd.DataFrame | None = None,
 ) -> ItemDesign:
-    """Return the design of items given by arguments of `langdiff.fit_outcomes`.
-
-    Parameters
-    ----------
-    items : DataFrame
-        Attributes of the items.
-    by, interaction : str or None
-        Attribute that groups items; `interaction` also lets each system have a level in each group.
-    formula : str or None
-        Terms over attributes.
-    known : DataFrame, optional
-        Attributes of the items that the model was fitted to, whose groups and coding of terms are kept.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such attribute, arguments contradict one another, or a formula cannot be used.
-    DataError
-        If an item has no group, all have the same one, or a group is not among the known ones.
-    """
+    """Return the design of items given by arguments of `langdiff.fit_outcomes`."""
     if by is not None and interaction is not None and by != interaction:
         raise ConfigError(
             f"{option('by', by)} and {option('interaction', interaction)} are two groupings; give one of them."
@@ -111,15 +92,7 @@ def design_items(
 
 
 def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
-    """Return an attribute of items after checking that none is missing.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such attribute.
-    DataError
-        If items have no value.
-    """
+    """Return an attribute of items after checking that none is missing."""
     if name not in items:
         there = f"there are {listing(items.columns)}" if items.shape[1] else "the table has none"
         adding = words(python="by with_items", command="as a column of the table of items")
@@ -187,15 +160,7 @@ def _terms(items: pd.DataFrame, formula: str, known: pd.DataFrame | None) -> pd.
 def rows_of(
     outcomes: Outcomes, design: ItemDesign, structure: Structure | None = None, chance: Floats | None = None
 ) -> Rows:
-    """Return outcomes as arrays, with the constants that the likelihood of a model takes, or chance.
-
-    Raises
-    ------
-    ConfigError
-        If items lack the attribute that holds constants.
-    DataError
-        If an item has no value.
-    """
+    """Return outcomes as arrays, with the constants that the likelihood of a model takes, or chance."""
     structure = Structure() if structure is None else structure
     own = structure.likelihood.constant
     if own is not None:
@@ -215,12 +180,6 @@ def check_estimates(
     outcomes: Outcomes, design: ItemDesign, rows: Rows, structure: Structure, *, allow_unlinked: bool
 ) -> None:
     """Check that the estimates exist; warn if they depend on the distribution of items only.
-
-    Raises
-    ------
-    DataError
-        If the table is too small, systems or groups are aliased, not linked or separated, systems agree on all items,
-        or, for the conditional likelihood, some never beats another.
 
     Warns
     -----

@@ -219,17 +219,7 @@ def _improved(
 
 
 def estimate(rows: Rows, structure: Structure, *, start: Point | None = None) -> Estimate:
-    """Maximize the likelihood of a model.
-
-    Parameters
-    ----------
-    rows : Rows
-        Outcomes, checked.
-    structure : Structure
-        The model.
-    start : Point, optional
-        Estimates of a similar table, from which only one search starts (as a bootstrap wants); by default from none.
-    """
+    """Maximize the likelihood of a model."""
     if structure.conditional:
         return _estimate_conditional(rows, structure, start)
     if start is not None:

@@ -338,13 +338,7 @@ def _items(attributes: pd.DataFrame, rows: Rows, found: Estimate, structure: Str
 
 
 def _attributes(outcomes: Outcomes, used: dict[str, Any], structure: Structure, chance: Chance) -> list[str]:
-    """Return the attributes of items that a design and a likelihood need.
-
-    Raises
-    ------
-    ConfigError
-        If one has the name of a column of the result.
-    """
+    """Return the attributes of items that a design and a likelihood need."""
     wanted = {used["interaction"], used["by"], structure.likelihood.constant, *attribute_used(outcomes.items, chance)}
     if used["formula"] is not None:
         wanted |= set(columns_named(used["formula"], outcomes.items.columns))

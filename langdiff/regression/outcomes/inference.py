@@ -178,25 +178,7 @@ def publish(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return published parameters and their joint covariance.
 
-    Parameters
-    ----------
-    point : Point
-        Estimates.
-    covariance : ndarray, shape (P, P)
-        Their covariance; 0 for what is fixed.
-    design : ItemDesign
-        Groups and terms of the items.
-    systems : Index
-        Names of the systems.
-    structure : Structure
-        The model; with conditional levels there are no difficulties.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``estimate`` and ``std_error``, indexed by (parameter, name).
-    DataFrame
-        Covariance, with the same index on both axes.
+    Shapes: covariance (P, P).
     """
     blocks, J = point.level.shape
     K, P = len(point.slope), len(point.to_vector())
@@ -281,11 +263,6 @@ def bootstrap_covariance(
     seed: int | np.random.Generator,
 ) -> tuple[Floats, int]:
     """Return the covariance of estimates from samples of whole clusters, and the number of samples it is from.
-
-    Raises
-    ------
-    SolverError
-        If hardly any sample can be fitted.
 
     Warns
     -----

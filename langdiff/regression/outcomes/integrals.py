@@ -83,13 +83,6 @@ def patterns(rows: Rows) -> tuple[Rows, Integers]:
 
     Where all systems are alike in how items bear on them, the likelihood of a row depends on its successes through
     their total and a linear term; rows that share the rest become one of their mean successes and their number.
-
-    Returns
-    -------
-    Rows
-        One row per pattern.
-    ndarray of int, shape (I,)
-        Pattern of each row.
     """
     constants = [] if rows.constant is None else [rows.constant]
     place = kinds(np.column_stack([rows.s.sum(axis=1), rows.t, rows.x, rows.block, *constants]))
@@ -119,21 +112,7 @@ class Nodes(NamedTuple):
 def modes(terms: Callable[[Floats], CellTerms], loading: Floats, t: Floats) -> tuple[Floats, Floats]:
     """Find the most probable v of every row, and the curvature there.
 
-    Parameters
-    ----------
-    terms : callable
-        Terms of the rows at nodes v of shape (n, 1).
-    loading : ndarray, shape (J,)
-        Decrease of the log odds per unit of v.
-    t : ndarray, shape (n, J)
-        Trials.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        v, a root of the derivative by Newton's method, halving an interval where that leads astray.
-    ndarray, shape (n,)
-        Curvature, at least 1.
+    Shapes: loading (J,); t (n, J).
     """
     high = np.abs(loading) @ t.T + 1e-12
     low, v = -high, np.zeros(len(t))
@@ -205,18 +184,7 @@ class SharedMoments(NamedTuple):
 def sharing(rows: Rows, places: Integers, level: Floats, spread: float, *, coarse: bool) -> Iterator[SharedPart]:
     """Yield parts of rows that share nodes of the marginal likelihood; none if there would be too many nodes.
 
-    Parameters
-    ----------
-    rows : Rows
-        All rows.
-    places : ndarray of int
-        Those of one block and of equal covariates.
-    level : ndarray, shape (J,)
-        Their log odds at v = 0.
-    spread : float
-        σ; loadings are 1.
-    coarse : bool
-        Whether errors of about 1e-5 of an integral are allowed.
+    Shapes: level (J,).
     """
     if spread == 0:  # outcomes say nothing of v
         nodes = hermite_nodes(np.zeros(1), np.ones(1), 3)
@@ -270,16 +238,7 @@ def _log_cells(eta: Any, s: Floats, t: Floats) -> Any:
 def shared_posterior(some: Rows, level: Floats, loading: float, nodes: Nodes) -> tuple[Any, Any, Floats]:
     """Return log odds at the nodes, (Q, J), the share of each node in the integral of each row, and its logarithm.
 
-    Parameters
-    ----------
-    some : Rows
-        Rows of a part.
-    level : ndarray, shape (J,)
-        Log odds at v = 0.
-    loading : float
-        Decrease of the log odds per unit of v; −1 for a circle, on which likelihoods are divisors.
-    nodes : Nodes
-        Nodes of the part.
+    Shapes: level (J,).
     """
     eta = level - loading * nodes.v[0][:, None]
     log_f = _log_cells(eta, some.s, some.t)

@@ -69,19 +69,7 @@ def guessed_binomial(eta: Floats, s: Floats, t: Floats, chance: Floats) -> CellT
 def binomial_outer(level: Floats, along: Any, s: Floats, t: Floats) -> CellTerms:
     """Return the terms of binomial cells with log odds level + along, of moduli within `MODERATE`.
 
-    Parameters
-    ----------
-    level : ndarray, shape (n, J)
-        Log odds of each cell at 0.
-    along : ndarray of float or complex, shape (n, Q)
-        What each node adds to the log odds of all cells of a row.
-    s, t : ndarray, shape (n, J)
-        Successes and trials.
-
-    Returns
-    -------
-    CellTerms
-        Shapes (n, Q) and (n, Q, J): no exponential or logarithm is taken for each of the cells at each of the nodes.
+    Shapes: level (n, J); along (n, Q); s, t (n, J).
     """
     single = t.max(initial=0) <= 1
     at_zero = np.exp(level) * t if single else np.exp(level)
@@ -237,16 +225,7 @@ class Likelihood(ABC):
     ) -> CellTerms:
         """Return log-likelihoods and derivatives of s successes in t trials; derivatives in η are at most t in size.
 
-        Parameters
-        ----------
-        eta : ndarray, shape (..., J)
-            Log odds.
-        s, t : ndarray, shape (..., J)
-            Successes and trials.
-        d : float, optional
-            The parameter, where the likelihood has one.
-        constant : ndarray, shape (..., J), optional
-            Constant of each cell, where the likelihood has one.
+        Shapes: eta (..., J); s, t (..., J); constant (..., J).
         """
 
     def at_nodes(
@@ -254,16 +233,7 @@ class Likelihood(ABC):
     ) -> CellTerms:
         """Return the terms of rows at nodes, log odds being level − loading v; shapes (n, Q) and (n, Q, J).
 
-        Parameters
-        ----------
-        level, s, t : ndarray, shape (n, J)
-            Log odds at v = 0, successes, trials.
-        loading : ndarray, shape (J,)
-            Decrease of the log odds per unit of v.
-        v : ndarray, shape (n, Q)
-            Nodes.
-        d, constant
-            As in `terms`; constants of shape (n, J).
+        Shapes: level, s, t (n, J); loading (J,); v (n, Q).
         """
         eta = level[:, None, :] - v[:, :, None] * loading
         return self.terms(eta, s[:, None, :], t[:, None, :], d, None if constant is None else constant[:, None, :])
@@ -296,13 +266,7 @@ class Likelihood(ABC):
         return self
 
     def check(self, t: Floats) -> None:
-        """Check that the trials identify their dependence.
-
-        Raises
-        ------
-        DataError
-            If no cell has several.
-        """
+        """Check that the trials identify their dependence."""
         if self.trials_depend and t.max() <= 1:
             raise DataError(
                 "all cells have one trial, which says nothing of how trials of a cell agree; use "
@@ -440,13 +404,7 @@ MODELS: Mapping[str, Structure] = {
 
 
 def find_model(model: Any, *, several: bool) -> tuple[str, Structure]:
-    """Return name and structure of a model; "auto" depends on whether cells have several trials.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model.
-    """
+    """Return name and structure of a model; "auto" depends on whether cells have several trials."""
     if isinstance(model, Likelihood):
         return model.name, Structure(model)
     if model in Likelihood.kinds.values():
@@ -458,13 +416,7 @@ def find_model(model: Any, *, several: bool) -> tuple[str, Structure]:
 
 
 def saved_model(name: str, settings: Mapping[str, float]) -> Structure:
-    """Return the structure of a model that was saved.
-
-    Raises
-    ------
-    DataError
-        If its class is not known here.
-    """
+    """Return the structure of a model that was saved."""
     if name in MODELS:
         return MODELS[name]
     if name not in Likelihood.kinds:

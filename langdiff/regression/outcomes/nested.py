@@ -113,19 +113,7 @@ def cells_at(level: Floats, chance: Floats | None, shift: Floats) -> Cells:
 
 
 def line(spread: float, trials: float, level: float, *, coarse: bool) -> Nodes:
-    """Return equidistant nodes for an integral over a normal variable on which answers depend.
-
-    Parameters
-    ----------
-    spread : float
-        Its standard deviation in log odds; 0 for three nodes, which give its first two moments.
-    trials : float
-        Answers of which an item has no more, each of which says as much as one of even chances at most.
-    level : float
-        Largest modulus of log odds.
-    coarse : bool
-        Whether errors of about 1e-5 are allowed.
-    """
+    """Return equidistant nodes for an integral over a normal variable on which answers depend."""
     if spread == 0:
         return hermite_nodes(np.zeros(1), np.ones(1), 3)
     step = min(STEP / np.sqrt(1 + spread**2 * trials / 4), POLE_STEP / spread) * (COARSER if coarse else 1)
@@ -231,22 +219,7 @@ def make_nest(
 ) -> Nest:
     """Return the integrals of items of one block.
 
-    Parameters
-    ----------
-    rows : Rows
-        Outcomes, with chance as constants of the cells.
-    levels : ndarray, shape (n, J)
-        Log odds of success at v = u = 0; equal for items of equal covariates.
-    languages : ndarray of int, shape (J,)
-        Language of each column.
-    spread, translation : float
-        σ and τ.
-    coarse : bool
-        Whether errors of about 1e-5 of an integral are allowed.
-    shifting : bool
-        Whether second derivatives with a shift of all levels are wanted, as covariates want them.
-    bare : bool
-        Whether only integrals are wanted, without derivatives, and of distinct answers, never of totals.
+    Shapes: levels (n, J); languages (J,).
     """
     groups = [np.flatnonzero(languages == one) for one in np.unique(languages)]
     answers = np.stack([rows.t[:, columns].sum(axis=1) for columns in groups], axis=1)
@@ -338,17 +311,7 @@ def _along(kind: Kind, cells: Cells, share: Floats, u: Floats, slope: Floats) ->
 def inner_hessian(nest: Nest, weight: Floats) -> Floats:
     """Return the weighted sum over items of expected second derivatives given v, in levels, τ and σ.
 
-    Parameters
-    ----------
-    nest : Nest
-        The integrals.
-    weight : ndarray, shape (n,)
-        Weights of the items.
-
-    Returns
-    -------
-    ndarray, shape (J + 2, J + 2)
-        Levels, then τ and σ.
+    Shapes: weight (n,).
     """
     size = sum(len(group.columns) for group in nest.groups)
     hessian = np.zeros((size + 2, size + 2))
@@ -414,18 +377,7 @@ def _of_kind(kind: Kind, nest: Nest, weight: Floats, slope: Floats) -> Floats:
 def gather(nest: Nest, places: Integers, start: Integers, width: int, *, along: bool = False) -> Floats:
     """Return derivatives of items at their nodes, shape (n, width, J + 2): levels, τ and σ.
 
-    Parameters
-    ----------
-    nest : Nest
-        The integrals.
-    places : ndarray of int, shape (n,)
-        Items.
-    start : ndarray of int, shape (n,)
-        First node of each.
-    width : int
-        Number of nodes of each.
-    along : bool
-        Whether to return second derivatives with a shift of all levels instead.
+    Shapes: places (n,); start (n,).
     """
     size = sum(len(group.columns) for group in nest.groups)
     nodes = start[:, None] + np.arange(width)

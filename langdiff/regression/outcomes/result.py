@@ -10,7 +10,6 @@ import pandas as pd
 from scipy.stats import norm
 
 from langdiff.base.grids import frame_text
-from langdiff.base.io import as_path
 from langdiff.base.result import Result, drawing, rounded
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
@@ -197,15 +196,15 @@ class OutcomeFit(Crossed, Result):
         index = self.systems.index if parameter == ABILITY else pd.Index(estimate.index, name=unit)
         inside = np.flatnonzero(self.parameters.index.get_level_values(0) == parameter)
         block = self.covariance.to_numpy()[np.ix_(inside, inside)]
-        return Effects(
-            estimate=pd.Series(estimate.to_numpy(), index, name=scale.quantity),
-            covariance=pd.DataFrame(block, index, index),
+        return Effects.from_covariance(
+            pd.Series(estimate.to_numpy(), index, name=scale.quantity),
+            pd.DataFrame(block, index, index),
+            # of few clusters the joint distribution is not known
+            np.inf if self.errors.clusters == "item" else pd.DataFrame(np.inf, index, index),
             scale=scale,
             title=f"{self.name}, {self.model}",
             converged=self.converged,
             signature=self.signature,
-            # of few clusters the joint distribution is not known
-            degrees_of_freedom=np.inf if self.errors.clusters == "item" else pd.DataFrame(np.inf, index, index),
         )
 
     @property
@@ -352,11 +351,7 @@ class OutcomeFit(Crossed, Result):
         tests = self.two_way.test()
         yield "\n".join(
             f"{name}: p = {row['p_largest']:.2g} for the largest effect"
-            + (
-                f"; Wald {row['statistic']:.2f}, {row['df']:.0f} df, p = {row['p']:.2g}"
-                if np.isfinite(row["p"])
-                else ""
-            )
+            + (f"; {row['by']}, {row['df']:.0f} df, p = {row['p']:.2g}" if np.isfinite(row["p"]) else "")
             for name, row in tests.iterrows()
         )
         for of in ("systems", "languages"):
@@ -524,34 +519,3 @@ class OutcomeFit(Crossed, Result):
             except ConfigError as error:
                 raise DataError(f"{path}: {error}") from error
         return fit
-
-
-def read_outcome_fit(path: str | Path) -> OutcomeFit:
-    """Read a fit that `OutcomeFit.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file that `OutcomeFit.save` or ``langdiff outcomes fit --out`` wrote.
-
-    Returns
-    -------
-    OutcomeFit
-        Equal to the one saved; numbers keep all digits.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or holds something else.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import langdiff as ld
-    >>> fit = ld.fit_outcomes(ld.simulate_outcomes(50, 3, seed=1).outcomes)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fit.save(f"{folder}/fit.json")
-    ...     ld.read_outcome_fit(f"{folder}/fit.json").parameters.equals(fit.parameters)
-    True
-    """
-    return OutcomeFit._read(as_path(path))

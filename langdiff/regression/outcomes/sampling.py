@@ -247,13 +247,7 @@ def sample_outcomes(
 
 
 def write_program(likelihood: Likelihood, folder: Path) -> Path:
-    """Write the Stan program with the lines of a likelihood, and return its path.
-
-    Raises
-    ------
-    ConfigError
-        If the likelihood has none.
-    """
+    """Write the Stan program with the lines of a likelihood, and return its path."""
     if likelihood.stan is None:
         raise ConfigError(f"model {likelihood.name!r} has no lines of Stan, so that it cannot be sampled.")
     program = PROGRAM.read_text(encoding="utf-8")

@@ -36,13 +36,7 @@ OF_OUTCOMES = ("ability", "difficulty", "term", "spread", "loading", "correlatio
 
 
 def import_arviz() -> ModuleType:
-    """Import ArviZ without its notice of a coming version.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-    """
+    """Import ArviZ without its notice of a coming version."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings(
@@ -65,23 +59,7 @@ def label(
 ) -> "az.InferenceData":
     """Label the draws of Stan with the names of editions, intents and parameters.
 
-    Parameters
-    ----------
-    draws : dict of ndarray, shapes (chains, draws, ...)
-        Draws of an engine, by quantity.
-    posterior : Posterior
-        Posterior that was sampled.
-    facts : dict
-        Further attributes, such as the engine; they must be numbers or text, as NetCDF takes them.
-    replicated : Replicated, optional
-        Bits drawn for every cell.
-    log_density : ndarray, shape (chains, draws, I), optional
-        Log-density of every intent.
-
-    Raises
-    ------
-    MissingExtraError
-        If ArviZ is not installed.
+    Shapes: draws (chains, draws, ...); log_density (chains, draws, I).
     """
     names = {"intent": [str(i) for i in posterior.bits.index], "edition": [str(j) for j in posterior.bits.columns]}
     dispersion = draws["dispersion"]
@@ -138,13 +116,7 @@ def sample_stats(draws: Draws) -> dict[str, Any]:
 
 
 def inference_data(groups: dict[str, Any], dims: dict[str, list[str]], names: dict[str, list[str]]) -> Any:
-    """Return groups of arrays with named axes.
-
-    Raises
-    ------
-    MissingExtraError
-        If ArviZ is not installed.
-    """
+    """Return groups of arrays with named axes."""
     arviz = import_arviz()
     axes = {"dims": dims, "coords": names}
     if "predictions" in groups:
@@ -220,11 +192,6 @@ class Diagnosis:
 
     def summary(self) -> str:
         """Format the diagnosis in two lines.
-
-        Returns
-        -------
-        str
-            The verdict, and the figures that it rests on.
 
         Examples
         --------

@@ -94,13 +94,7 @@ def why_no_cmdstan() -> str:
 
 
 def import_cmdstanpy() -> ModuleType:
-    """Import CmdStanPy, with CmdStan behind it.
-
-    Raises
-    ------
-    ConfigError
-        If CmdStan is not installed, or the environment variable CMDSTAN points to where it is not.
-    """
+    """Import CmdStanPy, with CmdStan behind it."""
     import cmdstanpy
 
     if why := why_no_cmdstan():
@@ -114,13 +108,6 @@ def compiled(program: Path) -> Any:
 
     Compiled programs are kept in the user's cache, in a folder named by the content of the program and
     the CmdStan that compiled it, so that each is compiled once.
-
-    Raises
-    ------
-    ConfigError
-        If CmdStan is not installed.
-    SolverError
-        If the program cannot be compiled.
     """
     cmdstanpy = import_cmdstanpy()
     folder = cache_folder(program, cmdstanpy.cmdstan_path())
@@ -139,15 +126,7 @@ def cache_folder(program: Path, cmdstan: str) -> Path:
 
 
 def sample_cmdstan(request: Request) -> Draws:
-    """Sample with CmdStan.
-
-    Raises
-    ------
-    ConfigError
-        If CmdStan is not installed.
-    SolverError
-        If CmdStan fails; the message is CmdStan's own, on one line.
-    """
+    """Sample with CmdStan."""
     model = compiled(request.program)
     adaptation = {}
     if request.whitened:  # warm-up adapts the step size alone: the metric is the identity already
@@ -192,27 +171,7 @@ def _talking_failures(what: str) -> Iterator[None]:
 
 
 def install_cmdstan(*, version: str | None = None, folder: Path | None = None, cores: int = 1) -> Path:
-    """Download and build CmdStan; this takes minutes, a network and a C++ compiler.
-
-    Parameters
-    ----------
-    version : str, optional
-        Release, such as ``"2.35.0"``; by default the latest.
-    folder : Path, optional
-        Directory to install to; by default where CmdStanPy looks for it.
-    cores : int
-        Number of processes to build with.
-
-    Returns
-    -------
-    Path
-        Directory of the installed CmdStan.
-
-    Raises
-    ------
-    SolverError
-        If it cannot be downloaded or built.
-    """
+    """Download and build CmdStan; this takes minutes, a network and a C++ compiler."""
     import cmdstanpy
 
     advice = "check the network connection, and that a C++ compiler and make are installed."
@@ -227,27 +186,13 @@ def install_cmdstan(*, version: str | None = None, folder: Path | None = None, c
 
 
 def check_pystan() -> None:
-    """Check that PyStan is installed, before any work is done.
-
-    Raises
-    ------
-    MissingExtraError
-        With the command that installs it.
-    """
+    """Check that PyStan is installed, before any work is done."""
     if find_spec("stan") is None or find_spec("httpstan") is None:
         raise MissingExtraError("PyStan is not installed: pip install 'langdiff[stan]'.")
 
 
 def sample_pystan(request: Request) -> Draws:
-    """Sample in a process of its own, so that a running event loop (Jupyter's) does not interfere.
-
-    Raises
-    ------
-    MissingExtraError
-        If PyStan is not installed.
-    SolverError
-        If PyStan fails; the message is PyStan's own, on one line.
-    """
+    """Sample in a process of its own, so that a running event loop (Jupyter's) does not interfere."""
     check_pystan()
     with tempfile.TemporaryDirectory(prefix="langdiff-stan-") as name:
         folder = Path(name)

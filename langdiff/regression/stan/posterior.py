@@ -31,26 +31,14 @@ RANDOM_RADIUS = 2.0  # of uniform starts, in posterior standard deviations; Stan
 def program_path(model: str, *, plain: bool = False) -> Path:
     """Return the path of the Stan program of a model.
 
-    Parameters
-    ----------
-    model : {"1", "2", "2L", "3"}
-        Name of the model, as in `langdiff.fit`.
-    plain : bool
-        Whether to return the program as the paper writes the model, instead of the whitened one. Both have the same
-        posterior; their data differ.
-
-    Raises
-    ------
-    ConfigError
-        If the model is unknown or has no Stan program.
-
     Examples
     --------
     >>> program_path("2", plain=True).name
     'plain_2.stan'
     """
     if model not in get_args(StanModel):
-        raise ConfigError(f"no Stan program of model {model!r}; use one of {listing(get_args(StanModel))}.")
+        other = " Stan has the exact density: model 2L." if model == "2L-rounded" else ""
+        raise ConfigError(f"no Stan program of model {model!r}; use one of {listing(get_args(StanModel))}.{other}")
     return HERE / f"{'plain' if plain else 'model'}_{model}.stan"
 
 
@@ -213,15 +201,7 @@ def prepare(
     plain: bool,
     random_intents: bool = False,
 ) -> Posterior:
-    """Fit, and whiten the posterior with the fit.
-
-    Raises
-    ------
-    DataError
-        If the table cannot be fitted (see `langdiff.fit`), or if the posterior would be improper.
-    ConfigError
-        If the model has no Stan program, or intents cannot be random.
-    """
+    """Fit, and whiten the posterior with the fit."""
     program, scale = program_path(variant.name, plain=plain), variant.laplace_scale
     if random_intents:
         _check_random(variant, priors, plain)

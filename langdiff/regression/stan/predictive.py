@@ -43,19 +43,7 @@ class Replicated(NamedTuple):
 def replicate_bits(draws: Draws, posterior: Posterior, rng: np.random.Generator) -> Replicated:
     """Draw bits of every cell given the parameters of at most 400 draws.
 
-    Parameters
-    ----------
-    draws : dict of ndarray, shapes (chains, draws, ...)
-        Posterior draws by quantity.
-    posterior : Posterior
-        The table and its model.
-    rng : Generator
-        Source of random numbers.
-
-    Returns
-    -------
-    Replicated
-        Single precision, which takes half the memory.
+    Shapes: draws (chains, draws, ...).
     """
     chains, per_chain = draws["dispersion"].shape
     every = max(1, -(-per_chain * chains // MOST_DRAWS))
@@ -81,17 +69,7 @@ def log_density_of_intents(draws: Draws, posterior: Posterior) -> Floats:
 
     and model 2 is integrated by Gauss–Hermite quadrature with 15 nodes around the mode.
 
-    Parameters
-    ----------
-    draws : dict of ndarray, shapes (chains, draws, ...)
-        Posterior draws with random intents: ``difficulty``, ``dispersion`` and ``size_distribution``.
-    posterior : Posterior
-        The table and its model, 1 or 2.
-
-    Returns
-    -------
-    ndarray, shape (chains, draws, I)
-        Natural logarithms of densities.
+    Shapes: draws (chains, draws, ...).
     """
     z = np.log(posterior.bits.to_numpy())
     return log_density_of_draws(z, draws, common_variance=posterior.variant.common_variance)
@@ -100,14 +78,7 @@ def log_density_of_intents(draws: Draws, posterior: Posterior) -> Floats:
 def log_density_of_draws(z: Floats, draws: Draws, *, common_variance: bool) -> Floats:
     """Return the log-density of each row of log bits in every draw, in model 1 if the variance is common, or in 2.
 
-    Parameters
-    ----------
-    z : ndarray, shape (I, J)
-        Log surprisals, NaN where missing.
-    draws : dict of ndarray
-        See `log_density_of_intents`.
-    common_variance : bool
-        Whether the model is 1.
+    Shapes: z (I, J).
     """
     kappa, sizes = draws["dispersion"], draws["size_distribution"]
     density = np.empty((*kappa.shape, len(z)))

@@ -284,13 +284,7 @@ def choose_engine(engine: str) -> str:
 
 
 def given_sampler(sampler: object) -> Sampler:
-    """Return the sampler given, or the one chosen by "auto".
-
-    Raises
-    ------
-    ConfigError
-        If it is neither.
-    """
+    """Return the sampler given, or the one chosen by "auto"."""
     if sampler == "auto":
         return Sampler()
     if sampler is Sampler:

@@ -34,16 +34,7 @@ Data = dict[str, Any]  # names in the Stan programs to numbers and arrays
 def long_data(z: Floats) -> Data:
     """Return the observed cells, edition by edition.
 
-    Parameters
-    ----------
-    z : ndarray, shape (I, J)
-        Log surprisals; NaN where missing.
-
-    Returns
-    -------
-    dict
-        ``z`` and ``row`` (from 1), shape (N,); ``first``, shape (J + 1,): cells of edition j are those
-        from first[j] (from 1) up to but not including first[j + 1].
+    Shapes: z (I, J).
 
     Examples
     --------
@@ -66,17 +57,7 @@ def long_data(z: Floats) -> Data:
 def information(mask: Floats, weight: Floats) -> Floats:
     """Return the information on d of a two-way layout with the rows eliminated, W of the module.
 
-    Parameters
-    ----------
-    mask : ndarray, shape (I, J)
-        1 where observed, else 0.
-    weight : ndarray, shape (I,)
-        One over the variance of a row's cells.
-
-    Returns
-    -------
-    ndarray, shape (J, J)
-        Positive semi-definite; constant vectors have none.
+    Shapes: mask (I, J); weight (I,).
 
     Examples
     --------
@@ -92,10 +73,7 @@ def information(mask: Floats, weight: Floats) -> Floats:
 def root_of_inverse(weight: Floats) -> Floats:
     """Return L, shape (J, J − 1), columns summing to 0, with L Lᵀ the pseudo-inverse of `weight`.
 
-    Parameters
-    ----------
-    weight : ndarray, shape (J, J)
-        Positive definite on the vectors that sum to 0, as of a connected table.
+    Shapes: weight (J, J).
     """
     q = helmert(len(weight)).T  # (J, J − 1), orthonormal
     lower = cholesky(q.T @ weight @ q, lower=True)
@@ -106,12 +84,7 @@ def root_of_inverse(weight: Floats) -> Floats:
 def whiten_model_1(z: Floats, difficulty: Floats, log_size: Floats) -> Data:
     """Return the data of ``model_1.stan``.
 
-    Parameters
-    ----------
-    z : ndarray, shape (I, J)
-        Log surprisals; NaN where missing.
-    difficulty, log_size : ndarray, shapes (J,) and (I,)
-        The exact least-squares fit, d and ln n.
+    Shapes: z (I, J); difficulty, log_size (J,).
     """
     observed = ~np.isnan(z)
     mask = observed.astype(float)
@@ -143,14 +116,7 @@ def whiten_model_1(z: Floats, difficulty: Floats, log_size: Floats) -> Data:
 def whiten(z: Floats, difficulty: Floats, log_size: Floats, log_kappa: float) -> Data:
     """Return the data of a fit that the whitened programs of models 2, 2L and 3 take.
 
-    Parameters
-    ----------
-    z : ndarray, shape (I, J)
-        Log surprisals; NaN where missing.
-    difficulty, log_size : ndarray, shapes (J,) and (I,)
-        A fit of model 2, d and ln n.
-    log_kappa : float
-        ln κ of that fit. Maximum likelihood puts every ln v too low by about ln(N / (N − I − J + 1)); corrected here.
+    Shapes: z (I, J); difficulty, log_size (J,).
     """
     observed = ~np.isnan(z)
     mask = observed.astype(float)
@@ -192,10 +158,7 @@ def whiten(z: Floats, difficulty: Floats, log_size: Floats, log_kappa: float) ->
 def whiten_sizes(log_size: Floats | None) -> Data:
     """Return the data of the distribution of sizes that the programs take.
 
-    Parameters
-    ----------
-    log_size : ndarray, shape (I,), optional
-        ln n of the fit, if sizes are to have a normal distribution; None for sizes without one.
+    Shapes: log_size (I,).
     """
     if log_size is None:
         hats = (0.0, 0.0, 0.0, 0.0)

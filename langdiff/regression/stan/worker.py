@@ -53,13 +53,7 @@ def import_httpstan() -> ModuleType:
 
 
 def _wait_for_the_compiler(stanc: Any) -> None:
-    """Lift the limit of one second that translating a program to C++ has, too little on a busy machine.
-
-    Parameters
-    ----------
-    stanc : module
-        ``httpstan.compile``, which calls Stan's compiler.
-    """
+    """Lift the limit of one second that translating a program to C++ has, too little on a busy machine."""
 
     def run(*arguments: Any, timeout: float | None = None, **settings: Any) -> Any:  # noqa: ARG001
         return subprocess.run(*arguments, check=False, **settings)
@@ -71,11 +65,6 @@ def _compile_services(builder: Any) -> None:
     """Have Stan's algorithms compiled with every program where httpstan's wheel has them for another Python.
 
     The wheel of httpstan 4.17 for Python 3.13 has an object file that was compiled for Python 3.10.
-
-    Parameters
-    ----------
-    builder : module
-        ``httpstan.build_ext``, which compiles the program and links it with the object file.
     """
     build = builder.run_build_ext
 
@@ -136,13 +125,7 @@ def run(folder: Path) -> None:
 
 
 def _sample_all(module: Any, work: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Sample all chains, each in a process of its own, as many at a time as there are processors.
-
-    Raises
-    ------
-    RuntimeError
-        If a chain fails.
-    """
+    """Sample all chains, each in a process of its own, as many at a time as there are processors."""
     context = multiprocessing.get_context("fork")  # which inherits the data
     at_once = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     waiting, running = list(work), dict[int, ForkProcess]()
@@ -257,14 +240,7 @@ def _draws(
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Return arrays of shape (chains, draws, *shape of the quantity); Stan's own end in two underscores.
 
-    Parameters
-    ----------
-    flat : ndarray, shape (chains, draws, numbers per draw)
-        Stan's own numbers, then quantities in column-major order.
-    stats : sequence of str
-        Names of Stan's own numbers.
-    quantities : mapping from str to sequence of int
-        Shapes of the quantities by name.
+    Shapes: flat (chains, draws, numbers per draw).
     """
     arrays, start = {name: flat[:, :, place] for place, name in enumerate(stats)}, len(stats)
     for name, shape in quantities.items():

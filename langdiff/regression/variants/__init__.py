@@ -11,8 +11,8 @@ from langdiff.errors import ConfigError, listing, option, words
 if TYPE_CHECKING:
     from langdiff.regression.variants.variant import Variant
 
-Model = Literal["1", "2", "2L", "2C", "3"]
-PlainModel = Literal["1", "2", "2L", "2C"]  # those that need no number of their own
+Model = Literal["1", "2", "2L", "2L-rounded", "2C", "3"]
+PlainModel = Literal["1", "2", "2L", "2L-rounded", "2C"]  # those that need no number of their own
 StanModel = Literal["1", "2", "2L", "3"]  # those that have a Stan program
 SCALED: Model = "3"  # the model that has no usual scale
 COMPARED: tuple[PlainModel, ...] = ("1", "2", "2L")  # where models are compared, by default
@@ -45,11 +45,12 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
     Examples
     --------
     >>> find_variant("2L")
-    Laplace(rounding=0.3)
+    Laplace(rounding=0.0)
     >>> find_variant("3", laplace_scale=0.05)
     Blunders(scale=0.05)
     """
     from langdiff.regression.variants.blunders import Blunders
+    from langdiff.regression.variants.laplace import ROUNDING, Laplace
     from langdiff.regression.variants.variant import Variant
 
     if isinstance(model, type) and issubclass(model, Variant):
@@ -63,6 +64,8 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
     if model == Blunders.name:
         given = words(python="model=Blunders(scale=b)", command=option("laplace_scale"))
         raise ConfigError(f"model '3' needs {given}, nats (try 0.02 to 0.05): it cannot be estimated.")
+    if model == Laplace.rounded:
+        return Laplace(rounding=ROUNDING)
     for variant in classes():
         if model == variant.name:
             return variant()

@@ -1,11 +1,12 @@
 """Models 2L and 2C: log surprisals have a Laplace distribution, which resists outliers, or a Cauchy distribution."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from scipy.stats import cauchy, laplace
 
 from langdiff.base.signature import name_of_number
@@ -20,20 +21,16 @@ from langdiff.regression.kernel.cells import (
     scale_of_cells,
     standardized,
 )
-from langdiff.regression.kernel.estimate import Estimate
-from langdiff.regression.kernel.likelihood import RowInformation
+from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
+from langdiff.regression.kernel.kink_errors import influences_at_kinks
+from langdiff.regression.kernel.kinks import Kinks
+from langdiff.regression.kernel.likelihood import RowInformation, ScaleFreeLikelihood
+from langdiff.regression.kernel.optimizers import maximize_model_2
 from langdiff.regression.kernel.two_way import TwoWay
-from langdiff.regression.variants.variant import STAGE_TOLERANCE, TOLERANCE, Variant
+from langdiff.regression.variants.variant import STAGE_TOLERANCE, TOLERANCE, Start, Variant
 
 ROUNDING = 0.3  # of the kink, in standard deviations of residuals: what a sandwich has information for
-WIDTHS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)  # to which a sharper kink is rounded off first, in turn
-NARROWEST = 1e-4  # for the kink itself
-ROUGH_WIDTH = 0.03  # for the kink itself in samples of intents
-FIRST_WIDTHS = (
-    0.3,
-    0.1,
-    0.03,
-)  # of the kinks of 2L, from which the search starts: the likelihood may have several maxima
+FIRST_WIDTHS = (0.3, 0.1, 0.03)  # of kinks, from which a search starts: the likelihood may have several maxima
 FARTHEST = 600.0  # nats from its location that a draw may lie; e**710 is more than a float holds
 
 
@@ -79,13 +76,13 @@ class LaplaceCells:
 class Laplace(Variant):
     """Model 2L: a Laplace distribution of the mean and variance of model 2 (Mielke et al. 2019, section 3).
 
-    Its kink is rounded off to a hyperbola, approached through wider ones.
+    The kink of its density is fitted as it is, with a certificate of the maximum.
 
     Parameters
     ----------
     rounding : float
-        Width, in standard deviations of the residuals, to which the kink is rounded off, which gives it a sandwich. 0
-        fits the kink itself, to 1e-4, and its errors come from a jackknife of 50 groups of intents.
+        Width, in standard deviations of the residuals, to which the kink is rounded off to a hyperbola: 0.3 is model
+        ``"2L-rounded"``, which is not in the paper.
 
     Raises
     ------
@@ -96,8 +93,10 @@ class Laplace(Variant):
     --------
     >>> import langdiff as ld
     >>> surprisals = ld.simulate(100, 3, model="2L", seed=1).surprisals
-    >>> ld.fit(surprisals, model=Laplace(rounding=0), seed=1).errors.kind
-    'jackknife'
+    >>> ld.fit(surprisals, model=Laplace()).kinks
+    102
+    >>> Laplace(rounding=0.3).name
+    '2L-rounded'
     """
 
     name: ClassVar[str] = "2L"
@@ -105,13 +104,19 @@ class Laplace(Variant):
     stan: ClassVar[bool] = True
     distribution: ClassVar[str] = "Laplace"
 
-    rounding: float = ROUNDING
+    rounded: ClassVar[str] = "2L-rounded"
+    without: ClassVar[Mapping[str, str]] = {"random_sizes": "is for model '2L', whose density it has, not {name!r}"}
+
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         rounding: object = self.rounding
         if not isinstance(rounding, Real) or not 0 <= float(rounding) <= 1:
             raise ConfigError(f"rounding must be from 0 to 1 standard deviation, got {rounding!r}.")
         object.__setattr__(self, "rounding", float(rounding))
+        if rounding:  # another model, which shares the code
+            for name, value in {"name": self.rounded, "stan": False, "random_sizes": False}.items():
+                object.__setattr__(self, name, value)
 
     @property
     def kinked(self) -> bool:
@@ -129,10 +134,47 @@ class Laplace(Variant):
     def stages(self, *, rough: bool) -> Sequence[tuple[CellModel, float]]:
         """Return costs whose kinks become sharper from stage to stage; see `Variant.stages`."""
         if rough:
-            return [(LaplaceCells(self.rounding or ROUGH_WIDTH), STAGE_TOLERANCE)]
-        last = self.rounding or NARROWEST
-        wider = [(LaplaceCells(width), STAGE_TOLERANCE) for width in WIDTHS if width > last]
-        return [*wider, (LaplaceCells(last), TOLERANCE)]
+            return [(self.cells(), STAGE_TOLERANCE)]
+        wider = [(LaplaceCells(width), STAGE_TOLERANCE) for width in FIRST_WIDTHS if width > self.rounding]
+        return [*wider, (self.cells(), TOLERANCE)]
+
+    def estimate(
+        self,
+        two_way: TwoWay,
+        *,
+        restricted: bool = False,
+        optimizer: Optimizer = USUAL_OPTIMIZER,
+        start: Start | None = None,
+        with_covariance: bool = True,
+    ) -> Estimate:
+        """Fit the model at its kinks, by the published route if that is asked for; see `Variant.estimate`."""
+        if not self.kinked:
+            return super().estimate(
+                two_way, restricted=restricted, optimizer=optimizer, start=start, with_covariance=with_covariance
+            )
+        search = Kinks(two_way, LaplaceCells, restricted=restricted, max_iterations=optimizer.max_iterations)
+        with np.errstate(all="ignore"):  # numbers out of range show in the certificate
+            if not with_covariance and start is not None:
+                return estimate_of(search.near(*start), "newton", None)
+            normal = ScaleFreeLikelihood(two_way, restricted)
+            model_2 = maximize_model_2(normal, "newton", optimizer.max_iterations, None)[0]
+            found = search.maximize([start or (model_2.mu, model_2.c), search.medians()])
+            optimum, method, kinks = found.optimum, "newton", found.kinks
+            if optimizer.method == "lbfgs":
+                optimum, method, kinks = search.published(optimum, optimizer.max_iterations), "lbfgs", 0
+            elif restricted:  # of both kinds of fit the same likelihood is given, at its maximum
+                full = Kinks(two_way, LaplaceCells, restricted=False, max_iterations=optimizer.max_iterations)
+                value = full.maximize([(optimum.mu, optimum.c)]).optimum.log_likelihood
+                optimum = optimum._replace(log_likelihood=value)
+            try:
+                covariance = None if two_way.wide else self.covariance(two_way, optimum, restricted=restricted)
+            except (LinAlgError, ValueError):
+                covariance, optimum = np.full_like(two_way.laplacian, np.nan), optimum._replace(converged=False)
+        return estimate_of(optimum, method, covariance)._replace(kinks=kinks)
+
+    def influences(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> Floats:
+        """Return the influences of the rows on c at the kinks, (I, J); see `Variant.influences`."""
+        return influences_at_kinks(Kinks(two_way, LaplaceCells, restricted=restricted), found.sizes, found.c)
 
     def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:
         """Return the scores and the information of the rows; see `Variant.rows`.
@@ -144,14 +186,14 @@ class Laplace(Variant):
         """
         if self.kinked:
             raise ConfigError(
-                "model 2L was fitted to its kink (rounding=0), where a sandwich has no information to divide by: its "
-                f"errors come from leaving out intents. Use {option('rounding', 0.3)} for a sandwich."
+                f"model {self.name!r} has kinks, at which rows have no information: use "
+                f"{option('model', self.rounded)}."
             )
         return super().rows(two_way, found, restricted=restricted)
 
     def signature(self) -> dict[str, str]:
         """Return the width of the smoothed kink; see `Variant.signature`."""
-        return {"rounding": name_of_number(self.rounding)}
+        return {"rounding": name_of_number(self.rounding)} if self.rounding else {}
 
     def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
         """Return the log-density of Laplace variables; see `Variant.log_density`."""

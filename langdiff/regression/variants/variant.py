@@ -98,7 +98,7 @@ class Variant(ABC):
         """Register the class under its name, by which saved fits find it."""
         super().__init_subclass__(**options)
         if "name" in vars(cls):
-            Variant.kinds[cls.name] = cls
+            Variant.kinds |= dict.fromkeys((cls.name, getattr(cls, "rounded", cls.name)), cls)
 
     def to_record(self) -> VariantRecord:
         """Return the name and the numbers of the model, as a saved fit holds them."""
@@ -437,6 +437,25 @@ class Variant(ABC):
         """
         inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
         return covariance_of(two_way, optimum, *self.exact().information(), inflation)
+
+    def influences(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> Floats:  # noqa: ARG002
+        """Return the influence of each row on c up to a constant where no row has an information, shape (I, J).
+
+        Parameters
+        ----------
+        two_way : TwoWay
+            Table of log surprisals.
+        found : Estimate
+            Estimate at which influences are taken.
+        restricted : bool
+            Whether the likelihood is restricted.
+
+        Raises
+        ------
+        ConfigError
+            If that is not known of the model, whose rows have an information.
+        """
+        raise ConfigError(f"influences of model {self.name!r} come from its information.")
 
     def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:
         """Return the scores and the information of the rows at an estimate.

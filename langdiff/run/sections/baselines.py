@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from langdiff import __version__
 from langdiff.base.cells import unguarded
 from langdiff.base.checksums import is_whole, seal
 from langdiff.base.io import parse_json, read_bytes, write_json
@@ -18,6 +17,7 @@ from langdiff.base.signature import full_hash
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.lm.baselines import compare_with_baselines, measure_baselines
 from langdiff.lm.jobs.record import hash_texts
+from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.run.analysis import Analysis
 from langdiff.run.directory import KEPT_BASELINES
 from langdiff.run.html import html_table
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from langdiff.run.experiment import Core
     from langdiff.run.result import RunResult
 
-TABLES = ("tables/baselines.csv", "tables/floors.csv")  # the second is of runs before this name
+TABLE = "tables/baselines.csv"
 
 
 @section(
@@ -40,7 +40,7 @@ TABLES = ("tables/baselines.csv", "tables/floors.csv")  # the second is of runs 
     "above such a baseline (a negative percentage) is what the network has not learned.",
     in_file=False,
     kept=False,  # each edition is, by itself
-    files=TABLES,
+    files=(TABLE,),
 )
 class Baselines(Section):
     """Baselines of the language models, for experiments whose ``[lm]`` asks for them."""
@@ -68,8 +68,8 @@ class Baselines(Section):
         DataError
             If the table cannot be read.
         """
-        path = next((directory / name for name in TABLES if (directory / name).is_file()), None)
-        if path is None:
+        path = directory / TABLE
+        if not path.is_file():
             return None
         try:
             table = unguarded(read_exact_csv(path, dtype={"edition": str}, keep_default_na=False))
@@ -108,24 +108,7 @@ def _analysis(measured: pd.DataFrame) -> Analysis:
 
 
 def baselines_of(parts: Parts | Folds, editions: Sequence[str], directory: Path, progress: bool | None) -> pd.DataFrame:
-    """Return the baselines of editions; baselines stored earlier are used where the texts are unchanged.
-
-    Parameters
-    ----------
-    parts : Parts or Folds
-        What models learn from and are measured on; of folds, the bits of all tests are divided by their characters.
-    editions : sequence of str
-        Editions to measure.
-    directory : Path
-        Run directory.
-    progress : bool or None
-        Whether to draw a progress bar.
-
-    Returns
-    -------
-    DataFrame, one row per edition
-        As `langdiff.lm.measure_baselines` returns it.
-    """
+    """Return the baselines of editions; baselines stored earlier are used where the texts are unchanged."""
     path = directory / KEPT_BASELINES
     kept = _kept(path)
     with progress_bar(progress=progress) as bar:
@@ -134,10 +117,10 @@ def baselines_of(parts: Parts | Folds, editions: Sequence[str], directory: Path,
             bar.update(task, note=edition)
             key = _key(parts, edition)
             if kept.get(edition, {}).get("key") != key:
-                kept[edition] = {"key": key, "floors": _measure(parts, edition)}  # named so in directories of old
+                kept[edition] = {"key": key, "baselines": _measure(parts, edition)}
                 write_json(path, seal({"editions": kept}))
             bar.update(task, advance=1)
-    rows = {edition: kept[edition]["floors"] for edition in editions}
+    rows = {edition: kept[edition]["baselines"] for edition in editions}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("edition")
 
 
@@ -175,4 +158,4 @@ def _key(parts: Parts | Folds, edition: str) -> str:
         compressor = version("pyppmd")
     except PackageNotFoundError:
         compressor = ""
-    return full_hash({"texts": texts, "langdiff": __version__, "pyppmd": compressor})
+    return full_hash({"texts": texts, "training_format": KneserNeyRecipe.training_format, "pyppmd": compressor})

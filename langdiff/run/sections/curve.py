@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 from pydantic import Field, field_validator
 
+from langdiff.base.result import read
 from langdiff.errors import ConfigError
 from langdiff.experiments.curves import check_sizes, curve_where_possible, size_caches, smallest_train
 from langdiff.lm.automatic import Automatic
-from langdiff.regression import DifficultyCurve, read_curve
+from langdiff.regression import DifficultyCurve
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import html_table, percent
 from langdiff.run.section import Basis, Section, Training, section, seeds_of_folds
@@ -106,7 +107,7 @@ class CurveSettings(Section):
     @classmethod
     def read(cls, directory: Path) -> Analysis | None:
         """Return the curve that was saved."""
-        return _analysis(read_curve(directory / CURVE)) if (directory / CURVE).exists() else None
+        return _analysis(read(directory / CURVE, DifficultyCurve)) if (directory / CURVE).exists() else None
 
     @classmethod
     def explain(cls, run: "RunResult") -> str:

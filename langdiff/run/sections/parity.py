@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
-from pydantic import Field
 
 import langdiff as ld
 from langdiff.errors import DataError, listing
@@ -34,7 +33,6 @@ class ParitySettings(Section):
 
     reference: str = MEAN
     model: Literal["1", "2"] = "2"
-    n_resamples: int = Field(1000, ge=0)
 
     def needs(self, basis: Basis) -> None:
         """Check that the reference was selected."""
@@ -60,8 +58,6 @@ class ParitySettings(Section):
                 clusters=_clusters_of_intents(basis),
                 reference=self.reference,
                 model=self.model,
-                n_resamples=self.n_resamples,
-                seed=basis.experiment.seed,
             )
             tables[lm] = result.to_frame().rename_axis("edition").reset_index()
             notes.append(f"{lm}: [{result.signature}]")

@@ -1,23 +1,25 @@
 """Answers in logs: metric and filter, items paired across languages, and the table of outcomes."""
 
 from collections.abc import Mapping
+from reprlib import repr as short
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.suspicion import Doubts
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.crossing import column_name, make_columns
 from langdiff.tables.intent_info import PREFIX
+from langdiff.tables.logs.doubts import doubt_answers
+from langdiff.tables.logs.kind import MOST_EXACT
 from langdiff.tables.logs.lm_eval import KIND as LM_EVAL
 from langdiff.tables.logs.pairing import Pairing, Strictness, check_documents
 from langdiff.tables.logs.rows import with_languages
-from langdiff.tables.logs.texts import attributes, paired
+from langdiff.tables.logs.texts import attributes, no_key, paired
 from langdiff.tables.outcomes import Outcomes
 
-MOST_ALIKE, MOST_ALIKE_OF_TWO = 0.5, 0.75  # share of the commonest answer, of three options or more and of two
-FEWEST_ALIKE = 20  # answers of which such a share says something
 INSPECT_VALUES = {"C": 1.0, "I": 0.0, "N": 0.0}  # correct, incorrect, no answer
 
 
@@ -29,22 +31,9 @@ def read_answers(
     metric: str | None,
     filter: str | None,
     pairing: Strictness,
+    doubts: Doubts,
 ) -> tuple[pd.DataFrame, Pairing | None]:
-    """Return the long table of answers, and how items were paired.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of all files that have values of metrics.
-    language, item, metric, filter, pairing
-        See `langdiff.read_outcomes`.
-
-    Raises
-    ------
-    DataError
-        If a metric or filter has to be chosen or is not there, tasks are of several families, a value is neither right
-        nor wrong, systems had different documents under one name, or items of languages do not go together.
-    """
+    """Return the long table of answers, and how items were paired."""
     rows = _filtered(rows, filter)
     facts = _facts(rows)
     rows, chosen = _of_metric(rows, metric, facts)
@@ -54,15 +43,18 @@ def read_answers(
         for values, t, w in zip(rows["values"], rows["trials"], rows["where"], strict=True)
     ]
     rows = rows.assign(successes=value)
+    _see_missing(rows, chosen, doubts)
+    rows.loc[rows["lost"].astype(bool), "successes"] = np.nan
     if rows["language"].isna().any() or rows["language"].nunique() < 2:
         rows["item"] = _by_task(rows, item)
         found = None
     else:
         rows["rate"] = rows["successes"] / rows["trials"]
-        rows["item"], found = paired(rows, item, pairing)
-    check_documents(rows)
+        rows["item"], found = paired(rows, item, pairing, doubts)
+    check_documents(rows, doubts)
     kept = ["item", "language", "system", "successes", "trials", "chance", "answer", "target", "task", "epoch", "kind"]
     table = rows[[*kept, "where"]].reset_index(drop=True)
+    doubt_answers(table, doubts)
     more = attributes(rows)
     return pd.concat([table, more.reset_index(drop=True)], axis=1), found
 
@@ -126,13 +118,27 @@ def _success(value: Any, name: str, trials: float, where: str) -> float:
     if value is None:
         return float("nan")  # this sample was not scored
     number: Any = INSPECT_VALUES.get(value, value) if isinstance(value, str) else value
-    is_number = isinstance(number, bool | int | float)
-    if is_number and (np.isnan(number) or (number == np.floor(number) and 0 <= number <= trials)):
+    if not isinstance(number, bool | int | float) or abs(number) > MOST_EXACT:
+        raise DataError(f"{where}: {name} is {short(value)}, not a number that says right (1, C) or wrong (0, I).")
+    if number != number or (number == int(number) and 0 <= number <= trials):
         return float(number)
     raise DataError(
         f"{where}: {name} is {value!r}, neither right (1, C) nor wrong (0, I). A score between is not a success out of "
         "trials; choose a metric that tells right from wrong."
     )
+
+
+def _see_missing(rows: pd.DataFrame, name: str, doubts: Doubts) -> None:
+    """Count answers whose value is NaN, and answers without a value, in each file."""
+    for file, part in rows.assign(file=rows["where"].str.rpartition(", ")[0]).groupby("file", sort=False):
+        missing = part[part["successes"].isna()]
+        if missing.empty:
+            continue
+        null = np.array([values.get(name) is None for values in missing["values"]])
+        for kind, own in (("null", missing[null]), ("unscored", missing[~null])):
+            if len(own):
+                lines = [f"line {line}" for line in own["line"]]
+                doubts.see(kind, str(file), len(own), len(part), name, int(own["line"].iloc[0]), lines)
 
 
 def _by_task(rows: pd.DataFrame, item: tuple[str, ...]) -> list[str]:
@@ -142,42 +148,13 @@ def _by_task(rows: pd.DataFrame, item: tuple[str, ...]) -> list[str]:
         if item:
             absent = [key for key in item if key not in document]
             if absent and name is None:
-                raise DataError(f"{where}: no key {listing(absent)}; there are {listing(document, 20)}.")
+                raise DataError(f"{where}: {no_key(absent[0], document)}")
             names.append(str(name) if absent else "/".join(str(document[key]) for key in item))
         elif name is not None:
             names.append(str(name))
         else:
             names.append(f"{task}/{document.get('doc_id', document.get('id'))}")
     return names
-
-
-def commonest_answer(answers: pd.DataFrame) -> tuple[str, float]:
-    """Return the option that a column has chosen most often, and its share; NaN where logs do not have the answers.
-
-    Parameters
-    ----------
-    answers : DataFrame
-        ``answer``, and ``chance``, which is 0 where there are no options.
-    """
-    counts = answers.loc[answers["chance"] > 0, "answer"].value_counts()
-    return ("", float("nan")) if counts.empty else (str(counts.index[0]), float(counts.iloc[0] / counts.sum()))
-
-
-def _warn_of_one_answer(answers: pd.DataFrame) -> None:
-    """Warn of columns with one option as most of their answers, unless that option is right as often."""
-    said = []
-    for (system, language), part in answers.groupby(["system", "language"], sort=False, dropna=False):
-        option_chosen, share = commonest_answer(part)
-        most = MOST_ALIKE if part["chance"].max() <= 1 / 3 else MOST_ALIKE_OF_TWO
-        right = float((part["target"].astype(str) == option_chosen).mean())
-        if len(part) >= FEWEST_ALIKE and share > max(most, right):
-            place = f" in {language}" if isinstance(language, str) else ""
-            said.append(f"{system}{place}: option {option_chosen} in {100 * share:.0f} %")
-    if said:
-        warn(
-            f"{len(said)} column(s) have one option as most of their answers ({listing(said, 3)}): such answers are "
-            "right where the key happens to be that option, whatever the system knows."
-        )
 
 
 def outcomes_of(
@@ -189,7 +166,6 @@ def outcomes_of(
     pairing: Pairing | None,
 ) -> Outcomes:
     """Return the table of outcomes of a long table of answers; see `Logs.outcomes`."""
-    _warn_of_one_answer(answers)
     rows = answers.assign(chance=_chance(answers, chance))
     crossed = bool(rows["language"].notna().all()) and rows["language"].nunique() > 1
     if crossed:

@@ -95,7 +95,7 @@ def _codes_by_name() -> dict[str, str]:
 
 
 class Reading(NamedTuple):
-    """A way to read a name: what stands before and after the language, where this begins and ends, what it tells."""
+    """A way to read a name: the parts before and after the language, its place, and the language told."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -159,7 +159,7 @@ def _is_family(told: Sequence[Told], *, wide: bool) -> bool:
 
 
 def _are_pairs(told: Sequence[Told]) -> bool:
-    """Return whether regions are second languages: ``ar_de`` beside ``de_ar``, ``mt_de`` beside ``mt_fr``."""
+    """Return whether regions are second languages, as in ``ar_de`` and ``de_ar``, or ``mt_de`` and ``mt_fr``."""
     pairs = [(one.written, one.region) for one in told if one.region]
     firsts, seconds = {one.written for one in told}, {second for _, second in pairs}
     crossed = sum(first in seconds and second in firsts for first, second in pairs)

@@ -20,16 +20,6 @@ MOST_FAMILIES = 8  # that a message lists
 def sources_of(paths: Iterable[Path]) -> list[tuple[Source, Kind]]:
     """Return the logs that paths stand for, with their kinds.
 
-    Parameters
-    ----------
-    paths : iterable of Path
-        Files, folders (with all below them), zip archives or glob patterns.
-
-    Raises
-    ------
-    DataError
-        If a path stands for no file, or a file that was named is of no known kind.
-
     Warns
     -----
     LangdiffWarning
@@ -80,24 +70,7 @@ def _may_be(name: str) -> bool:
 def languages_of(
     names: Sequence[str], given: Mapping[str, str] | None, facts: Mapping[str, str], *, tasks: bool = False
 ) -> dict[str, str]:
-    """Return the language of each task or file; empty where their names tell none.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of tasks, or of files where there are no tasks.
-    given : mapping or None
-        Languages that the user gave, by name or by pattern (``mmlu_*``).
-    facts : mapping from str to str
-        What an error tells of each task: its size and metrics.
-    tasks : bool
-        Whether the names are of tasks, which have codes of languages in wide use, or with a script or region.
-
-    Raises
-    ------
-    DataError
-        If tasks are of several families, or one of the tasks has no language in the mapping.
-    """
+    """Return the language of each task or file; empty where their names tell none."""
     if given is not None:
         told = {name: _given(name, given) for name in names}
         if absent := [name for name, language in told.items() if language is None]:

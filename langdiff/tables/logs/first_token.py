@@ -9,8 +9,10 @@ import pandas as pd
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.tables.influences import Influence, Units, sums
 from langdiff.tables.logs.flat import END
 from langdiff.tables.logs.kind import Tokens
+from langdiff.tables.rule import t_interval
 
 Start = Literal["auto", "drop", "subtract"]
 End = Literal["auto", "drop"]
@@ -49,13 +51,7 @@ class Dropped:
 
 
 def without_ends(rows: pd.DataFrame, end: End) -> tuple[pd.DataFrame, list[Dropped]]:
-    """Return texts of which all or none have an end.
-
-    Raises
-    ------
-    DataError
-        If only some have, and `end` is ``"auto"``.
-    """
+    """Return texts of which all or none have an end."""
     ended = rows["ended"]
     if not (ended == True).any():  # noqa: E712 may be None
         return rows, []
@@ -85,20 +81,7 @@ def _endless(tokens: Tokens | None) -> Tokens | None:
 
 
 def without_unscored(rows: pd.DataFrame, start: Start) -> tuple[pd.DataFrame, list[Dropped]]:
-    """Return texts whose tokens all have bits.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Texts, with ``system``, ``tokens`` (None where only sums are known) and ``text``.
-    start : {"auto", "drop", "subtract"}
-        ``"drop"`` leaves a first token out that is part of the texts, of all systems.
-
-    Raises
-    ------
-    DataError
-        If first tokens that are part of the texts have no log-probability, or only some have one.
-    """
+    """Return texts whose tokens all have bits."""
     rows = rows.copy()
     dropped: list[Dropped] = []
     lacking = []
@@ -188,13 +171,7 @@ def _without_first(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Dropped]]:
 
 
 def is_charged(tokenizer: Any) -> bool:
-    """Return whether a tokenizer begins a text with its start token by itself.
-
-    Raises
-    ------
-    ConfigError
-        If it has no start token or does not encode text.
-    """
+    """Return whether a tokenizer begins a text with its start token by itself."""
     bos = getattr(tokenizer, "bos_token_id", None)
     if not callable(getattr(tokenizer, "encode", None)):
         raise ConfigError(f"a tokenizer has a method encode; {type(tokenizer).__name__} has none.")
@@ -204,21 +181,7 @@ def is_charged(tokenizer: Any) -> bool:
 
 
 def charges_of(tokenizer: Any, systems: pd.Index) -> dict[str, tuple[bool, float | None]]:
-    """Return by system whether a start token was charged, and its bits where a model was given.
-
-    Parameters
-    ----------
-    tokenizer : object
-        Folder, tokenizer or model of all systems, or a mapping from system to these. A model has a method
-        ``start_charge``, as `langdiff.HuggingFaceLM` has.
-    systems : Index
-        Names of the systems.
-
-    Raises
-    ------
-    ConfigError
-        If a system has none.
-    """
+    """Return by system whether a start token was charged, and its bits where a model was given."""
     given = dict(tokenizer) if isinstance(tokenizer, Mapping) else dict.fromkeys(systems, tokenizer)
     unknown = [name for name in given if name not in systems]
     if unknown:
@@ -246,17 +209,7 @@ def intercept(bits: Floats, sizes: Floats, language: Any, item: Any) -> tuple[fl
 
     The regression has one intercept and a slope for each language, weights 1/size, and errors clustered by item.
 
-    Parameters
-    ----------
-    bits, sizes : array, shape (N,)
-        Bits of texts, and their tokens or characters.
-    language, item : array, shape (N,)
-        Names.
-
-    Returns
-    -------
-    estimate, low, high : float
-        NaN if there are fewer than 20 items.
+    Shapes: bits, sizes (N,); language, item (N,).
     """
     kept = np.isfinite(bits) & np.isfinite(sizes) & (sizes > 0)
     clusters, languages = pd.factorize(np.asarray(item)[kept])[0], pd.factorize(np.asarray(language)[kept])[0]
@@ -268,22 +221,18 @@ def intercept(bits: Floats, sizes: Floats, language: Any, item: Any) -> tuple[fl
     bread = np.linalg.pinv(design.T @ (w[:, None] * design))
     coefficients = bread @ (design.T @ (w * y))
     scores = (w * (y - design @ coefficients))[:, None] * design
-    sums = np.zeros((n, design.shape[1]))
-    np.add.at(sums, clusters, scores)
-    variance = bread @ (sums.T @ sums) @ bread * n / (n - 1)
-    error = float(np.sqrt(variance[0, 0]))
-    return float(coefficients[0]), float(coefficients[0] - 1.96 * error), float(coefficients[0] + 1.96 * error)
+    share = sums(w, clusters, n) / w.sum()
+    units = Units("item", pd.RangeIndex(n).map(str))
+    found = Influence(sums(scores, clusters, n) @ bread[:, :1], share, units)
+    error, estimate = float(np.sqrt(found.covariance[0, 0])), float(coefficients[0])
+    low, high = t_interval(estimate, error, found.freedom_of_pairs[0, 0])
+    return estimate, float(low), float(high)
 
 
 def sensitivity(bits: pd.DataFrame, charge: float = KAPPA) -> float:
     """Return the largest change of a difficulty (nats) if each text had been charged some bits too many.
 
-    Parameters
-    ----------
-    bits : DataFrame, shape (I, J)
-        Bits of texts; those of all editions are used. NaN if there are none.
-    charge : float
-        Bits.
+    Shapes: bits (I, J).
 
     Examples
     --------

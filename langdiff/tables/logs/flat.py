@@ -9,10 +9,22 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.io import read_lines
+from langdiff.base.suspicion import SUSPICIONS, Doubts
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
-from langdiff.tables.logs.kind import ROLES, About, Asked, Kind, Row, Source, Tokens, column_in_bits, needed
+from langdiff.tables.logs.kind import (
+    MOST_EXACT,
+    ROLES,
+    About,
+    Asked,
+    Kind,
+    Row,
+    Source,
+    Tokens,
+    column_in_bits,
+    needed,
+)
 from langdiff.tables.long_tables import BITS_PER_UNIT, as_bits, numbers_of
 from langdiff.tables.units import unit_of
 
@@ -22,7 +34,6 @@ SIZES = ("eos_bits", "characters", "bytes", "units")
 BOUNDARIES = ("boundary", "boundary_bits")  # of what may be read, the second of what is written
 END = ""  # token that stands for the end of a text
 ROW = "row"  # key of items that are told by the number of their row
-UNSCORED = 0.99  # share of texts whose first token is exactly 0 if a program writes 0 for no score
 _MISSING = {"", "NA", "NaN", "nan"}
 _NUMERIC = re.compile(r"[-+]?(\d[\d._]*(e[-+]?\d+)?|nan|inf(inity)?)", re.IGNORECASE)
 
@@ -83,6 +94,11 @@ def _bits(frame: pd.DataFrame, source: Source, asked: Asked) -> tuple[pd.Series,
     name = _score_column(frame, source)
     numbers = numbers_of(frame[name], Path(str(source)))
     unit = asked.unit if name == "bits" else needed(asked.unit, source)
+    if (numbers.abs() > MOST_EXACT).any():
+        line = _lines(frame)[int((numbers.abs() > MOST_EXACT).to_numpy().argmax())]
+        raise DataError(f"{source}, line {line}: {name} is above {MOST_EXACT:,}, which is no score.")
+    if nan := frame.attrs.get("nan", {}).get(name):
+        asked.doubts.see("unscored", str(source), len(nan), len(frame), name, nan[0], [f"line {line}" for line in nan])
     bits = column_in_bits(numbers, unit, source)
     return bits, About(unit=unit or "bits", below=bool((numbers < 0).any()) if (numbers != 0).any() else None)
 
@@ -194,7 +210,8 @@ def _read_tokens(frame: pd.DataFrame, source: Source, asked: Asked) -> tuple[lis
     code = pd.factorize(pd.MultiIndex.from_arrays(keys) if len(keys) > 1 else pd.Index(keys[0]))[0]
     starts = np.flatnonzero(np.diff(code, prepend=-1) != 0)
     _check_together(code[starts], frame, starts, source)
-    values = _unscored_first(bits.to_numpy(dtype=float), starts, np.isin(frame["token"].to_numpy(), [END]))
+    ends = np.isin(frame["token"].to_numpy(), [END])
+    values = _unscored_first(bits.to_numpy(dtype=float), starts, ends, source, asked.doubts)
     more = _more(frame, source, asked, starts)
     token = frame["token"].astype(object).where(frame["token"].notna(), END).map(str).to_numpy()
     begins = frame["text_start"].to_numpy() if "text_start" in frame else None
@@ -227,10 +244,12 @@ def _check_together(text: Any, frame: pd.DataFrame, starts: Any, source: Source)
         )
 
 
-def _unscored_first(values: Floats, starts: Any, ends: Booleans) -> Floats:
+def _unscored_first(values: Floats, starts: Any, ends: Booleans, source: Source, doubts: Doubts) -> Floats:
     """Return the bits of tokens, missing where a program wrote 0 for a first token that it did not score."""
     first = starts[~ends[starts]]
-    if len(first) and (values[first] == 0).mean() >= UNSCORED:
+    zeros = int((values[first] == 0).sum())
+    doubts.see("zeros", str(source), zeros, len(first))
+    if doubts.applies("zeros") and SUSPICIONS["zeros"].doubts(zeros, len(first)):
         values = values.copy()
         values[first] = np.where(values[first] == 0, np.nan, values[first])
     return values
@@ -364,11 +383,19 @@ def _number(line: str) -> float:
     return number
 
 
-OUTCOMES = Kind(name="outcomes", told="a column successes", tells=_tells_outcomes, read=_read_outcomes)
-MINICONS = Kind(
+def _refused(source: Source, _: Asked) -> tuple[list[Row], About]:
+    raise DataError(
+        f"{source}: columns {listing(source.nested)} hold structures, not cells, as details of lighteval do. Write a "
+        "flat table with a row per question: item, system, language and successes (0 or 1)."
+    )
+
+
+OUTCOMES: Kind = Kind(name="outcomes", told="a column successes", tells=_tells_outcomes, read=_read_outcomes)
+MINICONS: Kind = Kind(
     name="minicons", told="columns text and surprisal, and no names", tells=_tells_minicons, read=_read_flat
 )
-FLAT = Kind(
+FLAT: Kind = Kind(
     name="flat", told="columns by name: item, language, system, bits or token", tells=_tells_flat, read=_read_flat
 )
-NUMBERS = Kind(name="numbers", told="one number per line", tells=_tells_numbers, read=_read_numbers)
+NESTED: Kind = Kind(name="nested", told="only flat tables", tells=lambda source: bool(source.nested), read=_refused)
+NUMBERS: Kind = Kind(name="numbers", told="one number per line", tells=_tells_numbers, read=_read_numbers)

@@ -2,7 +2,7 @@
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 from zipfile import ZipFile, ZipInfo
@@ -11,7 +11,7 @@ from langdiff.base.archives import Member, members_of
 from langdiff.base.io import parse_json, read_lines
 from langdiff.base.signature import short_hash
 from langdiff.errors import DataError
-from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source
+from langdiff.tables.logs.kind import About, Asked, Kind, Record, Row, Source, check
 
 ZSTANDARD = 93  # number of the method of compression
 LOCAL_HEADER = 30  # bytes before the name of a member
@@ -27,20 +27,44 @@ def _tells(source: Source) -> bool:
     return isinstance(first, dict) and isinstance(first.get("eval"), dict)
 
 
-def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
+def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
     log, samples = _opened(source)
     about = log.get("eval") if isinstance(log, dict) else None
     if not isinstance(about, dict) or not {"task", "model"} <= set(about):
         raise DataError(f"{source}: not a log of Inspect, which has a task and a model under 'eval'.")
-    rows = [
-        _row(sample, place, where)._replace(task=str(about["task"]), system=str(about["model"]))
-        for place, (where, sample) in enumerate(samples, 1)
-    ]
+    check(Evaluation, about, f"{source}: eval:")
+    numbered = ((place, where, sample) for place, (where, sample) in enumerate(samples, 1))
+    rows = asked.rows(source, numbered, _row)
+    rows = [row._replace(task=about["task"], system=about["model"]) for row in rows]
     status = log.get("status", "success")
     notes = () if status == "success" else (f"the evaluation ended with status {status!r}; the samples there are read",)
     packages = about.get("packages")
     version = str(packages.get("inspect_ai", "")) if isinstance(packages, dict) else ""
     return rows, About(version=version, notes=notes)
+
+
+class Evaluation(Record):
+    """Fields of the head of a log."""
+
+    task: str
+    model: str
+
+
+class Score(Record):
+    """Fields of a score, without its value."""
+
+    answer: str | None = None
+
+
+class AnswerTo(Record):
+    """Fields of a sample."""
+
+    id: str | int
+    epoch: int = 1
+    scores: dict[str, Score] | None = None
+    choices: list[Any] | None = None
+    target: str | list[Any] | None = None
+    input: str | list[Any] | None = None
 
 
 def _opened(source: Source) -> tuple[Any, Iterator[Sample]]:
@@ -96,16 +120,12 @@ def _parsed(text: str | bytes, where: str) -> Any:
         raise DataError(f"{where}: not JSON: {error}.") from error
 
 
-def _row(sample: object, place: int, where: str) -> Row:
-    if not isinstance(sample, dict) or "id" not in sample:
-        raise DataError(f"{where}: has no id.")
-    if not isinstance(sample.get("epoch", 1), int):
-        raise DataError(f"{where}: epoch {sample['epoch']!r} is not a whole number.")
-    scores = {} if sample.get("error") else sample.get("scores") or {}  # a failed run is missing, not wrong
-    if not isinstance(scores, dict):
-        raise DataError(f"{where}: scores are not named by their scorers, as Inspect names them.")
+def _row(sample: Any, place: int, where: str) -> Row:
+    if not isinstance(sample, dict):
+        raise DataError(f"{where}: not a sample of Inspect, which has an id.")
+    check(AnswerTo, sample, where)
+    given = {} if sample.get("error") else sample.get("scores") or {}  # a failed run is missing, not wrong
     inner = sample.get("metadata")
-    given = {name: score for name, score in scores.items() if isinstance(score, Mapping)}
     chosen = {str(score["answer"]) for score in given.values() if score.get("answer") is not None}
     choices = sample.get("choices")
     target = sample.get("target")
@@ -132,4 +152,4 @@ def _input(given: object) -> str | None:
     return "\n".join(parts) or None
 
 
-KIND = Kind(name="inspect", told="eval.task and eval.model, or an archive .eval", tells=_tells, read=_read)
+KIND: Kind = Kind(name="inspect", told="eval.task and eval.model, or an archive .eval", tells=_tells, read=_read)

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from reprlib import repr as short
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, Field, ValidationError
 
 from langdiff.base.archives import COMPRESSED, File, Member, members_of
 from langdiff.base.io import parse_json, read_blocks, read_lines
-from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.base.suspicion import Doubts
+from langdiff.base.types import Floats, OnError
+from langdiff.errors import ConfigError, DataError, Fault, option
 from langdiff.tables.long_tables import BITS_PER_UNIT, Unit, as_bits, read_table_file
 
 TABLES = (".csv", ".tsv", ".parquet")
@@ -29,12 +32,32 @@ NAMED = {**ROLES, "item": ("item", "intent", "custom_id")}  # the same, of recor
 
 
 class Asked(NamedTuple):
-    """Settings of the user: unit of logs that do not tell it, and the keys of items, languages and systems."""
+    """Settings of the user: unit of logs that do not tell it, and the keys of items, languages and systems.
 
+    What readers doubt is counted in ``doubts``; records with a fault are gathered in ``faults``.
+    """
+
+    doubts: Doubts
+    faults: list[Fault]
     unit: Unit | None = None
     item: tuple[str, ...] = ()
     language: str | None = None
     system: str | None = None
+    on_error: OnError = "raise"
+
+    def rows(self, source: "Source", records: Iterable[tuple[int, str, Any]], read: "ReadRecord") -> list["Row"]:
+        """Return the rows of records, given with line and place; records that cannot be used become faults."""
+        found = []
+        for line, where, record in records:
+            try:
+                found.append(read(record, line, where))
+            except DataError as error:
+                said = str(error).removeprefix(f"{where}: ")
+                of_line = where == f"{source}, line {line}"
+                self.faults.append(
+                    Fault(str(source) if of_line else where, line if of_line else None, said, level="text")
+                )
+        return found
 
 
 class Tokens(NamedTuple):
@@ -81,6 +104,61 @@ class Row(NamedTuple):
     filter: str = "none"
     checked: str | None = None  # hash of the document, which systems of one language share
     epoch: int = 1
+    unscored: str = ""  # name of the scores that have NaN
+    lost: bool = False  # has a fault for which it is left out
+
+
+class Record(BaseModel, strict=True):
+    """Fields of a record: no text serves as a number, and no truth value; other fields may hold anything."""
+
+
+MOST_EXACT = 2**53  # above which integers are no scores
+_CALLED = {  # by the first letters of pydantic's kinds of faults
+    "string": "text", "float": "a number", "int": "a whole number", "bool": "true or false", "list": "a list",
+    "dict": "an object", "model": "an object", "finite": "a finite number", "less_than": f"a number up to {MOST_EXACT}",
+    "none": "null",
+}  # fmt: skip
+
+
+def check(model: type[Record], record: object, where: str) -> None:
+    """Check the types of the fields of a record."""
+    try:
+        model.model_validate(record)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False)
+        known = _named_in(record) | ({faults[0]["loc"][-1]} if faults[0]["type"] == "missing" else set())
+        names = [part for part in faults[0]["loc"] if not isinstance(part, str) or part in known]
+        raise DataError(f"{where}: {_path(names)} {_said(faults)}") from None
+
+
+def _named_in(record: Any) -> set[str]:
+    """Return the keys of a record at all depths, apart from which a path has names of types."""
+    stack: list[Any] = [record]
+    found: set[str] = set()
+    while stack:
+        one = stack.pop()
+        if isinstance(one, dict):
+            found |= one.keys()
+            stack += one.values()
+        elif isinstance(one, list):
+            stack += one
+    return found
+
+
+def _path(parts: Sequence[int | str]) -> str:
+    named = [f" {part + 1}" if isinstance(part, int) else f".{part}" for part in parts]
+    return "".join(named).strip(". ") or "the record"
+
+
+def _said(faults: Sequence[Any]) -> str:
+    """Return the fault of a value, which may have been of none of several types."""
+    if faults[0]["type"] == "missing":
+        return "is missing."
+    same = [fault for fault in faults if fault["input"] is faults[0]["input"]]
+    kinds = dict.fromkeys(
+        called for fault in same for kind, called in _CALLED.items() if fault["type"].startswith(kind)
+    )
+    return f"is {short(faults[0]['input'])}, not {' or '.join(kinds) or 'what is read there'}."
 
 
 @dataclass(frozen=True)
@@ -95,7 +173,7 @@ class About:
         Whether a start token may have been charged to each text.
     shots : str
         Number of examples before each question, where the file tells.
-    unit : str
+    unit : {"bits", "nats", "log10"} or None
         Unit of the numbers as they were.
     below : bool or None
         Whether they were log-probabilities; None where this is known of the kind.
@@ -108,7 +186,7 @@ class About:
     version: str = ""
     start: str = "none"
     shots: str = ""
-    unit: str = ""
+    unit: Unit | None = None
     below: bool | None = None
     rows: int | None = None
     notes: tuple[str, ...] = ()
@@ -172,16 +250,29 @@ class Source:
         if self.table is not None:
             return tuple(map(str, self.table.columns))
         if self.suffix == ".parquet":
-            from pyarrow import parquet  # slow to import
-
-            try:
-                return tuple(parquet.read_schema(self.file).names)
-            except Exception as error:  # of a damaged file pyarrow raises errors of any class
-                raise DataError(f"{self}: cannot be read as a table: {error}") from error
+            return tuple(self._schema.names)
         if self.suffix in (".csv", ".tsv"):
             cells = re.split("[,;\t]" if self.suffix == ".csv" else "\t", self.head.strip())
             return tuple(cell.strip('\ufeff"') for cell in cells)
         return tuple(self.first) if isinstance(self.first, dict) else ()
+
+    @cached_property
+    def _schema(self) -> Any:
+        from pyarrow import parquet  # slow to import
+
+        try:
+            return parquet.read_schema(self.file)
+        except Exception as error:  # of a damaged file pyarrow raises errors of any class
+            raise DataError(f"{self}: cannot be read as a table: {error}") from error
+
+    @cached_property
+    def nested(self) -> list[str]:
+        """Names of columns of a Parquet file whose cells are lists or structures."""
+        if self.table is not None or self.suffix != ".parquet":
+            return []
+        from pyarrow import types  # slow to import
+
+        return [column.name for column in self._schema if types.is_nested(column.type)]
 
     @property
     def is_table(self) -> bool:
@@ -192,38 +283,31 @@ class Source:
         """Return all text."""
         return "\n".join(line for _, line in read_lines(self.file))
 
-    def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield line number and JSON record of every line that is not empty.
-
-        Raises
-        ------
-        DataError
-            If a line is not a JSON object.
-        """
+    def lines(self) -> Iterator[tuple[int, str, str]]:
+        """Yield number, place and text of every line that is not empty."""
         for line, text in read_lines(self.file):
             if text.strip():
-                try:
-                    record = parse_json(text)
-                except ValueError as error:
-                    raise DataError(f"{self}, line {line}: not JSON: {error}.") from error
-                if not isinstance(record, dict):
-                    raise DataError(f"{self}, line {line}: not a JSON object, but {text[:HEAD]!r}.")
-                yield line, record
+                yield line, f"{self}, line {line}", text
 
     def frame(self) -> pd.DataFrame:
-        """Return a table, or flat records as one; the index has the lines of text files.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read as such.
-        """
+        """Return a table, or flat records as one; the index has the lines of text files."""
         if self.table is not None:
             return self.table
         if self.is_table:
             return read_table_file(self.file)  # type: ignore[arg-type]  # tables in archives are read alike
-        lines, records = zip(*self.records(), strict=True)
-        return pd.DataFrame(list(records), index=pd.Index(lines))
+        lines, records = [], []
+        nan: dict[str, list[int]] = {}  # lines by column; in the table they are as null
+        for line, where, text in self.lines():
+            record = json_record(text, where)
+            for name in [name for name, value in record.items() if value != value]:
+                nan.setdefault(name, []).append(line)
+                record[name] = None
+            check(Flat, record, where)
+            lines.append(line)
+            records.append(record)
+        frame = pd.DataFrame(records, index=pd.Index(lines))
+        frame.attrs["nan"] = nan
+        return frame
 
     def digest(self) -> str:
         """Return the SHA-256 of the file as it is stored; of a member of an archive, of its content."""
@@ -265,6 +349,53 @@ class Kind:
     read: Callable[[Source, "Asked"], tuple[Sequence[Row], About]]
 
 
+ReadRecord = Callable[[Any, int, str], Row]  # of a record, its line and its place
+
+
+def json_record(text: str, where: str) -> dict[str, Any]:
+    """Return the JSON object in a line."""
+    try:
+        record = parse_json(text)
+    except ValueError as error:
+        raise DataError(f"{where}: not JSON: {error}.") from error
+    if not isinstance(record, dict):
+        raise DataError(f"{where}: not a JSON object, but {text[:HEAD]!r}.")
+    return record
+
+
+Name = str | int | float | None
+Score = Annotated[float, Field(le=MOST_EXACT)] | None
+
+
+class Flat(Record, extra="allow"):
+    """A flat record: names, texts, numbers and truth values; a NaN is told apart before."""
+
+    __pydantic_extra__: dict[str, str | int | float | bool | None]
+    item: Name = None
+    intent: Name = None
+    language: Name = None
+    edition: Name = None
+    system: Name = None
+    model: Name = None
+    text: str | None = None
+    sentence: str | None = None
+    token: str | None = None
+    bits: Score = None
+    surprisal: Score = None
+    logprob: Score = None
+    log_prob: Score = None
+    log_likelihood: Score = None
+    loglikelihood: Score = None
+    score: Score = None
+    eos_bits: Score = None
+    boundary_bits: Score = None
+    characters: Score = None
+    bytes: Score = None
+    units: Score = None
+    trials: Score = None
+    chance: Score = None
+
+
 def named(record: Mapping[str, Any], role: str) -> str | None:
     """Return the name that a record gives to its item, language or system; None if it has none."""
     found = next((record[key] for key in NAMED[role] if record.get(key) is not None), None)
@@ -296,13 +427,7 @@ def column_in_bits(numbers: pd.Series, unit: Unit | None, where: object) -> pd.S
 
 
 def needed(unit: Unit | None, where: object) -> Unit:
-    """Return the unit of a kind that does not tell it.
-
-    Raises
-    ------
-    ConfigError
-        If it was not given.
-    """
+    """Return the unit of a kind that does not tell it."""
     if unit is None:
         raise ConfigError(
             f"{where}: give the unit of the logarithms: {option('unit', 'nats')}, 'log10' or 'bits'; toolkits differ."

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
 
 from langdiff.base.io import parse_json, read_lines
 from langdiff.errors import DataError, listing
-from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source, in_bits
+from langdiff.tables.logs.kind import MOST_EXACT, About, Asked, Kind, Record, Row, Source, check, in_bits, json_record
 
 SAMPLES = re.compile(r"samples_(.+?)(?:_(\d{4}-\d\d-\d\dT[\d.:-]+))?")
 RESULTS = "results_*.json"
@@ -30,21 +31,30 @@ def _tells(source: Source) -> bool:
     return named and not (isinstance(first, dict) and "bits" in first)
 
 
-def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
+def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
     task, date = task_of(source)
     results = _results(source, date)
     system = _system(source, results)
-    rows = []
-    for line, sample in source.records():
-        where = f"{source}, line {line}"
-        if "doc_id" not in sample:
-            raise DataError(f"{where}: not a sample of lm-evaluation-harness, which has a doc_id.")
-        rows.append(_row(sample, line, where)._replace(task=task, system=system))
-    return rows, _about(results, task)
+
+    def read(text: str, line: int, where: str) -> Row:
+        return _row(json_record(text, where), line, where)._replace(task=task, system=system)
+
+    return asked.rows(source, source.lines(), read), _about(results, task)
+
+
+class Sample(Record):
+    """Fields of a sample, without the values of its metrics."""
+
+    doc_id: str | int
+    filter: str = "none"
+    metrics: list[str] | None = None
+    doc_hash: str | None = None
+    arguments: list[Any] | dict[str, Any] | None = None
 
 
 def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
     """Return a sample; one scored text has bits, an answer has the values of its metrics."""
+    check(Sample, sample, where)
     inner = sample.get("doc")
     document = {**(inner if isinstance(inner, Mapping) else {}), "doc_id": sample["doc_id"]}
     requests = _requests(sample)
@@ -64,16 +74,20 @@ def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
     rolling = bool(requests) and len(requests[0]) == 1
     values = {} if rolling else _metrics(sample, where)
     if rolling or (len(options) == 1 and not _is_answer(requests[0], values)):
-        number = _log_likelihood(scores, where)
-        text = requests[0][-1]
-        row = row._replace(bits=float(in_bits([number], "nats")[0]), text=text, eos_bits=float("nan"))
+        number, text = _log_likelihood(scores, where), requests[0][-1]
+        if not isinstance(text, str):
+            raise DataError(f"{where}: the argument is {short(text)}, not text.")
+        unscored = "filtered_resps" if np.isnan(number) else ""
+        row = row._replace(bits=float(in_bits([number], "nats")[0]), text=text, unscored=unscored)
         if rolling:
             return row
     many = len(options) > 1
+    likely = _numbers(scores) if many else []
     return row._replace(
         values=values,
+        unscored="filtered_resps" if np.isnan(likely).any() else row.unscored,
         chance=1 / len(options) if many else 0.0,
-        answer=_chosen(scores, len(options)) if many else None,
+        answer=str(int(np.argmax(likely))) if many and len(likely) == len(options) else None,
         target=None if sample.get("target") is None else str(sample["target"]),
     )
 
@@ -109,30 +123,35 @@ def _log_likelihood(found: Any, where: str) -> float:
         )
     while isinstance(found, list) and found:
         found = found[0]  # with a continuation: the log-likelihood, and whether it is the likeliest
-    try:
-        number = np.nan if isinstance(found, bool) else float(found)  # newer versions write text
-    except (TypeError, ValueError):
-        number = np.nan
-    if np.isnan(number):  # a failure of the model too, and not a missing translation
-        raise DataError(f"{where}: the response is {found!r:.40}, not a log-likelihood.")
+    number = _number(found)
+    if number is None:  # a failure of the model too, and not a missing translation
+        raise DataError(f"{where}: the response is {short(found)}, not a log-likelihood.")
     return number
 
 
-def _chosen(scores: Any, n: int) -> str | None:
-    """Return the place of the likeliest option; None if the sample does not have one score for each."""
-    try:
-        values = [float(each[0]) for each in scores]
-    except (TypeError, ValueError, IndexError, KeyError):
+def _number(found: Any) -> float | None:
+    """Return a log-likelihood, which newer versions write as text; None if it is none."""
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
         return None
-    return str(int(np.argmax(values))) if len(values) == n else None
+    try:
+        number = float(found)
+    except (ValueError, OverflowError):
+        return None
+    return None if isinstance(found, int) and abs(found) > MOST_EXACT else number
+
+
+def _numbers(scores: Any) -> list[float]:
+    """Return the log-likelihoods of options; [] if the sample does not have them."""
+    if not isinstance(scores, list):
+        return []
+    found = [_number(each[0]) if isinstance(each, list) and each else None for each in scores]
+    return [] if None in found else found  # type: ignore[return-value]  # numbers only
 
 
 def _metrics(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
     names = sample.get("metrics")
     if names is None:  # older versions do not list them
         names = [key for key, value in sample.items() if isinstance(value, bool | float)]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DataError(f"{where}: metrics are {names!r}, not a list of names.")
     absent = [name for name in names if name not in sample]
     if absent:
         raise DataError(f"{where}: no value of metric {listing(absent)}.")
@@ -182,4 +201,4 @@ def _about(results: Mapping[str, Any], task: str) -> About:
     )
 
 
-KIND = Kind(name="lm-eval", told="doc_id and filtered_resps in each line", tells=_tells, read=_read)
+KIND: Kind = Kind(name="lm-eval", told="doc_id and filtered_resps in each line", tells=_tells, read=_read)

@@ -5,8 +5,21 @@ from typing import Any
 
 import numpy as np
 
+from langdiff.base.types import Floats
 from langdiff.errors import DataError
-from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source, Tokens, in_bits, names_of
+from langdiff.tables.logs.kind import (
+    About,
+    Asked,
+    Kind,
+    Record,
+    Row,
+    Source,
+    Tokens,
+    check,
+    in_bits,
+    json_record,
+    names_of,
+)
 
 ADVICE = "score the texts again with echo=True, max_tokens=0"
 OURS = {"response", "body", "choices", "usage", "id", "object", "created", "error"}  # what is not of the document
@@ -39,12 +52,40 @@ def _tells(source: Source) -> bool:
     return found is not None and ("tokens" in found or "content" in found)
 
 
-def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
-    rows = [_row(record, line, f"{source}, line {line}") for line, record in source.records()]
-    return rows, About(unit="nats")
+def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
+    return asked.rows(source, source.lines(), _row), About(unit="nats")
 
 
-def _row(record: Mapping[str, Any], line: int, where: str) -> Row:
+class Probabilities(Record):
+    """Tokens of a text, their log-probabilities and first characters."""
+
+    tokens: list[str] | None = None
+    token_logprobs: list[float | None] | None = None
+    text_offset: list[int] | None = None
+
+
+class Choice(Record):
+    """A text with its tokens."""
+
+    text: str | None = None
+    logprobs: Probabilities | None = None
+
+
+class Usage(Record):
+    """Numbers of tokens."""
+
+    prompt_tokens: int | None = None
+
+
+class Completion(Record):
+    """Fields of an answer."""
+
+    choices: list[Choice]
+    usage: Usage | None = None
+
+
+def _row(text_of_line: str, line: int, where: str) -> Row:
+    record = json_record(text_of_line, where)
     found, body = _logprobs(record), body_of(record)
     if found is None or body is None:
         failed = record.get("error") or next((one["error"] for one in bodies(record) if one.get("error")), None)
@@ -52,22 +93,33 @@ def _row(record: Mapping[str, Any], line: int, where: str) -> Row:
         raise DataError(f"{where}: no log-probabilities{reason}. Leave the line out, or ask for logprobs=1.")
     if "content" in found:
         raise DataError(f"{where}: log-probabilities of a chat: answers, not texts. Use completions: {ADVICE}.")
+    check(Completion, body, where)
     names, scores = found.get("tokens"), found.get("token_logprobs")
-    if not isinstance(names, list) or not isinstance(scores, list) or len(names) != len(scores) or not names:
+    if not names or not scores or len(names) != len(scores):
         raise DataError(f"{where}: tokens and token_logprobs are not two lists of one length.")
     starts = found.get("text_offset")
-    starts = list(starts) if isinstance(starts, list) and len(starts) == len(names) else None
+    starts = starts if starts and len(starts) == len(names) else None
     text = body["choices"][0].get("text")
     prompt = next((one["prompt"] for one in bodies(record) if isinstance(one.get("prompt"), str)), None)
-    bits = in_bits(scores, "nats")
-    if np.isnan(bits[1:]).any():
-        raise DataError(f"{where}: token {int(np.isnan(bits[1:]).argmax()) + 2} has no log-probability.")
-    tokens = Tokens([str(name) for name in names], bits, starts=starts)
+    bits, unscored = scored(scores, "token_logprobs", where)
+    tokens = Tokens(names, bits, starts=starts)
     tokens, text = _without_generated(tokens, text, prompt, body.get("usage"), where)
     names_there = names_of([record, *bodies(record)])
     document = {key: value for key, value in record.items() if key not in OURS}
-    row = Row(line, document, text=text if isinstance(text, str) else prompt, tokens=tokens)
+    row = Row(line, document, text=text if isinstance(text, str) else prompt, tokens=tokens, unscored=unscored)
     return row._replace(**names_there)
+
+
+def scored(scores: list[float | None], name: str, where: str) -> tuple[Floats, str]:
+    """Return log-probabilities of tokens in bits, and the name of the scores if some are NaN."""
+    bits = in_bits(scores, "nats")
+    absent = np.flatnonzero(np.isnan(bits))
+    lacking = [place for place in absent if scores[place] is None]
+    if len(lacking) < len(absent):
+        return bits, name
+    if len(lacking) and lacking[-1] > 0:
+        raise DataError(f"{where}: token {(lacking[0] or lacking[1]) + 1} has no log-probability.")
+    return bits, ""
 
 
 def _without_generated(
@@ -90,4 +142,4 @@ def _without_generated(
     return tokens, text
 
 
-KIND = Kind(name="openai", told="choices[0].logprobs.tokens", tells=_tells, read=_read)
+KIND: Kind = Kind(name="openai", told="choices[0].logprobs.tokens", tells=_tells, read=_read)

@@ -5,22 +5,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.suspicion import Doubts
 from langdiff.base.types import Floats
-from langdiff.errors import DataError, listing, option, warn
+from langdiff.errors import DataError, listing, option
 from langdiff.tables.logs.flat import ROW
 
 PREFERRED = ("id", "uid", "question_id", "item", "idx", "number")  # names of keys, by preference
-LAST = ("doc_id", ROW)  # numbers of rows, which serve if nothing else does
-ALIKE = 0.95  # Jaccard index of the names in two languages that make a key
+ROWS = ("doc_id", ROW)  # keys that are numbers of rows
+OVERLAP = 0.5  # of the items of a language with those of another, of which a key is the same in all languages
 LEAST_TEXT, FEWEST_TEXTS = 0.3, 50
 ERROR_AT, WARNING_AT = 6.0, 4.0  # times 1/√I: what the usual correlation of easiness has to be to judge one language
 LEAST_KAPPA = 0.9
 DIGITS = re.compile(r"\d")
+MOST_DIGITS = 18  # of the number of a row
 Strictness = Literal["checked", "unchecked"]
 
 
@@ -34,22 +36,27 @@ class Pairing:
         Keys of the documents that name the item.
     checks : DataFrame
         One row per language: ``items``; ``text``, the correlation of ln characters with the median of the other
-        languages; ``digits``, the share of texts that have the digits of most other languages, where either has some;
+        languages; ``bits``, that of ln bits; ``digits``, the share of texts that have the digits of most other
+        languages, where either has some;
         ``easiness``, the correlation of the share of systems that are right with that in the other languages;
         ``targets``, Cohen's kappa of the right options with those of the other languages. NaN where logs do not tell.
     notes : tuple of str
         What the checks found wrong, or could not tell.
+    by_row : bool
+        Whether the key is the number of a row.
     """
 
     key: tuple[str, ...]
     checks: pd.DataFrame
     notes: tuple[str, ...] = field(default=())
+    by_row: bool = False
 
     def lines(self) -> list[str]:
         """Return the lines of a summary."""
-        named = " + ".join(self.key)
-        by = "the number of the row" if set(self.key) <= set(LAST) else named
-        said = [f"items of {len(self.checks)} languages paired by {by}"]
+        by = " + ".join(self.key)
+        said = [
+            f"items of {len(self.checks)} languages paired by {f'the number of the row ({by})' if self.by_row else by}"
+        ]
         for name, what in (("text", "lengths of texts"), ("easiness", "easiness"), ("targets", "right options, kappa")):
             values = self.checks[name].dropna()
             if len(values):
@@ -58,37 +65,81 @@ class Pairing:
         return ["; ".join(said), *self.notes]
 
 
-def find_key(documents: pd.Series, files: pd.Series, languages: pd.Series) -> tuple[str, ...]:
-    """Return the fewest keys that are unique in each file and the same set in all languages.
+class Found(NamedTuple):
+    """Keys that name the items, () if there are none; whether they are numbers of rows; and what was tried."""
 
-    Parameters
-    ----------
-    documents : Series of mappings
-        Document of each row.
-    files, languages : Series
-        File and language of each row.
+    keys: tuple[str, ...]
+    by_row: bool = False
+    tried: tuple[str, ...] = ()
 
-    Returns
-    -------
-    tuple of str
-        One key, or two; empty if no keys do.
+
+def find_key(documents: pd.Series, files: pd.Series, languages: pd.Series) -> Found:
+    """Return the fewest keys that are unique in each file and name the same items in all languages.
+
+    A key whose values are 0, 1, 2, … or 1, 2, 3, … in every file is the number of a row whatever its name, and serves
+    only if nothing else does and all files are equally long.
 
     Examples
     --------
     >>> rows = [{"link": "a", "n": 1}, {"link": "a", "n": 2}, {"link": "b", "n": 1}] * 2
-    >>> find_key(pd.Series(rows), pd.Series([0, 0, 0, 1, 1, 1]), pd.Series(["eng"] * 3 + ["deu"] * 3))
+    >>> find_key(pd.Series(rows), pd.Series([0, 0, 0, 1, 1, 1]), pd.Series(["eng"] * 3 + ["deu"] * 3)).keys
     ('link', 'n')
     """
-    first = documents.iloc[0]
-    scalar = [key for key in first if all(_is_scalar(document.get(key)) for document in documents)]
-    ordered = [key for key in PREFERRED if key in scalar]
-    ordered += [key for key in scalar if key not in ordered and key not in LAST]
-    columns = {key: np.array([str(document[key]) for document in documents], dtype=object) for key in scalar}
-    for size in (1, 2):
-        for keys in combinations(ordered, size):
-            if _serves(names_by(columns, keys), files, languages):
-                return keys
-    return next(((key,) for key in LAST if key in scalar and _serves(columns[key], files, None)), ())
+    scalar = [key for key in documents.iloc[0] if all(_is_scalar(document.get(key)) for document in documents)]
+    ordered = [key for key in PREFERRED if key in scalar] + [key for key in scalar if key not in PREFERRED]
+    file, language = pd.factorize(files)[0], pd.factorize(languages)[0]
+    codes: dict[str, Any] = {}
+    rows, tried = [], []
+    for key in ordered:
+        values = np.array([str(document[key]) for document in documents], dtype=object)
+        codes[key] = pd.factorize(values)[0]
+        if not _is_unique(codes[key], file):
+            continue
+        own = codes.pop(key)  # with another key it overlaps no more
+        if key in ROWS or _is_position(values, file):
+            rows.append(key)
+            continue
+        overlap = _overlap(own, language)
+        if overlap >= OVERLAP:
+            return Found((key,))
+        tried.append(f"{key!r} (overlap {overlap:.2f})")
+    for one, other in combinations(codes, 2):
+        both = codes[one].astype(np.int64) * (int(codes[other].max()) + 1) + codes[other]
+        if _is_unique(both, file):
+            overlap = _overlap(pd.factorize(both)[0], language)
+            if overlap >= OVERLAP:
+                return Found((one, other))
+            tried.append(f"{one!r} with {other!r} (overlap {overlap:.2f})")
+    lengths = np.bincount(file)
+    if rows and (rows[0] == ROW or lengths.min() == lengths.max() or language.max() == 0):
+        return Found((rows[0],), by_row=True)
+    of_files = f"files have {lengths.min():,} to {lengths.max():,} rows"
+    return Found((), tried=(*tried, *(f"{key!r} (the number of the row, and {of_files})" for key in rows)))
+
+
+def _is_unique(codes: Any, file: Any) -> bool:
+    return not pd.DataFrame({"code": codes, "file": file}).duplicated().any()
+
+
+def _is_position(values: Any, file: Any) -> bool:
+    """Return whether values that are unique in each file are 0, 1, 2, … or 1, 2, 3, … there, in any order."""
+    if not all(value.isdecimal() and value.isascii() and len(value) < MOST_DIGITS for value in values):
+        return False
+    by_file = pd.Series(values.astype(np.int64)).groupby(file)
+    begins, last = by_file.min(), by_file.max() - by_file.size()
+    return bool((((begins == 0) & (last == -1)) | ((begins == 1) & (last == 0))).all())
+
+
+def _overlap(codes: Any, language: Any) -> float:
+    """Return the least over languages of the greatest share of items in common with another; 1 of one language."""
+    own = pd.DataFrame({"language": language, "code": codes}).drop_duplicates()
+    sizes = np.bincount(own["language"])
+    shared = own[own.groupby("code")["language"].transform("size") > 1]
+    there = np.zeros((len(sizes), int(shared["code"].nunique())), dtype=np.float32)
+    there[shared["language"], pd.factorize(shared["code"])[0]] = 1
+    share = (there @ there.T) / np.minimum.outer(sizes, sizes)
+    np.fill_diagonal(share, 1.0 if len(sizes) == 1 else 0.0)
+    return float(share.max(axis=1).min())
 
 
 def _is_scalar(value: Any) -> bool:
@@ -102,88 +153,44 @@ def names_by(columns: "dict[str, Any]", keys: Sequence[str]) -> Any:
     return np.array(["/".join(parts) for parts in zip(*(columns[key] for key in keys), strict=True)], dtype=object)
 
 
-def _serves(names: Any, files: pd.Series, languages: pd.Series | None) -> bool:
-    table = pd.DataFrame({"name": names, "file": files.to_numpy()})
-    if table.duplicated().any():
-        return False
-    if languages is None:
-        return True
-    sets = [set(part) for _, part in table["name"].groupby(languages.to_numpy())]
-    union, common = set.union(*sets), set.intersection(*sets)
-    one = sets[0]
-    return (
-        all(len(one & other) >= ALIKE * len(one | other) for other in sets[1:]) and len(common) > 0 and len(union) > 0
-    )
-
-
 def check_pairing(
-    key: Sequence[str],
-    rows: pd.DataFrame,
-    *,
-    strictness: Strictness,
+    key: Sequence[str], rows: pd.DataFrame, *, strictness: Strictness, doubts: Doubts, by_row: bool = False
 ) -> Pairing:
-    """Check that rows of several languages are of the same items.
-
-    Parameters
-    ----------
-    key : sequence of str
-        Keys that name the items.
-    rows : DataFrame
-        ``item``, ``language``, ``system``; ``text``, ``rate`` (right answers) and ``target``, missing where unknown.
-    strictness : {"checked", "unchecked"}
-        Whether what is certainly wrong is an error or a warning.
-
-    Returns
-    -------
-    Pairing
-        The key, figures by language, and notes.
-
-    Raises
-    ------
-    DataError
-        If items of a language certainly do not go with those of the others.
-
-    Warns
-    -----
-    LangdiffWarning
-        If this is likely, or right options differ.
-    """
+    """Check that rows of several languages are of the same items."""
     languages = pd.unique(rows["language"])
     checks = pd.DataFrame(index=pd.Index(languages, name="language"))
     checks["items"] = rows.groupby("language")["item"].nunique()
     texts = rows.dropna(subset=["text"]).drop_duplicates(["item", "language"])
     checks["text"], checks["digits"] = _texts(texts, languages)
+    checks["bits"] = _lengths(rows.dropna(subset=["bits"]).drop_duplicates(["item", "language"]), "bits", languages)
     checks["easiness"], easy_items = _easiness(rows.dropna(subset=["rate"]), languages)
     checks["targets"] = _targets(rows.dropna(subset=["target"]), languages)
     faults, cautions, notes = _judged(checks, len(pd.unique(texts["item"])), easy_items)
+    named = " + ".join(key)
     if faults and strictness == "checked":
         raise DataError(
-            f"{' '.join(faults)} Shuffled rows? Items are named by {' + '.join(key)}; name another key: item=…, or "
+            f"{' '.join(faults)} Shuffled rows? Items are named by {named}; name another key: {option('item')}, or "
             f"pass {option('pairing', 'unchecked')}."
         )
+    items = checks["items"]
     for text in (*faults, *cautions):
-        warn(f"{text} Items are named by {' + '.join(key)}; another key: item=….")
-    return Pairing(tuple(key), checks, (*faults, *cautions, *notes))
+        doubts.see("pairing", f"items named by {named}", int(items.sum()), int(items.sum()), text)
+    if by_row and ROW not in key and not (faults or cautions or _is_confirmed(checks, easy_items)):
+        doubts.see("row", f"{len(items)} languages", int(items.max()), int(items.max()), named)
+    return Pairing(tuple(key), checks, (*faults, *cautions, *notes), by_row)
 
 
-def check_documents(rows: pd.DataFrame) -> None:
-    """Check that every item was the same document for all systems of a language, and another one in other languages.
+def _is_confirmed(checks: pd.DataFrame, easy_items: int) -> bool:
+    """Return whether a check of all languages says that the same row is the same item."""
+    least = {"text": LEAST_TEXT, "bits": LEAST_TEXT, "targets": LEAST_KAPPA}
+    if any((checks[name] >= bound).all() for name, bound in least.items()):
+        return True
+    easy = checks["easiness"]
+    return bool(easy.median() >= WARNING_AT / np.sqrt(max(easy_items, 1)) and (easy >= easy.median() / 2).all())
 
-    Parameters
-    ----------
-    rows : DataFrame
-        ``item``, ``task``, ``language``, ``where``, and ``checked``, the hash of the document where the log has it.
 
-    Raises
-    ------
-    DataError
-        If a hash differs between systems.
-
-    Warns
-    -----
-    LangdiffWarning
-        If most documents of two languages are the same.
-    """
+def check_documents(rows: pd.DataFrame, doubts: Doubts) -> None:
+    """Check that every item was the same document for all systems of a language, and another one in other languages."""
     known = rows[rows["checked"].notna()]
     key = [known["item"], known["task"].fillna(""), known["language"].fillna("")]
     differ = known[known.groupby(key)["checked"].transform("nunique") > 1]
@@ -197,9 +204,8 @@ def check_documents(rows: pd.DataFrame) -> None:
     once = known.dropna(subset=["language"]).drop_duplicates(["item", "language"])
     hashes = {str(language): set(part) for language, part in once.groupby("language", sort=False)["checked"]}
     for one, other in combinations(hashes, 2):
-        fewer = min(len(hashes[one]), len(hashes[other]))
-        if fewer > 1 and 2 * len(hashes[one] & hashes[other]) > fewer:
-            warn(f"most documents of {one} and {other} are the same: is one file given for two languages?")
+        common = len(hashes[one] & hashes[other])
+        doubts.see("same_documents", f"{one} and {other}", common, min(len(hashes[one]), len(hashes[other])))
 
 
 def _wide(rows: pd.DataFrame, values: pd.Series, languages: Any, how: str = "mean") -> pd.DataFrame:
@@ -221,16 +227,24 @@ def _texts(rows: pd.DataFrame, languages: Any) -> tuple[pd.Series, pd.Series]:
     empty = pd.Series(np.nan, index=languages)
     if rows.empty:
         return empty, empty
-    lengths = _wide(rows, rows["text"].map(lambda text: float(np.log(max(len(text), 1)))), languages)
     digits = rows["text"].map(lambda text: "".join(sorted(DIGITS.findall(text))))
-    same = _equal_digits(_wide(rows, digits, languages, "first"))
+    sizes = rows.assign(size=rows["text"].map(len))
+    return _lengths(sizes, "size", languages), _equal_digits(_wide(rows, digits, languages, "first"))
+
+
+def _lengths(rows: pd.DataFrame, column: str, languages: Any) -> pd.Series:
+    """Return correlations of the logarithm of a size with the median of the other languages."""
+    if rows.empty:
+        return pd.Series(np.nan, index=languages)
+    sizes = rows[column].astype(float).clip(lower=1)
+    table = _wide(rows, sizes.map(np.log), languages)
     r = {
         language: correlation(
-            lengths[language].to_numpy(), lengths.drop(columns=language).median(axis=1).to_numpy(), FEWEST_TEXTS
+            table[language].to_numpy(), table.drop(columns=language).median(axis=1).to_numpy(), FEWEST_TEXTS
         )
         for language in languages
     }
-    return pd.Series(r), same
+    return pd.Series(r)
 
 
 def _equal_digits(table: pd.DataFrame) -> pd.Series:

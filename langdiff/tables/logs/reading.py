@@ -10,7 +10,9 @@ import pandas as pd
 
 from langdiff.base.io import as_path, as_paths
 from langdiff.base.remote import local_copies
-from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.base.suspicion import LEFT_OUT_COLUMNS, Doubts, report
+from langdiff.base.types import OnError, check_on_error
+from langdiff.errors import ConfigError, DataError, Fault, list_faults, listing, option, warn
 from langdiff.tables.logs import rows as of_files
 from langdiff.tables.logs.answers import read_answers
 from langdiff.tables.logs.first_token import KAPPA, Dropped, End, Start, charges_of, intercept, sensitivity
@@ -41,6 +43,8 @@ def read_logs(
     metric: str | None = None,
     filter: str | None = None,
     pairing: Strictness = "checked",
+    on_error: OnError = "raise",
+    trust: Sequence[str] = (),
 ) -> Logs:
     r"""Read logs of language models: bits of texts and of tokens, and answers that are right or wrong.
 
@@ -62,7 +66,8 @@ def read_logs(
         default a field ``system``, ``model`` or ``lm``, or what the logs say.
     item : str or sequence of str, optional
         Key of the documents that names the item, or several. By default the fewest keys that are unique in each file
-        and the same in all languages.
+        and name the same items in all languages, of which some may be missing; the number of the row only if nothing
+        else does and all files are equally long.
     unit : {"bits", "nats", "log10"}, optional
         Unit of logarithms in files that do not tell it.
     start : {"auto", "drop", "subtract"}
@@ -80,6 +85,11 @@ def read_logs(
         Filter of lm-evaluation-harness whose answers count; needed where there are several.
     pairing : {"checked", "unchecked"}
         Whether items of languages that certainly do not go together are an error or a warning.
+    on_error : {"raise", "skip"}
+        What becomes of records that cannot be read, texts with a mark for −∞ in place of a log-probability, and answers
+        whose score is NaN: one error that lists them, or they are missing, and `Logs.left_out` lists them.
+    trust : sequence of str
+        Kinds of doubts that are not raised, such as ``"clamped"``; a wrong name lists all.
 
     Returns
     -------
@@ -89,15 +99,15 @@ def read_logs(
     Raises
     ------
     DataError
-        If a file is of no known kind or faulty (the message names file and line), languages or items cannot be told,
-        or first tokens or ends are missing.
+        If a file is of no known kind or faulty (the message names file and line), a score is none, languages or items
+        cannot be told, or first tokens or ends are missing.
     ConfigError
         If an option has an unknown value, or the unit is needed.
 
     Warns
     -----
     LangdiffWarning
-        If a start token may have been charged, files of a folder are not read, or pairing is doubtful.
+        If a start token may have been charged, files of a folder are not read, or once per kind of doubt.
 
     Examples
     --------
@@ -121,16 +131,22 @@ def read_logs(
     ):
         if value not in known:
             raise ConfigError(f"unknown {name} {value!r}; use one of {', '.join(known)}.")
+    check_on_error(on_error)
     keys = (item,) if isinstance(item, str) else tuple(item or ())
+    doubts, bad = Doubts(trust), list[Fault]()
     asked = Asked(
+        doubts,
+        bad,
         of_files.checked_unit(unit),
         keys,
         language if isinstance(language, str) else None,
         system if isinstance(system, str) else None,
+        on_error,
     )
     files, tables = _given(paths)
     found = of_files.read_files(files, tables, asked)
     of_files.warn_notes(found.notes if any("status" in note for note in found.notes) else [])
+    left_out = [_records(bad), report(doubts.judged(), on_error)]
     rows = of_files.with_systems(of_files.with_places(found.rows, found.sources), system)
     is_text = rows["bits"].notna() | rows["tokens"].notna()
     is_answer = rows["values"].notna()
@@ -146,7 +162,13 @@ def read_logs(
     if is_answer.any():
         with _kept(faults, "answers", needed=not is_text.any()):
             told["answers"], told["pairing"] = read_answers(
-                rows[is_answer], language=language, item=keys, metric=metric, filter=filter, pairing=pairing
+                rows[is_answer],
+                language=language,
+                item=keys,
+                metric=metric,
+                filter=filter,
+                pairing=pairing,
+                doubts=doubts,
             )
     if is_text.any():
         counted = found.sources.dropna(subset=["counted"])
@@ -159,13 +181,24 @@ def read_logs(
                 end=end,
                 pairing=pairing,
                 counted={Path(file).name: int(n) for file, n in zip(counted["file"], counted["counted"], strict=True)},
+                doubts=doubts,
             )
             told["pairing"] = told.get("pairing") or of_texts
             treatment = _treatment(dropped, start)
             charged = rows[is_text & (rows["kind"] == "lm-eval")]
             told["texts"], more = _charge(texts, charged, found.sources, tokenizer, start)
             notes += [str(each) for each in dropped] + more
-    return Logs(**told, faults=faults, treatment=treatment, notes=tuple(notes))
+    left_out.append(report(doubts.judged(), on_error))
+    told["left_out"] = pd.concat([part for part in left_out if len(part)] or left_out[:1], ignore_index=True)
+    return Logs(**told, faults=faults, treatment=treatment, notes=tuple(notes), trust=doubts.trust)
+
+
+def _records(faults: Sequence[Fault]) -> pd.DataFrame:
+    """Return the rows of `left_out` of records that cannot be used, after a warning."""
+    if faults:
+        warn("\n  ".join([f"{len(faults):,} record(s) are left out:", *list_faults(faults, "left_out has all")]))
+    rows = [(fault.file, "text", "" if fault.line is None else f"line {fault.line}", fault.fault) for fault in faults]
+    return pd.DataFrame(rows, columns=list(LEFT_OUT_COLUMNS), dtype=object)
 
 
 @contextmanager

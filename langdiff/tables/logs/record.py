@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-METADATA = b"langdiff.logs"  # of a Parquet file
-
 
 def scoring_of(record: Mapping[str, Any]) -> str:
     """Return the kinds of logs, and how first tokens and ends were treated, as provenance has them.

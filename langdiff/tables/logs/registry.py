@@ -10,6 +10,7 @@ KINDS: tuple[Kind, ...] = (  # the first that a file's beginning tells is taken
     openai.KIND,
     vllm.LLAMA,
     inspect.KIND,
+    flat.NESTED,
     flat.OUTCOMES,
     flat.MINICONS,
     flat.FLAT,

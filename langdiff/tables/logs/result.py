@@ -1,6 +1,5 @@
 """What was read from logs: texts, tokens and answers as long tables, and where they come from."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,12 +7,11 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from langdiff.base.io import write_text
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.pairing import Pairing
-from langdiff.tables.logs.record import METADATA, scoring_of
+from langdiff.tables.logs.record import scoring_of
 from langdiff.tables.long_tables import write_table_file
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.provenance import Provenance
@@ -53,6 +51,11 @@ class Logs(Result):
         What to know of the logs.
     faults : mapping from str to str
         Why there are no ``texts`` or no ``answers``, though the logs have some.
+    left_out : DataFrame
+        What was left out, read in another way, or is doubtful: ``edition`` (the file, system or languages), ``level``
+        (``"text"``: missing; ``"repaired"``, ``"doubted"``: still there), ``what`` and ``why``.
+    trust : tuple of str
+        Kinds of doubts that were not raised.
     """
 
     texts: pd.DataFrame = field(default_factory=_none)
@@ -63,6 +66,8 @@ class Logs(Result):
     pairing: Pairing | None = None
     notes: tuple[str, ...] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
+    left_out: pd.DataFrame = field(default_factory=_none)
+    trust: tuple[str, ...] = ()
 
     @property
     def systems(self) -> list[str]:
@@ -205,7 +210,7 @@ class Logs(Result):
         ----------
         path : str or Path
             File to write, ending in ``.parquet``, ``.csv`` or ``.tsv``; beside the last two, the record is a file of
-            its own.
+            its own, NAME.csv.json.
         per : {"bits", "outcomes", "tokens"}, optional
             What the rows are; by default texts, or answers where there are none.
 
@@ -229,10 +234,7 @@ class Logs(Result):
         kept = table.drop(columns=["where", "kind", "epoch"], errors="ignore").dropna(axis=1, how="all")
         if chosen == "outcomes":
             kept = kept.rename(columns=lambda name: str(name).removeprefix(PREFIX))
-        record = json.dumps(self.record(), ensure_ascii=False)
-        write_table_file(kept, Path(path), record, metadata=METADATA)
-        if Path(path).suffix != ".parquet":
-            write_text(Path(path).with_name(f"{Path(path).name}.logs.json"), record + "\n")
+        write_table_file(kept, Path(path), {"logs": self.record()})
 
     def record(self) -> dict[str, Any]:
         """Return what a file tells of where its numbers come from, as JSON can hold it.
@@ -240,13 +242,16 @@ class Logs(Result):
         Returns
         -------
         dict
-            ``sources`` (one mapping per file), ``treatment``, ``pairing`` (keys) and ``notes``.
+            ``sources`` (one mapping per file), ``treatment``, ``pairing`` (keys), ``notes``, ``left_out`` (one mapping
+            per row) and ``trust``.
         """
         return {
             "sources": self.sources.astype(object).where(self.sources.notna(), None).to_dict("records"),
             "treatment": dict(self.treatment),
             "pairing": [] if self.pairing is None else list(self.pairing.key),
             "notes": list(self.notes),
+            "left_out": self.left_out.to_dict("records"),
+            "trust": list(self.trust),
         }
 
     def _refuse_fault(self, what: str) -> None:
@@ -274,7 +279,7 @@ class Logs(Result):
         return Provenance(recipe=system, scoring=scoring_of(self.record()), versions=versions or None)
 
     def _table(self) -> pd.DataFrame:
-        from langdiff.tables.logs.answers import commonest_answer
+        from langdiff.tables.logs.doubts import commonest_answer
 
         counts: dict[tuple[str, str], dict[str, Any]] = {}
         for what, table in (("texts", self.texts), ("answers", self.answers)):
@@ -288,7 +293,8 @@ class Logs(Result):
                 else:
                     row["right"] = round(float(part["successes"].sum() / part["trials"].sum()), 4)
                     if (part["chance"] > 0).any() and part["answer"].notna().any():
-                        row["commonest answer"] = round(commonest_answer(part)[1], 3)
+                        _, n, seen = commonest_answer(part)
+                        row["commonest answer"] = round(n / seen, 3) if seen else float("nan")
         index = pd.MultiIndex.from_tuples(counts, names=["system", "language"])
         return pd.DataFrame(list(counts.values()), index=index)
 
@@ -299,6 +305,10 @@ class Logs(Result):
             yield from self.pairing.lines()
         for what, fault in self.faults.items():
             yield f"{what} cannot be used as they are: {fault}"
+        for row in self.left_out.itertuples():
+            yield f"{row.level}: {row.edition}: {row.what}: {row.why}"
+        if self.trust:
+            yield f"not doubted: {', '.join(self.trust)}"
         yield from self.notes
 
     def __repr__(self) -> str:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, FaultsError, listing, option, warn
+from langdiff.tables.logs.doubts import without_marks
 from langdiff.tables.logs.files import languages_of, sources_of, to_fill
 from langdiff.tables.logs.flat import END
 from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source
@@ -28,22 +29,7 @@ class Files(NamedTuple):
 
 
 def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.DataFrame], asked: Asked) -> Files:
-    """Read all files.
-
-    Parameters
-    ----------
-    paths : iterable of Path, or mapping from language to Path
-        Files, folders, archives or patterns.
-    tables : iterable of DataFrame
-        Tables in memory.
-    asked : Asked
-        What the user said of them.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read as what it is.
-    """
+    """Read all files."""
     given = paths if isinstance(paths, Mapping) else {}
     found: list[tuple[Source, Kind, str | None]] = []
     for language, path in given.items():
@@ -61,10 +47,9 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
     parts, about, notes = [], [], []
     for number, (source, kind, language) in enumerate(found):
         read, told = kind.read(source, asked)
-        if not read and len(found) > 1:
-            if kind.name != "inspect":
-                raise DataError(f"{source}: no sample and no text. Leave the file out.")
-            notes.append(f"{source}: no sample")
+        of_lines = kind.name in ("flat", "minicons")
+        read = without_marks(read, source, told.unit or "bits", asked.doubts, of_lines=of_lines)
+        notes += _empty(source, kind) if not read and len(found) > 1 and not asked.faults else []
         notes += [f"{source}: {note}" for note in told.notes]
         about.append(_described(source, kind, told, read))
         frame = _framed(read)
@@ -72,6 +57,8 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
         if language is not None:
             frame["language"] = language
         parts.append(frame)
+    if asked.faults and asked.on_error == "raise":
+        raise FaultsError(asked.faults)
     _check_signs(about)
     sources = pd.DataFrame(about)
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else parts[0]
@@ -82,6 +69,13 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
     ]  # of the rows of each file
     rows["where"] = [f"{places[number]} {line}" for number, line in zip(rows["source"], rows["line"], strict=True)]
     return Files(rows, sources, notes)
+
+
+def _empty(source: Source, kind: Kind) -> list[str]:
+    """Return a note on a file without samples, or raise an error."""
+    if kind.name != "inspect":
+        raise DataError(f"{source}: no sample and no text. Leave the file out.")
+    return [f"{source}: no sample"]
 
 
 def _framed(rows: Sequence[Row]) -> pd.DataFrame:
@@ -120,16 +114,7 @@ def _check_signs(about: list[dict[str, Any]]) -> None:
 
 
 def with_systems(rows: pd.DataFrame, system: str | Mapping[str, str] | None) -> pd.DataFrame:
-    """Return rows with the names of their systems.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of all files.
-    system : str, mapping or None
-        Key of the documents, or the name of the system of all files; or names by those that the logs have, or by the
-        names of folders.
-    """
+    """Return rows with the names of their systems."""
     rows = rows.copy()
     if isinstance(system, Mapping):
         folder = rows["folder"]
@@ -157,24 +142,7 @@ def with_systems(rows: pd.DataFrame, system: str | Mapping[str, str] | None) -> 
 def with_languages(
     rows: pd.DataFrame, language: str | Mapping[str, str] | None, *, alone: bool, facts: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return rows with their languages, empty where these are not known.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of all files, with ``file``, the name of each.
-    language : str, mapping or None
-        Key of the documents that has the language, languages by task or file, or None: they are found in the names.
-    alone : bool
-        Whether one file may be a language of its own, named by the file.
-    facts : mapping
-        What errors tell of tasks.
-
-    Raises
-    ------
-    DataError
-        If there is no such key, or tasks are of several families.
-    """
+    """Return rows with their languages, empty where these are not known."""
     rows = rows.copy()
     if isinstance(language, str):
         key = language.removeprefix("doc ")

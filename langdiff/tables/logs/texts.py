@@ -1,17 +1,28 @@
 """Texts in logs: items paired across languages, tokens, sizes, and attributes of items."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import DataError, listing
+from langdiff.base.suspicion import Doubts
+from langdiff.errors import DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
+from langdiff.tables.logs.doubts import clamped_sums
 from langdiff.tables.logs.first_token import Dropped, End, Start, without_ends, without_unscored
 from langdiff.tables.logs.flat import END, ROW, shared
 from langdiff.tables.logs.kind import Tokens
-from langdiff.tables.logs.pairing import LAST, Pairing, Strictness, check_documents, check_pairing, find_key, names_by
+from langdiff.tables.logs.pairing import (
+    ROWS,
+    Found,
+    Pairing,
+    Strictness,
+    check_documents,
+    check_pairing,
+    find_key,
+    names_by,
+)
 from langdiff.tables.logs.rows import ended, with_languages
 
 
@@ -24,30 +35,16 @@ def read_texts(
     end: End,
     pairing: Strictness,
     counted: Mapping[str, int],
+    doubts: Doubts,
 ) -> tuple[pd.DataFrame, pd.DataFrame, Pairing | None, list[Dropped]]:
-    """Return the long tables of texts and of tokens, how items were paired, and what was left out.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of all files that have bits or tokens.
-    language, item, start, end, pairing
-        See `langdiff.read_logs`.
-    counted : mapping from str to int
-        Numbers of rows of the files whose items are told by their rows.
-
-    Raises
-    ------
-    DataError
-        If languages are not told, items do not go together, a system scored an item twice, or first tokens or ends are
-        missing.
-    """
+    """Return the long tables of texts and of tokens, how items were paired, and what was left out."""
     facts = {str(name): f"{n:,} texts each" for name, n in rows["task"].fillna(rows["stem"]).value_counts().items()}
     rows = with_languages(rows, language, alone=True, facts=facts)
     _check_lengths(rows, counted)
     rows["rate"], rows["target"] = np.nan, None
-    rows["item"], found = paired(rows, item, pairing)
-    check_documents(rows)
+    rows["item"], found = paired(rows, item, pairing, doubts)
+    check_documents(rows, doubts)
+    rows = rows[~rows["lost"].astype(bool)].copy()
     if counted:
         rows = rows.sort_values("item", key=lambda names: names.astype(int), kind="stable")
     _once(rows)
@@ -55,6 +52,7 @@ def read_texts(
     rows, of_ends = without_ends(rows, end)
     rows, of_starts = without_unscored(rows, start)
     rows = _summed(rows)
+    rows = rows[~clamped_sums(rows, doubts)]
     sizes = [name for name in ("eos_bits", "characters", "bytes", "units") if rows[name].notna().any()]
     texts = pd.concat([rows[["item", "language", "system", "bits", *sizes]], attributes(rows)], axis=1)
     return texts.reset_index(drop=True), _token_table(rows), found, [*of_ends, *of_starts]
@@ -68,47 +66,40 @@ def _check_lengths(rows: pd.DataFrame, counted: Mapping[str, int]) -> None:
     if named.any():
         raise DataError(
             f"files {listing(counted)} do not name their items, as others do. Add a column 'item' to each, or name it: "
-            "item=…"
+            f"{option('item')}."
         )
     if len(set(counted.values())) > 1:
         lengths = listing(f"{name}: {n:,} rows" for name, n in counted.items())
         raise DataError(f"files differ in length: {lengths}. Add a column 'item' that says which rows belong together.")
 
 
-def paired(rows: pd.DataFrame, item: tuple[str, ...], strictness: Strictness) -> tuple[list[str], Pairing | None]:
-    """Return the name of the item of each row, and how languages were paired; None of one language.
-
-    Raises
-    ------
-    DataError
-        If no key serves, a row lacks the key asked for, or items of languages do not go together.
-    """
-    key = item
+def paired(
+    rows: pd.DataFrame, item: tuple[str, ...], strictness: Strictness, doubts: Doubts
+) -> tuple[list[str], Pairing | None]:
+    """Return the name of the item of each row, and how languages were paired; None of one language."""
+    found = Found(item)
     if not item and rows["item"].notna().all():
         names = rows["item"].astype(str).tolist()
-        key = ("item",)
+        found = Found(("item",))
     else:
         if not item:
             unnamed = rows[rows["item"].isna()]
-            files = (
-                unnamed["source"].astype(str)
-                + "/"
-                + unnamed["language"].astype(str)
-                + "/"
-                + unnamed["epoch"].astype(str)
-            )
-            key = find_key(unnamed["document"], files, unnamed["language"])
-        if not key:
+            files = unnamed.groupby(["source", "language", "epoch"], sort=False, dropna=False).ngroup()
+            found = find_key(unnamed["document"], files, unnamed["language"])
+        if not found.keys:
             _refuse_twice(unnamed, files)
-            keys = list(dict.fromkeys(name for document in rows["document"] for name in document))
+            there = list(dict.fromkeys(name for document in rows["document"] for name in document))
+            keys = f"; keys are {listing(there, 20)}" if there else "; the documents have no keys"
+            tried = f": not {', '.join(found.tried[:8])}" if found.tried else keys
             raise DataError(
                 f"{rows['where'].iloc[0]}: no key, and no two keys, of the documents are unique in each file and the "
-                f"same in all languages; keys are {listing(keys, 20)}. Name the key of items: item=…"
+                f"same in all languages{tried}. Name the key of items: {option('item')}."
             )
-        names = _named_by(rows, key, keep=not item)
+        names = _named_by(rows, found.keys, keep=not item)
     if rows["language"].nunique() < 2:
         return names, None
-    return names, check_pairing(key, rows.assign(item=names), strictness=strictness)
+    named = rows.assign(item=names)
+    return names, check_pairing(found.keys, named, strictness=strictness, doubts=doubts, by_row=found.by_row)
 
 
 def _refuse_twice(rows: pd.DataFrame, files: pd.Series) -> None:
@@ -119,7 +110,7 @@ def _refuse_twice(rows: pd.DataFrame, files: pd.Series) -> None:
         row = rows[twice].iloc[0]
         raise DataError(
             f"{row['where']}: a second sample of {numbers[twice].iloc[0]!r}. Give one file per language and system, of "
-            "one filter, or name the key of items (item=…)."
+            f"one filter, or name the key of items ({option('item')})."
         )
 
 
@@ -137,10 +128,16 @@ def _named_by(rows: pd.DataFrame, keys: tuple[str, ...], *, keep: bool) -> list[
             values = [own if value is None else value for value, own in zip(values, rows["item"], strict=True)]
         absent = [n for n, value in enumerate(values) if value is None]
         if absent:
-            there = listing(rows["document"].iloc[absent[0]], 20)
-            raise DataError(f"{rows['where'].iloc[absent[0]]}: no key {key!r} of items; there are {there}.")
+            said = no_key(key, rows["document"].iloc[absent[0]])
+            raise DataError(f"{rows['where'].iloc[absent[0]]}: {said}")
         columns[key] = np.array([str(value) for value in values], dtype=object)
     return list(names_by(columns, keys))
+
+
+def no_key(key: str, there: Iterable[str]) -> str:
+    """Return what an error says of a key of items that a document lacks."""
+    keys = listing(there, 20)
+    return f"no key {key!r} of items; {f'there are {keys}' if keys else 'the document has no keys'}."
 
 
 def _once(rows: pd.DataFrame) -> None:
@@ -150,8 +147,8 @@ def _once(rows: pd.DataFrame) -> None:
         same = (rows["item"] == row["item"]) & (rows["language"] == row["language"]) & (rows["system"] == row["system"])
         raise DataError(
             f"{row['where']}: a second text of item {row['item']!r} in {row['language']} by {row['system']}; the first "
-            f"is {rows[same]['where'].iloc[0]}. Give each once, or name another key of items (item=…) or the systems "
-            "(system=…)."
+            f"is {rows[same]['where'].iloc[0]}. Give each once, or name another key of items ({option('item')}) or the "
+            f"systems ({option('system')})."
         )
 
 
@@ -209,7 +206,7 @@ def attributes(rows: pd.DataFrame) -> pd.DataFrame:
     """Return what items belong to, as columns ``intent_NAME``, where all rows of an item say the same."""
     names = list(dict.fromkeys(key for document in rows["document"] for key in document))
     of_programs = bool(rows["kind"].isin(["lm-eval", "inspect", "openai", "vllm"]).any())  # documents tell more
-    wanted = [name for name in names if shared(name) or not (name in LAST or of_programs)]
+    wanted = [name for name in names if shared(name) or not (name in ROWS or of_programs)]
     found = {}
     for name in wanted:
         values = pd.Series([document.get(name) for document in rows["document"]], index=rows.index, dtype=object)

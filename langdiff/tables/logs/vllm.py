@@ -4,11 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from langdiff.errors import DataError
-from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source, Tokens, in_bits, names_of
-from langdiff.tables.logs.openai import OURS, bodies, body_of
+from langdiff.tables.logs.kind import About, Asked, Kind, Record, Row, Source, Tokens, check, json_record, names_of
+from langdiff.tables.logs.openai import OURS, bodies, body_of, scored
 
 SCORES, IDS = "prompt_logprobs", "prompt_token_ids"
 
@@ -23,15 +21,30 @@ def _holder(record: object) -> Mapping[str, Any] | None:
     return next((one for one in places if isinstance(one.get(SCORES), list)), None)
 
 
-def _read(source: Source, _: Asked) -> tuple[list[Row], About]:
-    rows = [_row(record, line, f"{source}, line {line}") for line, record in source.records()]
-    return rows, About(unit="nats")
+def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
+    return asked.rows(source, source.lines(), _row), About(unit="nats")
 
 
-def _row(record: Mapping[str, Any], line: int, where: str) -> Row:
+class OfToken(Record):
+    """A token that might stand at a place."""
+
+    logprob: float | None = None
+    decoded_token: str | None = None
+
+
+class Prompt(Record):
+    """Log-probabilities of the tokens of a text, and their ids."""
+
+    prompt_logprobs: list[float | dict[str, float | OfToken | None] | None]
+    prompt_token_ids: list[int] | None = None
+
+
+def _row(text_of_line: str, line: int, where: str) -> Row:
+    record = json_record(text_of_line, where)
     holder = _holder(record)
     if holder is None or not holder[SCORES]:
         raise DataError(f"{where}: no {SCORES}. Leave the line out, or ask for prompt_logprobs=0.")
+    check(Prompt, holder, where)
     body = body_of(record) or {}
     chain = [holder, *bodies(record), body]
     ids = next((one[IDS] for one in chain if isinstance(one.get(IDS), list)), None)
@@ -41,23 +54,23 @@ def _row(record: Mapping[str, Any], line: int, where: str) -> Row:
         _token(each, None if ids is None else ids[place], f"{where}, token {place + 1}")
         for place, each in enumerate(holder[SCORES])
     ]
-    bits = in_bits([score for _, _, score in found], "nats")
-    if np.isnan(bits[1:]).any():
-        raise DataError(f"{where}: token {int(np.isnan(bits[1:]).argmax()) + 2} has no log-probability.")
+    bits, unscored = scored([score for _, _, score in found], SCORES, where)
     text = next((one["prompt"] for one in chain if isinstance(one.get("prompt"), str)), None)
     tokens = Tokens([name for name, _, _ in found], bits, ids=[number for _, number, _ in found])
     document = {key: value for key, value in record.items() if key not in {*OURS, SCORES, IDS, "prompt"}}
-    return Row(line, document, text=text, tokens=tokens)._replace(**names_of([record, *bodies(record)]))
+    return Row(line, document, text=text, tokens=tokens, unscored=unscored)._replace(
+        **names_of([record, *bodies(record)])
+    )
 
 
 def _token(each: Any, wanted: int | None, where: str) -> tuple[str | None, int | None, float | None]:
     """Return the string, id and log-probability of the token of the text, among those reported at its place."""
     if each is None:
         return None, wanted, None
-    if isinstance(each, int | float) and not isinstance(each, bool):
+    if isinstance(each, int | float):
         return None, wanted, float(each)
-    if not isinstance(each, dict) or not each:
-        raise DataError(f"{where}: {each!r:.40} is not a log-probability.")
+    if not each:
+        raise DataError(f"{where}: no token.")
     if wanted is None and len(each) > 1:
         raise DataError(
             f"{where}: {len(each)} ids, and no {IDS} to tell the one of the text. Score with prompt_logprobs=0, or "
@@ -72,10 +85,8 @@ def _token(each: Any, wanted: int | None, where: str) -> tuple[str | None, int |
         score = value.get("logprob")
     else:
         name, score = None, value
-    if score is None or isinstance(score, bool) or not isinstance(score, int | float):
-        raise DataError(f"{where}: {score!r:.40} is not a log-probability.")
-    number = int(key) if key.lstrip("-").isdigit() else None
-    return None if name is None else str(name), number, float(score)
+    number = int(key) if key.isascii() and key.isdigit() else None
+    return name, number, None if score is None else float(score)
 
 
 def _of_llama(source: Source) -> bool:
@@ -97,5 +108,9 @@ def _refused(source: Source, _: Asked) -> tuple[list[Row], About]:
     )
 
 
-KIND = Kind(name="vllm", told="prompt_logprobs", tells=lambda source: _holder(source.first) is not None, read=_read)
-LLAMA = Kind(name="llama.cpp", told="only llama-cpp-python's echo=True, logprobs=1", tells=_of_llama, read=_refused)
+KIND: Kind = Kind(
+    name="vllm", told="prompt_logprobs", tells=lambda source: _holder(source.first) is not None, read=_read
+)
+LLAMA: Kind = Kind(
+    name="llama.cpp", told="only llama-cpp-python's echo=True, logprobs=1", tells=_of_llama, read=_refused
+)

@@ -197,28 +197,7 @@ def compare_models(
     tests: Sequence[str],
     min_level: int = 1,
 ) -> list[dict[str, object]]:
-    """Fit the difficulties of a language model with independent residuals, and with those of some tests.
-
-    Parameters
-    ----------
-    sample : Sample
-        Languages with difficulties and predictors.
-    relatives : Relatives
-        Their relatedness and distances.
-    lm : str
-        Language model.
-    names : sequence of str
-        Predictors to regress on, together; categories by treatment coding.
-    tests : sequence of str
-        Tests of `RELATED`.
-    min_level : int
-        Least number of languages of a level of the first predictor, if that is a category.
-
-    Returns
-    -------
-    list of dict
-        One row per model, all of the same languages; see `RelatednessComparison`.
-    """
+    """Fit the difficulties of a language model with independent residuals, and with those of some tests."""
     values = sample.predictors[list(names)].notna().all(axis=1) & sample.difficulty[lm].notna()
     rows = values.to_numpy(dtype=bool)
     for test in tests:

@@ -239,13 +239,7 @@ def settle(
     usual: RelatedTest = "phylo+area",
     min_level: int = MIN_LEVEL,
 ) -> Settings:
-    """Return the settings of `correlate`, with the usual tests filled in.
-
-    Raises
-    ------
-    ConfigError
-        If a test is unknown, settings contradict each other, or no test would use one of them.
-    """
+    """Return the settings of `correlate`, with the usual tests filled in."""
     held = names_once(given)
     default: list[Test] = ["pearson", "spearman", *([usual] if has_tree else [])]
     default += [] if held else ["mood"]
@@ -282,13 +276,7 @@ def settle(
 
 
 def check_used(tests: Sequence[str], settings: Settings) -> None:
-    """Check that every setting is used by some test.
-
-    Raises
-    ------
-    ConfigError
-        If there is one; the message names the tests that would.
-    """
+    """Check that every setting is used by some test."""
     if settings.interval == "bootstrap" and not set(tests) & set(CORRELATED):
         raise ConfigError(
             f"{option('interval', 'bootstrap')} is for the correlations {listing(CORRELATED)}, and none of them is "

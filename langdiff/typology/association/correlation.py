@@ -94,29 +94,7 @@ def correlation(
     e = 3 for Spearman's rho, c = 0.437 and e = 4 for Kendall's tau (Bonett and Wright 2000); or the
     bias-corrected and accelerated bootstrap over pairs (Efron 1987).
 
-    Parameters
-    ----------
-    x, y : ndarray, shape (n,)
-        The two variables; neither may be constant.
-    test : str
-        ``"pearson"``, ``"spearman"`` or ``"kendall"``.
-    given : ndarray, shape (n, k), optional
-        Variables held fixed: the correlation is that of what is left of x and y (of their ranks, for
-        Spearman) after least squares on them. Not available for Kendall's tau.
-    n_resamples : int
-        Number of bootstrap samples; 0 for Fisher's interval.
-    seed : int or numpy.random.Generator, optional
-        Seed of the bootstrap.
-
-    Returns
-    -------
-    Outcome
-        The coefficient, its p and its interval.
-
-    Raises
-    ------
-    ConfigError
-        If the bootstrap has no seed.
+    Shapes: x, y (n,); given (n, k).
 
     Examples
     --------
@@ -237,22 +215,7 @@ STATISTIC = {"mood": "chi2", "kruskal": "H"}
 def compare_categories(values: pd.Series, categories: pd.Series, test: str) -> Outcome:
     """Test whether values of all categories have one median (Mood) or one distribution (Kruskal–Wallis).
 
-    Parameters
-    ----------
-    values : Series, shape (n,)
-        Difficulties, nats; not all equal.
-    categories : Series, shape (n,)
-        Category of each value, in the same order; none missing.
-    test : str
-        ``"mood"``: a chi-squared test of the table *above the grand median or not* × category, values equal
-        to the median counted as below (Mood 1950); with two categories Yates's correction is made.
-        ``"kruskal"``: Kruskal and Wallis's H, corrected for ties.
-
-    Returns
-    -------
-    Outcome
-        The statistic as estimate, without an interval. Categories with fewer than two languages stay in the
-        test, and are named in ``reason``; there is none if all are such.
+    Shapes: values (n,); categories (n,).
 
     Examples
     --------
@@ -281,17 +244,7 @@ def compare_categories(values: pd.Series, categories: pd.Series, test: str) -> O
 def category_means(values: pd.Series, categories: pd.Series) -> pd.DataFrame:
     """Return n, mean and sample standard deviation of each category (Mielke et al. 2019, Table 2).
 
-    Parameters
-    ----------
-    values : Series, shape (n,)
-        Difficulties, nats.
-    categories : Series, shape (n,)
-        Their categories, in the same order; none missing.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by ``category``, in their order: ``n``, ``mean`` and ``sd`` in nats; sd NaN for one language.
+    Shapes: values (n,); categories (n,).
 
     Examples
     --------
@@ -313,29 +266,6 @@ def power_of_correlation(r: float, n: int, *, alpha: float = 0.05, n_tests: int 
     normal with mean :math:`\operatorname{artanh} r + r/(2(n-1))` and standard deviation
     :math:`1/\sqrt{n-3}`; it is held against the critical value of Student's t.
 
-    Parameters
-    ----------
-    r : float
-        True correlation, between −1 and 1.
-    n : int
-        Number of languages, at least 4. Where related languages are alike, the number of families is the safer
-        figure.
-    alpha : float
-        Level of the two-sided test.
-    n_tests : int
-        Number of tests in the family of Benjamini and Hochberg; the strictest level, alpha / n_tests, is used,
-        which a single true effect among them must pass.
-
-    Returns
-    -------
-    float
-        Probability between 0 and 1.
-
-    Raises
-    ------
-    ConfigError
-        If an argument is out of range.
-
     Examples
     --------
     >>> round(power_of_correlation(0.5, 21), 2), round(power_of_correlation(0.5, 61), 2)
@@ -353,23 +283,6 @@ def power_of_correlation(r: float, n: int, *, alpha: float = 0.05, n_tests: int 
 
 def detectable_correlation(n: int, *, power: float = 0.8, alpha: float = 0.05, n_tests: int = 1) -> float:
     """Return the smallest correlation that `n` languages show with a given power; see `power_of_correlation`.
-
-    Parameters
-    ----------
-    n, alpha, n_tests
-        Number of languages, level of the test, and size of the family of tests; see `power_of_correlation`.
-    power : float
-        Probability with which the correlation is to be found; above alpha / n_tests, below 1.
-
-    Returns
-    -------
-    float
-        Positive; a negative correlation of the same size is detected equally well.
-
-    Raises
-    ------
-    ConfigError
-        If an argument is out of range.
 
     Examples
     --------

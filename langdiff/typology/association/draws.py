@@ -10,6 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff import __version__
+from langdiff.base.numbers import exact_numbers
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
@@ -106,7 +107,8 @@ def propagate_errors(
     ----------
     source : DifficultyFit, Effects, InferenceData or DataFrame
         Source of the draws: a fit or effects, whose joint distribution is sampled; a posterior of `langdiff.sample`;
-        or a frame of draws × editions, in nats, such as a bootstrap gives. The posterior must have flat priors: under
+        or a frame of draws × editions, in nats, such as a bootstrap gives; or one with columns ``difficulty`` and
+        ``std_error``, whose errors are taken to be independent. The posterior must have flat priors: under
         others, draws are less noisy than is assumed here.
     predictors : Predictors, DataFrame or Series
         Predictors, one row per edition or per language; see `langdiff.correlate`. Only numeric ones are used.
@@ -290,6 +292,10 @@ def _draws(source: Any, n_draws: int, rng: np.random.Generator) -> tuple[pd.Seri
     """Return point estimates by edition, and draws × editions."""
     if n_draws < 100:
         raise ConfigError(f"{option('n_draws', n_draws)}: at least 100, or the ends of the interval are arbitrary.")
+    if isinstance(source, pd.DataFrame) and {"difficulty", "std_error"} <= set(source):
+        point, errors = (exact_numbers(source[name]).astype(float) for name in ("difficulty", "std_error"))
+        drawn = pd.DataFrame(rng.normal(point, errors, (n_draws, len(point))), columns=point.index)
+        return point.rename("unknown"), drawn
     if isinstance(source, pd.DataFrame):
         drawn = source.astype(float)
     elif isinstance(source, Effects | HasEffects):

@@ -82,32 +82,14 @@ def compare_levels(
     with one column of Z per level, as `langdiff.typology.association.related.fit_related` has it for slopes. The
     contrasts are each level less the last by name, on which the denominator's degrees of freedom depend a little.
 
-    Parameters
-    ----------
-    categories : Series, shape (n,)
-        Levels; none missing.
-    y : ndarray, shape (n,)
-        Difficulties, nats; not all equal.
-    phylo, kilometres : ndarray, shape (n, n), optional
-        Covariance along the tree, and distances.
-    given : ndarray, shape (n, k), optional
-        Variables held fixed; the means of levels are at their means.
-    title : str
-        Name of the level means in tables.
-
-    Returns
-    -------
-    outcome : Outcome
-        F with its degrees of freedom and p.
-    levels : Effects or None
-        Means of the levels in nats; None where no fit can be made.
+    Shapes: categories (n,); y (n,); phylo, kilometres (n, n); given (n, k).
 
     Examples
     --------
     >>> tree = np.kron(np.eye(10), np.full((3, 3), 0.8)) + 0.2 * np.eye(30)  # ten families of three languages
     >>> rng = np.random.default_rng(0)
     >>> order = pd.Series(rng.choice(["SOV", "SVO"], 30))
-    >>> y = 0.3 * (order == "SOV") + rng.multivariate_normal(np.zeros(30), 0.01 * tree)
+    >>> y = 0.3 * (order == "SOV") + 0.1 * np.linalg.cholesky(tree) @ rng.normal(size=30)
     >>> outcome, levels = compare_levels(order, y.to_numpy(), tree, None)
     >>> outcome.p < 0.001, round(levels.contrast("SOV", "SVO").estimate, 1)
     (True, 0.3)
@@ -143,12 +125,12 @@ def compare_levels(
         degrees[i, others] = found.freedom(each[i] - each[others])
     index = pd.Index(names, name="level")
     covariance = pd.DataFrame(found.covariance[: len(names), : len(names)] * scale**2, index, index)
-    levels = Effects(
-        estimate=pd.Series(found.estimate[: len(names)] * scale, index),
-        covariance=covariance,
+    levels = Effects.from_covariance(
+        pd.Series(found.estimate[: len(names)] * scale, index),
+        covariance,
+        pd.DataFrame(degrees, index, index),
+        shape=covariance,
         title=title,
-        degrees_of_freedom=pd.DataFrame(degrees, index, index),
-        reference=covariance,
     )
     return with_shares(outcome, fit), levels
 

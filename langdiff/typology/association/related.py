@@ -68,23 +68,7 @@ def fit_related(
     :math:`\operatorname{cov}(u_P) = \sigma_P^2 P` along the tree, :math:`\operatorname{cov}(u_A) = \sigma_A^2 K` with
     :math:`K = \exp(-d / \rho)` of the distances d. ρ is the one of `RANGES` with the highest likelihood.
 
-    Parameters
-    ----------
-    design : ndarray, shape (n, p)
-        X, of full rank.
-    y : ndarray, shape (n,)
-        Outcome, of variance near 1.
-    phylo : ndarray, shape (n, n), optional
-        P, with unit diagonal; without it there is no u_P.
-    kilometres : ndarray, shape (n, n), optional
-        Distances; without them there is no u_A.
-    known : ndarray, shape (n, n), optional
-        Covariance of errors of y, to be added to that of the model.
-
-    Returns
-    -------
-    RelatedFit
-        With one of `phylo` and `kilometres` and nothing known, by one eigen-decomposition per range.
+    Shapes: design (n, p); y (n,); phylo (n, n); kilometres (n, n); known (n, n).
     """
     identity = np.eye(len(y))
     fits = []
@@ -147,24 +131,7 @@ def related_slope(
 ) -> tuple[Outcome, RelatedFit | None]:
     """Regress difficulty on a predictor, with residuals that relatives, neighbours or both share.
 
-    Parameters
-    ----------
-    x, y : ndarray, shape (n,)
-        Predictor, and difficulty in nats; neither may be constant.
-    phylo, kilometres : ndarray, shape (n, n), optional
-        Covariance along the tree, and distances; see `fit_related`.
-    given : ndarray, shape (n, k), optional
-        Predictors held fixed.
-    known : ndarray, shape (n, n), optional
-        Covariance of the errors of y, in squared nats.
-
-    Returns
-    -------
-    outcome : Outcome
-        Rise of difficulty in nats with one standard deviation of the predictor; p and the 95 % interval by Student's t
-        with Satterthwaite's degrees of freedom.
-    fit : RelatedFit or None
-        Variances in units of the variance of y; None where no fit can be made.
+    Shapes: x, y (n,); phylo, kilometres (n, n); given (n, k); known (n, n).
 
     Examples
     --------
@@ -214,14 +181,7 @@ def obstacle(design: Floats, y: Floats, phylo: Floats | None) -> str:
 def slope_weights(x: Floats, fit: RelatedFit, known: Floats) -> Floats:
     """Return the weights of difficulties in the slope of a predictor, shape (n,).
 
-    Parameters
-    ----------
-    x : ndarray, shape (n,)
-        Predictor.
-    fit : RelatedFit
-        Fit with this predictor alone.
-    known : ndarray, shape (n, n)
-        Covariance of errors, in units of the variance of y.
+    Shapes: x (n,); known (n, n).
     """
     design, _ = standard_design(x)
     weighted = np.linalg.solve(np.tensordot(fit.variances, fit.parts, axes=1) + known, design)
@@ -256,19 +216,7 @@ def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | N
     Satterthwaite's degrees of freedom (Giesbrecht and Burns 1985), which are near the number of families
     where relatives share the predictor's value, and near that of languages where they do not.
 
-    Parameters
-    ----------
-    x, y : ndarray, shape (n,)
-        Predictor, and difficulty in nats; neither may be constant.
-    family : Series, shape (n,)
-        Language family of each row.
-    language : Series, shape (n,), optional
-        Languages of the rows, if rows are editions.
-
-    Returns
-    -------
-    Outcome
-        The estimate is b, the rise of difficulty in nats with one standard deviation of the predictor.
+    Shapes: x, y (n,); family (n,); language (n,).
 
     Examples
     --------
@@ -316,29 +264,7 @@ def permute_within_families(
     differences between relatives count. p is (1 + permutations with at least the statistic) / (1 +
     permutations). Exact if, without an effect, relatives are exchangeable (Good 2005).
 
-    Parameters
-    ----------
-    x : ndarray or Series, shape (n,)
-        Predictor: numbers, or categories as a Series that is not numeric.
-    y : ndarray, shape (n,)
-        Difficulties, nats.
-    family : Series, shape (n,)
-        Language family of each row.
-    n_resamples : int
-        Number of random permutations.
-    seed : int or numpy.random.Generator
-        Seed of the permutations.
-
-    Returns
-    -------
-    Outcome
-        For numbers, the estimate is the correlation of deviations from the means of families, with Fisher's
-        interval; for categories, the share of the variance within families that they explain, without an interval.
-
-    Raises
-    ------
-    ConfigError
-        If the seed is missing or not valid.
+    Shapes: x (n,); y (n,); family (n,).
 
     Examples
     --------

@@ -26,15 +26,7 @@ RANGES = (250.0, 500.0, 1000.0, 2000.0, 4000.0)
 def great_circle(latitude: Floats, longitude: Floats) -> Floats:
     """Return the distances between places along the surface of a sphere.
 
-    Parameters
-    ----------
-    latitude, longitude : ndarray, shape (n,)
-        Places in degrees.
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-        Kilometres.
+    Shapes: latitude, longitude (n,).
 
     Examples
     --------
@@ -57,12 +49,7 @@ def exponential_kernel(kilometres: Floats, range_km: float) -> Floats:
     It is a covariance for every range of distances along a sphere; of the Matérn family only the members at most as
     smooth as this one are (Gneiting 2013).
 
-    Parameters
-    ----------
-    kilometres : ndarray, shape (n, n)
-        Distances.
-    range_km : float
-        Distance at which the covariance has fallen to 1/e, positive.
+    Shapes: kilometres (n, n).
 
     Examples
     --------
@@ -145,29 +132,7 @@ def find_relatives(
     coordinates: pd.DataFrame | None,
     edition_info: pd.DataFrame | None,
 ) -> Relatives:
-    """Look up the families, the tree and the places that tests need.
-
-    Parameters
-    ----------
-    languages : Index
-        Names of languages, as in the tree.
-    tests : iterable of str
-        Tests to be made; only those for relatedness and area matter.
-    tree : Glottolog, LanguageTree, str or Path, optional
-        The tree, a folder with Glottolog's files, or a file in Newick's format or NEXUS.
-    coordinates : DataFrame, optional
-        Columns ``latitude`` and ``longitude`` in degrees, one row per language.
-    edition_info : DataFrame, optional
-        One row per edition; its ``language``, ``latitude`` and ``longitude`` are used where `coordinates` has none, and
-        Glottolog's where neither has.
-
-    Raises
-    ------
-    ConfigError
-        If a test needs a tree or coordinates and there are none, or there are and no test uses them.
-    DataError
-        If no language is in the tree, a language has several coordinates, or some are not on Earth.
-    """
+    """Look up the families, the tree and the places that tests need."""
     tests = list(tests)
     parts = {part for test in tests if test in RELATED for part in test.split("+")}
     opened = _open(tree)
@@ -205,22 +170,7 @@ def _name(opened: Glottolog | LanguageTree, tree: Tree | None) -> str:
 
 
 def check_tree(tests: Iterable[str], *, given: bool, has_places: bool = True) -> None:
-    """Check that a tree is given if, and only if, some test uses one.
-
-    Parameters
-    ----------
-    tests : iterable of str
-        Tests to be made.
-    given : bool
-        Whether there is a tree.
-    has_places : bool
-        Whether the tree may say where languages are spoken, as Glottolog does, which tests over distance use.
-
-    Raises
-    ------
-    ConfigError
-        If the tree is missing, or not used.
-    """
+    """Check that a tree is given if, and only if, some test uses one."""
     tests = list(tests)
     along = any("phylo" in test.split("+") for test in tests)
     if along and not given:

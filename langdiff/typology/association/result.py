@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff.base.grids import frame_text
+from langdiff.base.numbers import exact_numbers
 from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats
@@ -212,6 +213,8 @@ class Correlations(Result):
         return pd.concat(parts, ignore_index=True).dropna(subset=["predictor", "difficulty"])
 
     def _lines(self) -> Iterator[str]:
+        if any(sample.has_errors for sample in self.samples):
+            yield "std_error, the errors of difficulties, are not used; langdiff.typology.propagate_errors uses them"
         found = int(self.tests["significant"].sum())
         sizes = self.tests[self.tests["p"].notna()].groupby("test", sort=False).size()
         kinds = ", ".join(f"{test} {size}" for test, size in sizes.items())
@@ -343,7 +346,7 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans
 
     if not 0 < alpha < 1:
         raise ConfigError(f"{option('alpha', alpha)} must lie between 0 and 1.")
-    p = np.asarray(p, dtype=float)
+    p = exact_numbers(pd.Series(p)).to_numpy(dtype=float)
     known = ~np.isnan(p)
     if not ((p[known] >= 0) & (p[known] <= 1)).all():
         raise DataError(f"p-values must lie between 0 and 1; got {p[known].min():g} to {p[known].max():g}.")

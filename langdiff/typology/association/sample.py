@@ -3,16 +3,22 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from langdiff.base.numbers import exact_numbers
 from langdiff.base.signature import short_hash
+from langdiff.base.suspicion import Doubts, known_values, report
 from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.tables.effect_sources import Sources, effects_by_source
+from langdiff.tables.effects import Effects
 from langdiff.typology.association.correlation import MIN_LANGUAGES
+
+if TYPE_CHECKING:
+    from langdiff.base.types import Floats
 
 BESIDE = ("language", "family", "genus")  # columns that say what a row is, and are no predictors
 # further such columns of tables of languages, as `langdiff.typology.language_table` writes them
@@ -56,6 +62,8 @@ class Sample:
         Language family of each row, if known.
     unmatched : str
         Names that one of the two tables lacks; empty if none.
+    has_errors : bool
+        Whether difficulties were given as plain numbers with standard errors, which tests do not use.
     """
 
     corpus: str
@@ -64,15 +72,10 @@ class Sample:
     language: pd.Series
     family: pd.Series | None
     unmatched: str = ""
+    has_errors: bool = False
 
     def column(self, name: str) -> pd.Series:
-        """Return a predictor.
-
-        Raises
-        ------
-        ConfigError
-            If it is unknown; the message names similar ones.
-        """
+        """Return a predictor."""
         if name not in self.predictors:
             near = get_close_matches(name, map(str, self.predictors), n=3)
             hint = f"did you mean {listing(near)}?" if near else f"there are {listing(self.predictors, 12)}."
@@ -97,14 +100,6 @@ def gather(
     """Combine difficulties and predictors in one table; average over the editions of a language.
 
     See `langdiff.typology.correlate` for the arguments.
-
-    Raises
-    ------
-    DataError
-        If names occur twice, values are infinite, editions have no language, or fewer than four
-        languages have both difficulties and predictors.
-    ConfigError
-        If a setting is unknown.
     """
     if averaging not in ("difficulty", "factor"):
         raise ConfigError(f"{option('averaging', averaging)}: must be 'difficulty' or 'factor'.")
@@ -113,7 +108,8 @@ def gather(
             f"{option('averaging', averaging)} is for {name_of_unit('language')}: with {name_of_unit('edition')}, "
             "nothing is averaged."
         )
-    by_edition = difficulty_table(difficulties)
+    sources = effects_by_source(difficulties)
+    by_edition = _difficulty_table(sources)
     table, info = _predictor_table(predictors, edition_info, by_edition.index)
     language, family = _languages(by_edition.index, info)
     difficulty = _average_difficulty(by_edition, language, averaging) if unit == "language" else by_edition
@@ -144,13 +140,24 @@ def gather(
         language=of_row,
         family=families,
         unmatched="; ".join(unmatched),
+        has_errors=any(_of_plain_numbers(effects.covariance.to_numpy()) for _, effects in sources),
     )
+
+
+def _of_plain_numbers(covariance: "Floats") -> bool:
+    """Return whether errors are known and their covariances are not, as in a table with a column ``std_error``."""
+    known = np.isfinite(covariance)
+    return bool(np.diag(known).any() and not (known & ~np.eye(len(known), dtype=bool)).any())
 
 
 def difficulty_table(difficulties: Sources) -> pd.DataFrame:
     """Return difficulties by edition (rows) and language model (columns)."""
+    return _difficulty_table(effects_by_source(difficulties))
+
+
+def _difficulty_table(sources: Iterable[tuple[str, Effects]]) -> pd.DataFrame:
     columns: dict[str, pd.Series] = {}
-    for name, effects in effects_by_source(difficulties):
+    for name, effects in sources:
         if name in columns:
             raise ConfigError(f"two sources of difficulties are called {name!r}; give a mapping from name to fit.")
         columns[name] = effects.estimate
@@ -185,7 +192,9 @@ def _predictor_table(
     table = table.drop(columns=beside)
     if table.empty:
         raise DataError("there are no predictors; give a table with at least one column.")
-    clean = {name: _clean(str(name), table[name]) for name in table}
+    doubts = Doubts()
+    clean = {name: _clean(str(name), table[name], doubts) for name in table}
+    report(doubts.judged())
     return pd.DataFrame(clean).rename(columns=str), edition_info
 
 
@@ -203,7 +212,11 @@ def _of_languages(table: pd.DataFrame, editions: pd.Index) -> pd.DataFrame:
     return info.assign(family=table["family"].replace("", None).reindex(names)) if "family" in table else info
 
 
-def _clean(name: str, column: pd.Series) -> pd.Series:
+def _clean(name: str, column: pd.Series, doubts: Doubts) -> pd.Series:
+    if np.iscomplexobj(column):
+        exact_numbers(column.rename(name))  # refuses them
+    if not is_numeric_dtype(column):
+        column = known_values(doubts, name, column)
     column = column.infer_objects()  # numbers among which None stands for a missing one
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         column = column.astype(float)

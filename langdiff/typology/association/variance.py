@@ -60,15 +60,7 @@ class Coefficients(NamedTuple):
         along the eigenvectors of :math:`L \hat C L'` and :math:`E = \sum_{\nu_m > 2} \nu_m / (\nu_m - 2)`, they are
         :math:`2E / (E - q)`; where some :math:`\nu_m \le 2` or :math:`E \le q`, the least :math:`\nu_m`.
 
-        Parameters
-        ----------
-        contrasts : ndarray, shape (q, p)
-            L, of full rank.
-
-        Returns
-        -------
-        statistic, q, degrees
-            F and its degrees of freedom.
+        Shapes: contrasts (q, p).
         """
         q = len(contrasts)
         sizes, vectors = np.linalg.eigh(contrasts @ self.covariance @ contrasts.T)
@@ -88,20 +80,7 @@ def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
     of 0 are common among a few families, where that warns and, with some of its optimizers, ends in singular
     matrices. Shares of the variance are searched, not ratios to the residual, since the residual may be 0, too.
 
-    Parameters
-    ----------
-    design : ndarray, shape (n, p)
-        X, of full rank.
-    y : ndarray, shape (n,)
-        Outcome.
-    parts : list of ndarray, shape (n, n)
-        The V_k.
-
-    Returns
-    -------
-    ndarray, shape (K + 1,)
-        Variances of the K effects, then of the residual; those of effects may be 0, and the residual is at least
-        10⁻⁶ of their sum.
+    Shapes: design (n, p); y (n,); parts (n, n).
     """
     n, p = design.shape
     every = [*parts, np.eye(n)]
@@ -114,23 +93,7 @@ def reml_variances(design: Floats, y: Floats, parts: list[Floats]) -> Floats:
 def profile_share(design: Floats, y: Floats, parts: list[Floats], place: int, share: float) -> float:
     """Maximize the restricted likelihood over all variances but one effect's share of their sum.
 
-    Parameters
-    ----------
-    design : ndarray, shape (n, p)
-        X, of full rank.
-    y : ndarray, shape (n,)
-        Outcome.
-    parts : list of ndarray, shape (n, n)
-        The V_k, at least two.
-    place : int
-        Place of the effect among them.
-    share : float
-        Its share, at least 0 and at most `LARGEST_SHARE`.
-
-    Returns
-    -------
-    float
-        Restricted log-likelihood.
+    Shapes: design (n, p); y (n,); parts (n, n).
     """
     n, p = design.shape
     bounds = [(0.0, 1.0)] * len(parts) + [(1 - LARGEST_SHARE, 1.0)]
@@ -188,21 +151,7 @@ def _lowest(criterion: Criterion, bounds: list[tuple[float, float]]) -> tuple[Fl
 def reml_variances_beside(design: Floats, y: Floats, parts: list[Floats], known: Floats) -> Floats:
     r"""Maximize the restricted likelihood of :math:`y \sim N(X\beta, \sum_k \theta_k V_k + \theta_0 I + S)`, S known.
 
-    Parameters
-    ----------
-    design : ndarray, shape (n, p)
-        X, of full rank.
-    y : ndarray, shape (n,)
-        Outcome, of variance near 1.
-    parts : list of ndarray, shape (n, n)
-        The V_k.
-    known : ndarray, shape (n, n)
-        S, the covariance of the errors of y.
-
-    Returns
-    -------
-    ndarray, shape (K + 1,)
-        Variances of the K effects, then of the residual, errors not included.
+    Shapes: design (n, p); y (n,); parts (n, n); known (n, n).
     """
     every = [*parts, np.eye(len(y))]
 
@@ -276,15 +225,6 @@ def highest(curve: Curve, end: float, points: int = 21) -> float:
 def share_interval(curve: Curve, share: float, end: float) -> tuple[float, float]:
     """Return the 95 % profile-likelihood interval of a share, 0 and `end` where the curve does not fall enough.
 
-    Parameters
-    ----------
-    curve : callable
-        Restricted log-likelihood of a share, maximized over all else.
-    share : float
-        Its maximum.
-    end : float
-        Largest share.
-
     Examples
     --------
     >>> low, high = share_interval(lambda share: -50 * (share - 0.5) ** 2, 0.5, 1.0)
@@ -334,25 +274,7 @@ def coefficients(
     Degrees of freedom are Satterthwaite's: twice the squared variance of a coefficient over the variance that this
     variance has by the error of the :math:`\theta_k` (Giesbrecht and Burns 1985; their expected information).
 
-    Parameters
-    ----------
-    design : ndarray, shape (n, p)
-        X, of full rank.
-    y : ndarray, shape (n,)
-        Outcome.
-    parts : list of ndarray, shape (n, n)
-        The V_k, the residual's identity among them.
-    variances : ndarray, shape (K,)
-        Estimates of the variances.
-    known : ndarray, shape (n, n), optional
-        S, the known covariance of errors of y.
-    zeros : bool
-        Whether variances estimated as 0 count as estimated with error, too.
-
-    Returns
-    -------
-    Coefficients
-        Degrees of freedom are between 1 and n − p.
+    Shapes: design (n, p); y (n,); parts (n, n); variances (K,); known (n, n).
     """
     n, p = design.shape
     covariance = np.tensordot(variances, parts, axes=1) + (0.0 if known is None else known)

@@ -22,27 +22,6 @@ from langdiff.typology.predictors.wals import Wals, read_wals
 def lang2vec_features(features: Sequence[str], languages: Iterable[str]) -> pd.DataFrame:
     """Look up features of languages in URIEL (Littell et al. 2017).
 
-    Parameters
-    ----------
-    features : sequence of str
-        Features, each written ``SET:FEATURE``, such as ``syntax_wals:S_SVO`` or
-        ``inventory_average:INV_VOW_10_MORE``. Sets that end in ``_knn`` hold predicted values where nothing is known.
-        The set ``learned`` is not available, since it is stored as a pickle.
-    languages : iterable of str
-        ISO 639-3 codes.
-
-    Returns
-    -------
-    DataFrame of float
-        Codes × features; NaN where URIEL has no value or does not know the language.
-
-    Raises
-    ------
-    MissingExtraError
-        If lang2vec, or the setuptools below 81 that it needs, is not installed.
-    ConfigError
-        If a feature is not written in this way, or it or its set is unknown; the message names similar ones.
-
     References
     ----------
     Littell et al. (2017), "URIEL and lang2vec", EACL.
@@ -253,13 +232,7 @@ def _warn_of_varieties(feature: str, table: pd.DataFrame) -> None:
 
 
 def check_codes(codes: Codes) -> None:
-    """Check that some language is known; warn of editions whose language is unknown.
-
-    Raises
-    ------
-    DataError
-        If no edition has an ISO 639-3 code.
-    """
+    """Check that some language is known; warn of editions whose language is unknown."""
     without = [edition for edition, code in codes.items() if code is None]
     advice = f"Give a column 'language' or 'iso639_3' in {option('edition_info')}."
     if len(without) == len(codes):

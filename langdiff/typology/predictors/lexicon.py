@@ -20,22 +20,6 @@ Syncretism = Literal["count", "merge"]
 def read_unimorph(path: str | Path) -> pd.DataFrame:
     r"""Read an inflected lexicon in UniMorph's format.
 
-    Parameters
-    ----------
-    path : str or Path
-        File with lines of lemma, form and features (``V;PRS;3;SG``), separated by tabs; may be compressed. Further
-        columns, such as UniMorph 4's segmentation, are not read. Empty lines are skipped.
-
-    Returns
-    -------
-    DataFrame of str
-        Columns ``lemma``, ``form``, ``features``, one row per line.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, holds nothing, or a line has fewer than three columns or an empty one.
-
     References
     ----------
     Batsuren et al. (2022), "UniMorph 4.0: Universal Morphology", LREC.
@@ -62,33 +46,6 @@ def morphological_counting_complexity(lexicon: pd.DataFrame, *, syncretism: Sync
 
     A cell is a bundle of features, part of speech included, in whatever order they are written. The count
     runs over all parts of speech of the lexicon: German nouns with 4 cases in 2 numbers are 8 cells.
-
-    Parameters
-    ----------
-    lexicon : DataFrame
-        Columns ``lemma``, ``form``, ``features``, as `read_unimorph` gives them.
-    syncretism : {"count", "merge"}
-        Treatment of cells whose forms are always the same, such as the nominative and accusative plural
-        of German nouns.
-
-        * ``"count"`` counts each: how finely the annotation describes the language.
-        * ``"merge"`` counts cells as one that no word tells apart. Two cells are *told apart* if some lemma
-          has both with different sets of forms. Cells are merged if they are of one part of speech, some lemma
-          has both, and the same other cells are told apart from either. The last keeps gaps in the lexicon
-          from joining what differs, and makes the outcome independent of any order; so with gaps,
-          too few are merged rather than too many.
-
-    Returns
-    -------
-    int
-        Number of cells.
-
-    Raises
-    ------
-    DataError
-        If a column or a value is missing, or the lexicon is empty.
-    ConfigError
-        If `syncretism` is neither of the two.
 
     Notes
     -----

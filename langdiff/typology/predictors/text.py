@@ -21,20 +21,6 @@ Compressor = Literal["lzma", "zlib"]
 def count_words(texts: Iterable[str], *, tokenized: bool = False) -> Counter[str]:
     """Count the white-space tokens of texts.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        One text per intent.
-    tokenized : bool
-        Whether the texts are tokenized already; else punctuation is split off first (`langdiff.tokenize`), so that
-        ``dog`` and ``dog,`` are one word. Case is kept. Text with spaces around its punctuation comes out the
-        same both ways.
-
-    Returns
-    -------
-    Counter
-        Tokens by type.
-
     Examples
     --------
     >>> count_words(["The dog, the dog."])
@@ -50,21 +36,6 @@ def words_of(texts: Iterable[str], *, tokenized: bool = False) -> Iterator[str]:
 
 def type_token_ratio(counts: Mapping[str, int]) -> float:
     """Return distinct words divided by words; it falls as texts grow, so compare texts of the same content.
-
-    Parameters
-    ----------
-    counts : mapping from word to int
-        Tokens by type; see `count_words`.
-
-    Returns
-    -------
-    float
-        Types / tokens, above 0 and at most 1.
-
-    Raises
-    ------
-    DataError
-        If there is no word.
 
     Examples
     --------
@@ -89,25 +60,6 @@ def unigram_entropy(counts: Mapping[str, int], estimator: EntropyEstimator = "pl
     where :math:`f_1` types are seen once. The first is the figure of Mielke et al. (2019). It is too low by
     about the second's correction, and more so the richer the vocabulary; the third estimates what part
     C of the distribution has been seen at all.
-
-    Parameters
-    ----------
-    counts : mapping from word to int
-        Tokens by type, all positive.
-    estimator : {"plug-in", "miller-madow", "chao-shen"}
-        Estimator, see above. Where every type is seen once, C would be 0; then :math:`f_1 = N - 1`, as is usual.
-
-    Returns
-    -------
-    float
-        Entropy in bits per word.
-
-    Raises
-    ------
-    DataError
-        If there is no word, or a count is not positive.
-    ConfigError
-        If the estimator is unknown.
 
     References
     ----------
@@ -142,21 +94,6 @@ def entropy_rate(words: Sequence[Hashable]) -> float:
     where :math:`L_i - 1` is the length of the longest match of the words from position i on with words that stand
     together before position i. Unlike `unigram_entropy` it counts what words tell about the next ones. It depends on
     the order of texts, and is the higher the shorter the text.
-
-    Parameters
-    ----------
-    words : sequence
-        Words in the order of the text. Time is linear in their number.
-
-    Returns
-    -------
-    float
-        Bits per word.
-
-    Raises
-    ------
-    DataError
-        If there is no word.
 
     References
     ----------
@@ -218,25 +155,6 @@ def compressed_bits(texts: Sequence[str], compressor: Compressor = "lzma") -> fl
     one byte, or two if there are more than 256. In UTF-8, where a Greek or Cyrillic letter is two bytes and
     one of most other scripts three, the same text takes more bits for its script alone: LZMA 6 to 16 % and
     zlib 18 to 30 % in non-Latin New Testaments, as much as languages differ.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        One text per intent, compressed together. The list of characters, header, check sum and end mark are not
-        counted.
-    compressor : {"lzma", "zlib"}
-        LZMA at its highest level refers back to all of the text; zlib (DEFLATE at level 9) refers back to the last 32
-        KiB and so misses what is repeated from chapter to chapter.
-
-    Returns
-    -------
-    float
-        Bits of all texts together; 0 if there are none.
-
-    Raises
-    ------
-    ConfigError
-        If the compressor is unknown.
 
     See Also
     --------

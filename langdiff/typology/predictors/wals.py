@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
+from langdiff.base.suspicion import UNKNOWN, Doubts, report
 from langdiff.errors import ConfigError, DataError, listing, option
 
 _PLACE = {"latitude": "Latitude", "longitude": "Longitude", "glottocode": "Glottocode", "macroarea": "Macroarea"}
@@ -52,24 +53,6 @@ class Wals:
         languages, else in that of 200, else has the most features coded, else comes first by WALS code. The values of
         the others are reported where they differ. A WALS language with several codes gives its value to each of them
         that no other language has alone.
-
-        Parameters
-        ----------
-        feature : str
-            Id of the feature, such as ``26A``.
-        languages : iterable of str
-            ISO 639-3 codes.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by the codes, those without a value left out: ``value`` (category, in WALS's order), ``wals``
-            (WALS code), ``name`` and ``differing`` (other WALS languages of that code with another value, or "").
-
-        Raises
-        ------
-        ConfigError
-            If the feature is unknown; the message names similar ones.
         """
         if feature not in self.features.index:
             raise ConfigError(_unknown(feature, self.features))
@@ -89,17 +72,6 @@ class Wals:
         """Look up coordinates of languages, as for ``coordinates=`` of `langdiff.correlate`.
 
         Of several WALS languages with one code the one is taken that `feature` would take if all had a value.
-
-        Parameters
-        ----------
-        languages : iterable of str
-            ISO 639-3 codes.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by the codes, those not in WALS left out: ``latitude`` and ``longitude`` in degrees, ``glottocode``,
-            ``macroarea`` and ``wals`` (WALS code).
         """
         rows = self._ranked(self.languages.rename_axis("language").reset_index())
         first = rows.drop_duplicates("codes").set_index("codes").rename(columns={"language": "wals"})
@@ -172,7 +144,9 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     if (folder / "cldf").is_dir():
         folder = folder / "cldf"
     tables = {name: _read(folder, name, columns) for name, columns in _COLUMNS.items()}
-    values, languages, codes = tables["values"], tables["languages"], tables["codes"]
+    languages, codes = tables["languages"], tables["codes"]
+    values = _known(folder, tables["values"], codes)
+    codes = codes[~codes["Name"].isin(UNKNOWN)]
     _check_known(folder, values["Language_ID"], languages["ID"], "languages")
     _check_known(folder, values["Parameter_ID"], tables["parameters"]["ID"], "parameters")
     _check_known(folder, values["Code_ID"], codes["ID"], "codes")
@@ -201,6 +175,17 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
         values=pd.DataFrame(columns),
         same_as=dict(same_as or {}),
     )
+
+
+def _known(folder: Path, values: pd.DataFrame, codes: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that have a value: neither it nor its code says that it is not known."""
+    names = values["Code_ID"].map(codes.drop_duplicates("ID").set_index("ID")["Name"])
+    shown = names.where(names.notna(), values["Value"] if "Value" in values else values["Code_ID"])
+    known = ~shown.isin(UNKNOWN | {""})
+    doubts = Doubts()
+    doubts.see("unknown_value", str(folder), int((~known).sum()), len(values), listing(shown[~known].unique()))
+    report(doubts.judged())
+    return values[known]
 
 
 def _first(candidates: pd.DataFrame) -> tuple[str, str, str, str]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora import read_multitext
 from langdiff.corpora.formats.ces import CesText
 from langdiff.errors import ConfigError, DataError
@@ -103,7 +104,7 @@ def test_bytes_that_are_no_utf8(tmp_path):
     (tmp_path / "a.xml").write_bytes(latin.encode("latin-1"))
     with pytest.raises(DataError, match=r"a.xml, line 4: not UTF-8 in byte \d+ \(0xe9\)"):
         read(tmp_path / "a.xml")
-    assert read(tmp_path / "a.xml", decode_errors="replace").text("a")["01001001"] == "caf\ufffd"
+    assert read(tmp_path / "a.xml", decode_errors="replace", trust=["lost"]).text("a")["01001001"] == "caf\ufffd"
     with pytest.raises(ConfigError, match="errors must be"):
         read(tmp_path / "a.xml", decode_errors="ignore")
 
@@ -118,7 +119,7 @@ def test_any_text_comes_through(tmp_path_factory, text):
     file = tmp_path_factory.mktemp("ces") / "a.xml"
     file.write_bytes(b"<cesDoc>" + ET.tostring(element, encoding="utf-8") + b"</cesDoc>")
     if text.strip(" "):
-        assert read(file, nfc=False).text("a").tolist() == [" ".join(filter(None, text.split(" ")))]
+        assert read(file, nfc=False, trust=SUSPICIONS).text("a").tolist() == [" ".join(filter(None, text.split(" ")))]
 
 
 @pytest.mark.real_data

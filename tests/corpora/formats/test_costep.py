@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langdiff as ld
+from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora import costep_statistics, native_share
 from langdiff.corpora.origin import languages_per_intent, origin_accounting
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
@@ -107,7 +108,7 @@ def test_what_is_known_of_intents(folder):
 
 
 def test_loss_is_counted_and_warned_of(folder):
-    statistics = costep_statistics(folder)
+    statistics = costep_statistics(folder, trust=SUSPICIONS)
     assert statistics.lost_intents == 3  # of the turn of one and three paragraphs
     assert list(statistics.turns["fits"]) == [True, True, False, True, True]
     with pytest.warns(LangdiffWarning, match=r"1 of 5 turns are left out, .* 3 of 8 intents \(37.5 %\)"):
@@ -122,7 +123,7 @@ def test_nothing_is_warned_of_where_all_fits(tmp_path):
 
 
 def test_native_language_is_accounted_for(folder):
-    statistics = costep_statistics(folder)
+    statistics = costep_statistics(folder, trust=SUSPICIONS)
     assert statistics.accounting()["intents"].to_dict() == {"native": 2, "president": 1, "unknown": 1, "not found": 1}
     assert statistics.accounting()["percent"].to_dict() == {
         "native": 40.0, "president": 20.0, "unknown": 20.0, "not found": 20.0
@@ -212,7 +213,7 @@ def test_bad_utf8(tmp_path):
     file.write_bytes(DAY.replace("eröffnet", "er?ffnet").encode().replace(b"er?ffnet", b"er\xf6ffnet"))
     with pytest.raises(DataError, match=r"day.xml, line 8: not UTF-8 in byte \d+ \(0xf6\)"):
         read(file)
-    assert "er\ufffdffnet" in read_quietly(file, decode_errors="replace").text("de").iloc[0]
+    assert "er\ufffdffnet" in read_quietly(file, decode_errors="replace", trust=["lost"]).text("de").iloc[0]
 
 
 def test_entities_are_refused(tmp_path):
@@ -275,7 +276,7 @@ def test_agrees_with_a_slow_count(tmp_path_factory, days):
         with pytest.raises(DataError, match="no turn with text fits"):
             costep_statistics(folder)
         return
-    statistics = costep_statistics(folder)
+    statistics = costep_statistics(folder, trust=SUSPICIONS)
     frame = statistics.multitext.to_frame()
     assert [row.dropna().to_dict() for _, row in frame.iterrows()] == kept
     assert statistics.lost_intents == lost

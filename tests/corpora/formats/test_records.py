@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import langdiff as ld
+from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora import read_multitext
 from langdiff.corpora.formats import parquet as reader
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
@@ -278,7 +279,7 @@ def multitexts(draw):
     frame.iloc[0] = frame.iloc[0].fillna("x")  # an edition has a text
     documents = draw(st.lists(st.sampled_from(["a", "b", None]), min_size=len(intents), max_size=len(intents)))
     info = pd.DataFrame({"document": documents}, index=intents, dtype=object) if any(documents) else None
-    return ld.read_frame(frame, intent_info=info)
+    return ld.read_frame(frame, intent_info=info, trust=SUSPICIONS)
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
@@ -288,7 +289,7 @@ def test_what_is_written_is_read_again(format, multitext, tmp_path_factory):
     folder = tmp_path_factory.mktemp("written")
     files = ld.write_multitext(multitext, folder, format=format)
     assert sorted(folder.iterdir()) == sorted(files)
-    again = read_multitext(folder, nfc=False)
+    again = read_multitext(folder, nfc=False, trust=SUSPICIONS)
     pd.testing.assert_frame_equal(again.presence, multitext.presence)
     for edition in multitext.editions:
         assert again.text(edition).to_dict() == multitext.text(edition).to_dict()

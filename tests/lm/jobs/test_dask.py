@@ -24,8 +24,8 @@ from langdiff.errors import ConfigError, DataError, MissingExtraError, OutputErr
 from langdiff.lm import compute_surprisals
 from langdiff.lm.jobs import dask_jobs, dask_worker
 from langdiff.lm.jobs.dask_jobs import Patience, is_dask, run_on_dask
-from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder
-from langdiff.lm.jobs.job import run_job
+from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder, model_folder
+from langdiff.lm.jobs.job import job_key, read_texts, run_job
 from langdiff.lm.jobs.workers import MEMORY_PER_WORKER, Failures, dask_executor, local_workers
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import verses
@@ -43,6 +43,10 @@ def make_parts(editions, train=100):
     multitext = ld.read_frame(frame.set_axis([f"verse {row}" for row in range(n)]))
     ends = (("train", 0, train), ("dev", train, train + 20), ("test", train + 20, n))
     return ld.Parts(**{name: multitext.sel(intents=multitext.intents[a:b]) for name, a, b in ends})
+
+
+def model_of(job):
+    return model_folder(job.folder, job_key(job, read_texts(job)))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +75,7 @@ def kill_in_the_middle(client, cache, killed):
     while time.monotonic() < deadline and not killed:
         for worker, keys in client.processing().items():
             for _, edition, _ in (key for key in keys if len(key) == 3):
-                for log in cache.glob(f"{edition}/*/{LOG}"):
+                for log in cache.glob(f"{edition}/*/*/{LOG}"):
                     if log.read_bytes().count(b"\n") > 1 and not log.with_name(TRAINED).exists():
                         os.kill(pids[worker], signal.SIGKILL)
                         killed[log] = log.read_bytes().splitlines()[0]
@@ -90,7 +94,7 @@ def test_a_killed_worker_changes_no_bit(executor, tiny_recipe, tmp_path, monkeyp
     ((log, first),) = killed.items()
     assert log.read_bytes().splitlines()[0] == first  # with its seconds: the epoch was not trained again
     assert log.read_bytes().count(b"\n") == 4
-    assert f"edition '{log.parts[-3]}': 1 Dask worker(s) died" in caplog.text
+    assert f"edition '{log.parts[-4]}': 1 Dask worker(s) died" in caplog.text
     assert "Trying again in 1 s (1 of 3)" in caplog.text
     assert_same(on_cluster, compute(parts, recipe))
 
@@ -153,7 +157,7 @@ def test_errors_come_home_and_siblings_are_finished(executor, tmp_path):
     parts = replace(parts, train=replace(parts.train, sources={**parts.train.sources, **empty}))
     with pytest.raises(DataError, match=r"^edition 'ed01': training part: intent 'verse 0' is empty"):
         compute(parts, "kneser-ney-2", executor=executor, cache=tmp_path)
-    assert sorted(path.parts[-3] for path in tmp_path.glob(f"*/*/{TRAINED}")) == ["ed00", "ed02"]
+    assert sorted(path.parts[-4] for path in tmp_path.glob(f"*/*/*/{TRAINED}")) == ["ed00", "ed02"]
 
 
 @contextmanager
@@ -179,7 +183,7 @@ def test_a_lost_connection_is_made_again(tmp_path, caplog):
         client = executor._client
 
         def cut():
-            while not list(tmp_path.glob(f"*/*/{TRAINED}")):
+            while not list(tmp_path.glob(f"*/*/*/{TRAINED}")):
                 time.sleep(0.02)
             client.loop.add_callback(client.scheduler_comm.comm.abort)
 
@@ -208,12 +212,15 @@ def test_a_lost_scheduler_ends_the_run(tmp_path):
 def test_a_folder_that_another_process_owns_is_waited_for(tmp_path):
     jobs = make_jobs(EDITIONS[:2], tmp_path)
     with in_this_process() as executor:
-        with locked(jobs[0].folder, "training here."), pytest.raises(OutputError, match="another process is training"):
+        with (
+            locked(model_of(jobs[0]), "training here."),
+            pytest.raises(OutputError, match="another process is training"),
+        ):
             run(executor, jobs, patience=replace(QUICK, busy=1))
         owned, released = threading.Event(), threading.Event()
 
         def own():
-            with locked(jobs[0].folder, "training here."):
+            with locked(model_of(jobs[0]), "training here."):
                 owned.set()
                 time.sleep(1)
                 released.set()

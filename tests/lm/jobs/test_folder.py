@@ -17,6 +17,7 @@ from langdiff.experiments import replicate
 from langdiff.lm import Compute, compute_surprisals, read_training_logs
 from langdiff.lm.jobs.folder import LOG, folder_name, read_log
 from langdiff.lm.jobs.workers import _look
+from tests.lm.conftest import only
 
 DEVICES = ["con", "PRN", "aux", "Nul", "com1", "LPT9", "com¹", "conin$"]
 FORBIDDEN = set('<>:"/\\|?*')
@@ -67,7 +68,7 @@ def test_one_row_an_epoch_of_every_model(parts, tiny_recipe, tmp_path):
     assert of_network.groupby("edition")["epoch"].apply(list).tolist() == [[1, 2], [1, 2]]
     assert (of_network["characters_per_second"] > 0).all()
     assert logs.loc[logs["lm"] == "kneser-ney-2", "train_bits_per_unit"].isna().all()
-    line = json.loads((tmp_path / "eng" / tiny_recipe.name / LOG).read_text().splitlines()[0])
+    line = json.loads((only(tmp_path / "eng" / tiny_recipe.name) / LOG).read_text().splitlines()[0])
     first = of_network[(of_network["edition"] == "eng") & (of_network["epoch"] == 1)].iloc[0]
     assert first["dev_bits_per_character"] == line["dev_bits_per_character"]
 
@@ -94,11 +95,11 @@ def test_a_damaged_line_is_named(tmp_path):
 
 def job(folder, edition, epochs, done, **entry):
     """Make a job of `epochs` epochs whose log says that `done` are over."""
-    path = folder / edition
-    path.mkdir()
+    path = folder / edition / "0123456789ab"
+    path.mkdir(parents=True)
     lines = [json.dumps({"epoch": k + 1, "seconds": 1.0, "dev_bits_per_character": 2.5} | entry) for k in range(done)]
     (path / LOG).write_text("".join(f"{line}\n" for line in lines))
-    return SimpleNamespace(edition=edition, recipe=SimpleNamespace(max_epochs=epochs), folder=path)
+    return SimpleNamespace(edition=edition, recipe=SimpleNamespace(max_epochs=epochs), folder=path.parent)
 
 
 def test_progress_of_other_processes_is_read_from_their_logs(tmp_path):

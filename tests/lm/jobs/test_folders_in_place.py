@@ -40,7 +40,7 @@ def test_of_a_cache(trained, tmp_path, name):
     cache = tmp_path / "cache"
     shutil.copytree(kept, cache)
     expected = compute_surprisals(parts, lm=MODEL, cache=cache, max_replaced=1.0, seed=0, progress=False)
-    path = next(cache.glob(f"*/*/{name}"))
+    path = next(cache.glob(f"*/*/*/{name}"))
     make_folder_of(path)
     for read in (
         lambda: read_training_logs(cache),

@@ -1,5 +1,6 @@
 """Which GPU each worker process sees."""
 
+import multiprocessing
 import os
 import signal
 from types import SimpleNamespace
@@ -7,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from langdiff.errors import ConfigError
 from langdiff.lm.jobs.workers import _gpus_in_turn, _start_worker, processes
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -40,3 +42,12 @@ def test_processes_see_what_they_were_given(two_gpus):
         assert pool.submit(os.getenv, VISIBLE).result() == "3"
     with processes(1, "cpu") as pool:
         assert pool.submit(os.getenv, VISIBLE).result() == "3,5"
+
+
+def test_without_shared_memory_the_remedy_is_named(monkeypatch):
+    def refused(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(multiprocessing.get_context("spawn").__class__, "SimpleQueue", refused)
+    with pytest.raises(ConfigError, match=r"workers=2: .*/dev/shm .*Permission denied.*workers=1"), processes(2):
+        pass

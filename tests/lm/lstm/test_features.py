@@ -130,7 +130,7 @@ def test_it_is_trained_saved_and_read_like_the_others(units, tmp_path):
     ngrams = ld.lm.train_kneser_ney(TEXTS[:250], TEXTS[250:], recipe=f"kneser-ney-{ORDERS[-1]}")
     assert model.dev_bits_per_character < ngrams.dev_bits_per_character
     model.save(tmp_path)
-    again = ld.read_language_model(tmp_path)
+    again = ld.read(tmp_path)
     assert again.surprisal(TEXTS[:20]).equals(model.surprisal(TEXTS[:20]))
 
 
@@ -140,7 +140,7 @@ def test_a_model_without_its_ngrams_is_damaged(tmp_path):
     path = tmp_path / "model.json"
     path.write_text(path.read_text().replace('"ngram_orders": []', '"ngram_orders": [2]'))
     with pytest.raises(CheckpointError, match="damaged"):
-        ld.read_language_model(tmp_path)
+        ld.read(tmp_path)
 
 
 @pytest.mark.parametrize("orders", [(3, 2), (2, 2), (0, 3)])

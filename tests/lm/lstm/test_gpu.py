@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from langdiff.lm import RECIPES, read_language_model, train_language_model
+import langdiff as ld
+from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.network import AWDLSTM
@@ -36,7 +37,7 @@ def test_cpu_and_cuda_give_the_same_bits(tmp_path):
     texts = ["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 60
     model = train_language_model(texts, texts[:9], recipe="char-tiny", device="cuda", progress=False, seed=0)
     model.save(tmp_path)
-    on_cpu = read_language_model(tmp_path, device="cpu").surprisal(texts[:9]).bits
+    on_cpu = ld.read(tmp_path, device="cpu").surprisal(texts[:9]).bits
     assert (model.surprisal(texts[:9]).bits - on_cpu).abs().max() < IN_SINGLE_PRECISION
 
 

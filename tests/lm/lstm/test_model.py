@@ -3,9 +3,9 @@ import json
 import pytest
 import torch
 
+import langdiff as ld
 from langdiff.base.checksums import seal
 from langdiff.errors import CheckpointError, DataError
-from langdiff.lm import read_language_model
 from langdiff.lm.units.bpe import BPEUnits
 from tests.lm.conftest import verses
 
@@ -14,7 +14,7 @@ TEXTS = [*verses("eng", 12, 7), "◊ é  x"]
 
 def test_saved_and_loaded_gives_the_same_bits(model, tmp_path):
     model.save(tmp_path / "m")
-    loaded = read_language_model(tmp_path / "m")
+    loaded = ld.read(tmp_path / "m")
     assert loaded.surprisal(TEXTS).equals(model.surprisal(TEXTS))
     assert repr(loaded) == repr(model)
     assert loaded.to_frame().equals(model.to_frame())
@@ -46,7 +46,7 @@ def test_a_replaced_model_leaves_no_stale_files(model, tmp_path):
         weights -= 1.0
     subwords = [".model"] if isinstance(model.units, BPEUnits) else []
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", *subwords, ".safetensors"]
-    read_language_model(tmp_path)
+    ld.read(tmp_path)
 
 
 def damage(path, how):
@@ -69,7 +69,7 @@ def test_damaged_files_are_named(model, tmp_path, which, how):
         return
     damage(files[0], how)
     with pytest.raises(CheckpointError, match=f"{files[0].name}: (damaged or truncated|cannot be read)"):
-        read_language_model(tmp_path)
+        ld.read(tmp_path)
 
 
 @pytest.mark.parametrize("how", ["truncated", "missing"])
@@ -77,7 +77,7 @@ def test_damaged_index_is_named(model, tmp_path, how):
     model.save(tmp_path)
     damage(tmp_path / "model.json", how)
     with pytest.raises(CheckpointError, match=r"model\.json: (damaged or truncated|cannot be read)"):
-        read_language_model(tmp_path)
+        ld.read(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_edited_index(model, tmp_path, change, message):
     assert index.pop("sha256")
     path.write_text(json.dumps(seal({**index, **change})))
     with pytest.raises(CheckpointError, match=message):
-        read_language_model(tmp_path)
+        ld.read(tmp_path)
 
 
 def test_one_changed_digit_in_the_index_is_seen(model, tmp_path):
@@ -107,7 +107,7 @@ def test_one_changed_digit_in_the_index_is_seen(model, tmp_path):
     index = json.loads(path.read_text())
     path.write_text(json.dumps({**index, "seed": index["seed"] + 1}))
     with pytest.raises(CheckpointError, match=r"model\.json: damaged: the content differs from what was saved"):
-        read_language_model(tmp_path)
+        ld.read(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ import torch
 import torch.nn.functional as F
 from numpy.testing import assert_allclose
 
+import langdiff as ld
 from langdiff.corpora import read_multitext, tokenize
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError, TrainingError
-from langdiff.lm import RECIPES, Recipe, read_language_model, train_language_model
+from langdiff.lm import RECIPES, Recipe, train_language_model
 from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.gradients import accumulate_gradients
@@ -136,7 +137,7 @@ def test_early_stopping_keeps_the_best(tiny_recipe, tmp_path):
     assert len(bits) == best + 1 + recipe.patience < recipe.epochs
     scored = model.surprisal(dev)
     assert scored["bits"].sum() / scored["characters"].sum() == pytest.approx(bits[best], rel=1e-6)
-    loaded = read_language_model(tmp_path)
+    loaded = ld.read(tmp_path)
     assert torch.equal(weights_of(loaded), weights_of(model))
     assert loaded.history == model.history
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
@@ -154,7 +155,7 @@ def test_the_model_on_disk_is_the_best_so_far_when_training_is_interrupted(tiny_
     monkeypatch.setattr(EpochLoop, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(replace(tiny_recipe, epochs=5), directory=tmp_path)
-    assert [epoch.epoch for epoch in read_language_model(tmp_path).history] == [1, 2]
+    assert [epoch.epoch for epoch in ld.read(tmp_path).history] == [1, 2]
     assert not list(tmp_path.glob(".*"))
 
 

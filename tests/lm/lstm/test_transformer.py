@@ -161,7 +161,7 @@ def test_it_learns_and_is_read_back_as_it_was(tmp_path, units):
     model = ld.train_language_model(texts, texts[:9], recipe=recipe, seed=0, progress=False, directory=tmp_path)
     assert model.history[-1].dev_bits_per_character < 0.8 * model.history[0].dev_bits_per_character
     bits = model.surprisal(texts[:3])
-    assert ld.read_language_model(tmp_path).surprisal(texts[:3]).equals(bits)
+    assert ld.read(tmp_path).surprisal(texts[:3]).equals(bits)
     with pytest.raises(ConfigError, match="carried"):
         model.surprisal(texts[:3], scoring="carried")
     if units == "bpe":

@@ -7,14 +7,13 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal, assert_series_equal
 
+import langdiff as ld
 from langdiff.corpora import read_multitext
 from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning
 from langdiff.lm import (
     KneserNeyRecipe,
     compute_surprisals,
     lzma_bits,
-    read_kneser_ney,
-    read_language_model,
     score_multitext,
     surprisals_of,
     train_kneser_ney,
@@ -22,6 +21,7 @@ from langdiff.lm import (
 )
 from langdiff.lm.language_model import find_lm
 from langdiff.lm.ngram.kneser_ney import KneserNey
+from langdiff.lm.ngram.recipe import KneserNeyModel
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
 from langdiff.run.experiment import Experiment
@@ -86,7 +86,7 @@ def test_rarity_follows_the_text():
 
 def test_saved_and_loaded(ngrams, tmp_path):
     ngrams.save(tmp_path)
-    again = read_kneser_ney(tmp_path)
+    again = ld.read(tmp_path)
     texts = [*verses("eng", 30, 2), "Ω zebra"]
     assert_frame_equal(again.surprisal(texts), ngrams.surprisal(texts), check_exact=True)
     for field in ("recipe", "alphabet", "dev_bits_per_character", "name", "out_of_alphabet", "cautions"):
@@ -98,16 +98,12 @@ def test_saved_and_loaded(ngrams, tmp_path):
 def test_damaged_or_another_kind_of_model(ngrams, model, tmp_path):
     ngrams.save(tmp_path / "ngrams")
     model.save(tmp_path / "lstm")
-    with pytest.raises(CheckpointError, match=r"lstm: a model of the kind 'network'; read it with .*read_model"):
-        read_kneser_ney(tmp_path / "lstm")
-    with pytest.raises(CheckpointError, match=r"ngrams: a model of the kind 'kneser-ney'; read it with .*read_model"):
-        read_language_model(tmp_path / "ngrams")
-    with pytest.raises(CheckpointError, match="there is no model"):
-        read_kneser_ney(tmp_path / "nothing")
+    with pytest.raises(DataError, match="lstm: not a saved KneserNeyModel; it holds a LanguageModel"):
+        ld.read(tmp_path / "lstm", KneserNeyModel)
     (weights,) = (tmp_path / "ngrams").glob("*.safetensors")
     weights.write_bytes(weights.read_bytes()[:-1])
     with pytest.raises(CheckpointError, match="truncated"):
-        read_kneser_ney(tmp_path / "ngrams")
+        ld.read(tmp_path / "ngrams")
 
 
 @pytest.mark.parametrize(
@@ -191,8 +187,7 @@ def test_surprisals_of_every_edition_are_kept_in_the_cache(tmp_path, countings):
     assert states.loc["ell", "dev_bits_per_character"] == model.dev_bits_per_character
     compute_surprisals(parts, lm=replace(RECIPE, order=3), cache=tmp_path, progress=False)
     assert countings == ["eng", "ell"] * 2
-    with pytest.raises(CheckpointError, match=r"edition 'eng': .*by another recipe called 'test-ngrams'"):
-        score_multitext(parts.test, tmp_path, lm=RECIPE, progress=False)
+    assert_frame_equal(score_multitext(parts.test, tmp_path, lm=RECIPE, progress=False).bits, first.bits)
 
 
 @pytest.mark.slow
@@ -201,7 +196,7 @@ def test_side_by_side_with_workers(tmp_path):
     here = compute_surprisals(parts, lm=RECIPE, progress=False)
     there = compute_surprisals(parts, lm=RECIPE, workers=2, cache=tmp_path, progress=False)
     assert_frame_equal(here.bits, there.bits, check_exact=True)
-    key = json.loads((tmp_path / "eng" / "test-ngrams" / "key.json").read_text())
+    key = json.loads(next(tmp_path.glob("eng/test-ngrams/*/key.json")).read_text())
     assert key["recipe"] == {"name": "test-ngrams", "order": 4, "min_count": 2}
 
 

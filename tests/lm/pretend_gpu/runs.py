@@ -18,8 +18,9 @@ from unittest import mock
 import numpy as np
 import torch
 
+import langdiff as ld
 from langdiff.errors import LangdiffWarning
-from langdiff.lm import RECIPES, Scoring, fit_mixture, read_language_model, train_kneser_ney, train_language_model
+from langdiff.lm import RECIPES, Scoring, fit_mixture, train_kneser_ney, train_language_model
 from langdiff.lm.lstm import gradients
 from langdiff.lm.lstm.loop import EpochLoop
 from langdiff.lm.lstm.network import AWDLSTM
@@ -118,8 +119,8 @@ def compare(pretend, recipe):
         if recipe.bf16:
             found["bits"] = farthest(bits(in_single), expected)
             found["refused"] = farthest(bits(refused(pretend, recipe)), expected)
-        found["read"] = farthest(bits(read_language_model(folder, device=GPU)), own)
-        found["on CPU"] = farthest(bits(read_language_model(folder, device="cpu")), own)
+        found["read"] = farthest(bits(ld.read(folder, device=GPU)), own)
+        found["on CPU"] = farthest(bits(ld.read(folder, device="cpu")), own)
         symbols = model.symbol_bits(TEST)
         found["symbols"] = farthest([each.sum() for each in symbols], own)
         found["resumed"] = farthest(bits(resumed(recipe)), own)

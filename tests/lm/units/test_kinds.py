@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError, MissingExtraError
-from langdiff.lm import RECIPES, read_language_model, train_language_model
+from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.lstm.model import learn_units, load_units
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
@@ -181,7 +181,7 @@ def test_all_kinds_price_the_same_string(models):
 def test_models_of_all_kinds_come_back_from_disk(models, tmp_path):
     for kind, model in models.items():
         model.save(tmp_path / kind)
-        again = read_language_model(tmp_path / kind, device="cpu")
+        again = ld.read(tmp_path / kind, device="cpu")
         assert again.surprisal(["un né"]).equals(model.surprisal(["un né"]))
 
 

@@ -132,18 +132,20 @@ def test_clustered_errors_have_the_spread_of_repeated_samples():
     estimates, clustered_errors, naive = [], [], []
     for _ in range(2000):
         rows = counts * (rng.normal(1, 1, 40)[clusters] + rng.normal(0, 1, 200))
-        mean, error = mean_per_cell(rows, counts, clusters)
-        assert mean == pytest.approx(mean_per_cell(rows, counts)[0])
+        mean, error = mean_per_cell(rows, counts, clusters)[["per_cell", "std_error"]]
+        assert mean == pytest.approx(mean_per_cell(rows, counts)["per_cell"])
         estimates.append(mean)
         clustered_errors.append(error)
-        naive.append(mean_per_cell(rows, counts)[1])
+        naive.append(mean_per_cell(rows, counts)["std_error"])
     spread = np.std(estimates)
     assert np.mean(clustered_errors) == pytest.approx(spread, rel=0.06)  # 2,000 samples: 1.6 %; a ratio's own bias
     assert np.mean(naive) < 0.7 * spread
 
 
 def test_a_single_cluster_has_no_standard_error():
-    mean, error = mean_per_cell(np.array([1.0, 3.0]), np.array([1, 1]), pd.Series(["x", "x"]))
+    mean, error = mean_per_cell(np.array([1.0, 3.0]), np.array([1, 1]), pd.Series(["x", "x"]))[
+        ["per_cell", "std_error"]
+    ]
     assert (mean, np.isnan(error)) == (2.0, True)
 
 

@@ -50,7 +50,7 @@ def test_one_cell_more_is_another_table(bits):
 def test_the_table_is_known_after_saving_and_with_any_name(bits, tmp_path):
     named = ld.Surprisals(bits=bits, lm="a|bits:00000000|b")
     ld.fit(named).save(tmp_path / "fit.json")
-    table = ld.compare({"read": ld.read_fit(tmp_path / "fit.json"), "1": ld.fit(bits, model="1")})
+    table = ld.compare({"read": ld.read(tmp_path / "fit.json"), "1": ld.fit(bits, model="1")})
     assert table.loc["1", "log_likelihood"] == pytest.approx(ld.fit(bits, model="1").log_likelihood)
 
 

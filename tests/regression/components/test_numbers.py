@@ -55,14 +55,6 @@ def test_clusters_add_their_component_and_are_the_units():
     assert found.error_variance(30) == pytest.approx(own / 10)
 
 
-def test_documents_are_found_by_names_as_fits_find_them():
-    named = TABLE.set_axis(["a_1", "a_2", "b_1", "b_2", "c_1", "c_2", "d_1", "d_2"])
-    found = ld.generalizability(named)
-    assert found.per_document == 2
-    assert found.frame.equals(ld.generalizability(named, clusters=pd.Series(list("aabbccdd"), named.index)).frame)
-    assert "edition:cluster" not in ld.generalizability(named, clusters=None).frame.index
-
-
 def test_several_tables_have_clusters_and_no_intervals():
     rng = np.random.default_rng(1)
     of = np.repeat(np.arange(12), 5)

@@ -40,7 +40,7 @@ def curve(tables):
     return fit_curve(tables, seed=0)
 
 
-@pytest.mark.parametrize("model", ["1", "2", "2L"])
+@pytest.mark.parametrize("model", ["1", "2", "2L-rounded"])
 def test_every_size_is_the_fit_of_its_table(tables, model):
     curve = fit_curve(tables, model=model, seed=0)
     for size in SIZES:
@@ -235,18 +235,18 @@ def test_saved_curves_come_back_whole(curve, tmp_path):
     path = tmp_path / "curve.json"
     curve.draws  # noqa: B018 what is kept in memory is not saved
     curve.save(path)
-    again = ld.read_curve(path)
+    again = ld.read(path)
     pd.testing.assert_frame_equal(again.log_bits, curve.log_bits)
     pd.testing.assert_frame_equal(again.to_frame(), curve.to_frame())
     assert again.signature == curve.signature
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {"n_intents": 3}))
     with pytest.raises(DataError, match="damaged, or edited"):
-        ld.read_curve(path)
+        ld.read(path)
     document = {key: value for key, value in document.items() if key not in ("sha256", "by_seed")}
     path.write_text(json.dumps(document))
     with pytest.raises(DataError, match="damaged: KeyError"):
-        ld.read_curve(path)
+        ld.read(path)
 
 
 def test_tables_that_do_not_go_together_are_refused(tables):
@@ -275,7 +275,7 @@ def test_summary_and_effects_say_what_was_done(curve):
     text = curve.summary()
     assert "of 15 pairs of editions change places" in text
     assert curve.signature in text
-    assert curve.effects(900).degrees_of_freedom == 149
+    assert curve.effects(900).degrees_of_freedom == pytest.approx(149)
     assert repr(curve).endswith("6 editions × 4 sizes (100 to 2,700), 150 test intents, model 2")
     with pytest.raises(ConfigError, match="q must be"):
         curve.changes(q=5)

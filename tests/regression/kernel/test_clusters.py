@@ -177,7 +177,7 @@ MODELS = [
     ("1", {}),
     ("2", {}),
     ("2", {"restricted": True}),
-    ("2L", {}),
+    ("2L-rounded", {}),
     ("2C", {}),
     ("3", {"laplace_scale": 0.03}),
 ]

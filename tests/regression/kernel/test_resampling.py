@@ -8,7 +8,7 @@ from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression import Bootstrap, Laplace
+from langdiff.regression import Bootstrap
 from langdiff.regression.fitting.sample import bootstrap_draws, cluster_jackknife, jackknife_inflation
 
 AGREEMENT = 0.10  # of a standard error; 500 samples leave 3 % of each, and their mean over editions less
@@ -52,16 +52,6 @@ def test_the_sandwich_sees_what_the_bootstrap_sees(truth, model):
 
 
 @pytest.mark.slow
-def test_the_exact_kink_has_the_errors_of_a_jackknife():
-    surprisals = ld.simulate(300, 4, model="2L", seed=3).surprisals
-    fit = ld.fit(surprisals, model=Laplace(rounding=0), seed=2)
-    rounded = ld.fit(surprisals, model="2L")
-    assert fit.errors.words == "the jackknife over groups of 300 intents"
-    assert "errors:jackknife,seed:2" in fit.signature
-    assert fit.std_error.mean() == pytest.approx(rounded.std_error.mean(), rel=0.25)
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:standard errors from 150 intents")  # of which the rare edition has six
 def test_a_rare_edition_does_not_spoil_the_others():
     """An edition of six cells has nothing to do with the difference of two that are complete."""
@@ -92,7 +82,7 @@ def test_an_intent_that_cannot_be_spared_has_no_sandwich():
 def test_too_few_intents_for_a_jackknife():
     surprisals = ld.simulate(8, 3, model="2L", seed=1).surprisals
     with pytest.warns(LangdiffWarning, match=r"too few intents \(8\) to find standard errors by leaving some out"):
-        ld.fit(surprisals, model=Laplace(rounding=0), seed=1)
+        ld.fit(surprisals, model="2L", errors="jackknife", seed=1)
 
 
 def test_bootstrap_of_groups_and_robust_models_is_repeated_by_its_seed():

@@ -293,7 +293,6 @@ def test_clusters_are_found():
     assert "design effect" in fit.summary()
     assert ld.fit_outcomes(outcomes, clusters=None).errors.clusters == "item"
     assert ld.fit_outcomes(outcomes, errors="information").errors.kind == "information"
-    assert fit.two_way.degrees_of_freedom == 29
 
 
 def test_the_summary_tells_how_items_were_paired(tmp_path):

@@ -40,7 +40,7 @@ def test_systems_may_be_named_by_numbers(tmp_path):
     successes = ld.simulate_outcomes(50, 3, seed=1).outcomes.successes.set_axis([10, 20, 30], axis=1)
     fit = ld.fit_outcomes(ld.Outcomes(successes=successes))
     fit.save(tmp_path / "fit.json")
-    back = ld.read_outcome_fit(tmp_path / "fit.json")
+    back = ld.read(tmp_path / "fit.json")
     assert back.abilities.contrast(30, 10) == fit.abilities.contrast(30, 10)
 
 
@@ -87,7 +87,7 @@ def test_a_wright_map_has_systems_items_and_groups(fit):
 def test_files_bring_back_the_fit(outcomes, settings, tmp_path):
     fit = ld.fit_outcomes(outcomes, **settings)
     fit.save(tmp_path / "fit.json")
-    back = ld.read_outcome_fit(tmp_path / "fit.json")
+    back = ld.read(tmp_path / "fit.json")
     for part in ("parameters", "covariance", "items", "systems"):
         pd.testing.assert_frame_equal(
             getattr(back, part), getattr(fit, part), check_exact=True, check_column_type=False
@@ -110,13 +110,13 @@ def test_damaged_files_are_refused(fit, tmp_path):
     ]:
         path.write_text(json.dumps(document | change))
         with pytest.raises(DataError, match=message):
-            ld.read_outcome_fit(path)
+            ld.read(path, ld.OutcomeFit)
     unsealed = {name: value for name, value in document.items() if name != "sha256"}
     path.write_text(json.dumps(unsealed | {"cells": "many"}))
     with pytest.raises(DataError, match="damaged: TypeError: cells is 'many'"):
-        ld.read_outcome_fit(path)
+        ld.read(path, ld.OutcomeFit)
     path.write_text("{")
     with pytest.raises(DataError, match="not a saved OutcomeFit, or damaged"):
-        ld.read_outcome_fit(path)
+        ld.read(path, ld.OutcomeFit)
     with pytest.raises(DataError, match="cannot be read"):
-        ld.read_outcome_fit(tmp_path / "none.json")
+        ld.read(tmp_path / "none.json")

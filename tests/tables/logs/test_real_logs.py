@@ -98,6 +98,10 @@ def test_answers_of_lm_eval_are_paired_by_link_and_number():
         ld.read_outcomes(REAL / "lm_eval" / "llama-bos" / "toymc")
 
 
+ZEROS = "ignore:zeros"
+
+
+@pytest.mark.filterwarnings(ZEROS)
 def test_tokens_of_minicons():
     files = {edition: REAL / "minicons" / "with_start" / f"{edition}.csv" for edition in ("eng_Latn", "deu_Latn")}
     logs = ld.read_logs(files, unit="nats", system="llama-plain")
@@ -108,6 +112,7 @@ def test_tokens_of_minicons():
     assert logs.sources["kind"].unique().tolist() == ["minicons"]
 
 
+@pytest.mark.filterwarnings(ZEROS)
 def test_tokens_of_minicons_without_a_start_token():
     files = {edition: REAL / "minicons" / "without_start" / f"{edition}.csv" for edition in ("eng_Latn", "deu_Latn")}
     with pytest.raises(DataError, match="the first token of 24 of 24 texts"):

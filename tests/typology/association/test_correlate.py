@@ -236,7 +236,6 @@ D, X, _ = languages(6)
         ((D, X), {"average": None}, ConfigError, "name tests=.mixed. alone"),
         ((D, X), {"interval": "exact"}, ConfigError, "interval"),
         ((D, X), {"n_resamples": 10}, ConfigError, "at least 99"),
-        ((D, X), {"alpha": 0}, ConfigError, "alpha"),
         ((D.iloc[:3], X), {}, DataError, "3 languages have both"),
         ((D, X.rename(lambda name: name.upper())), {}, DataError, "0 languages have both.*'l00'.*'L00'"),
         ((D.where(D.index != "l01"), X), {}, DataError, "1 of 6 are not finite numbers: 'l01'"),

@@ -1,6 +1,5 @@
 """Errors of difficulties carried into correlations: known special cases, and coverage."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from langdiff.tables.effects import Effects
 from langdiff.typology import correlate, propagate_errors
 
 
@@ -20,7 +20,9 @@ def problem(n=15, error=0.0, seed=0, rho=0.6):
     x = pd.Series(rng.normal(size=n), index=names, name="x")
     true = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=n)
     estimate = true + error * pd.Series(rng.normal(size=n), index=names)
-    return ld.Effects(estimate=estimate, covariance=pd.DataFrame(error**2 * np.eye(n), names, names), title="lm"), x
+    return ld.Effects.from_covariance(
+        estimate, covariance=pd.DataFrame(error**2 * np.eye(n), names, names), title="lm"
+    ), x
 
 
 def test_without_errors_the_interval_is_fishers():
@@ -47,7 +49,7 @@ def test_reliability_and_disattenuation_find_what_errors_hid():
 
 def test_errors_common_to_all_languages_are_none():
     fit, x = problem()
-    frame = propagate_errors(replace(fit, covariance=fit.covariance + 100.0), x, seed=0).to_frame()
+    frame = propagate_errors(Effects.from_covariance(fit.estimate, fit.covariance + 100.0), x, seed=0).to_frame()
     assert_allclose(frame["reliability"], 1, atol=1e-6)
 
 

@@ -195,7 +195,7 @@ def test_comparison_of_models_finds_the_tree_and_nothing_where_there_is_nothing(
 
 def test_errors_of_difficulties_in_regressions():
     x, y = drawn(7, slope=0.5)
-    exact = ld.Effects(estimate=y, covariance=pd.DataFrame(1e-12 * np.eye(len(y)), y.index, y.index), title="lm")
+    exact = ld.Effects.from_covariance(y, covariance=pd.DataFrame(1e-12 * np.eye(len(y)), y.index, y.index), title="lm")
     row = propagate_errors(exact, x, tests="phylo", tree=TREE, seed=0).to_frame().iloc[0]
     plain = correlate(y, x, tests="phylo", tree=TREE).to_frame().iloc[0]
     assert_allclose(row[["estimate", "low", "high"]].tolist(), plain[["estimate", "low", "high"]].tolist(), rtol=1e-3)
@@ -204,8 +204,8 @@ def test_errors_of_difficulties_in_regressions():
     rng = np.random.default_rng(0)
     error = 0.03
     noisy = y + error * rng.normal(size=len(y))
-    effects = ld.Effects(
-        estimate=noisy, covariance=pd.DataFrame(error**2 * np.eye(len(y)), y.index, y.index), title="n"
+    effects = ld.Effects.from_covariance(
+        noisy, covariance=pd.DataFrame(error**2 * np.eye(len(y)), y.index, y.index), title="n"
     )
     found = propagate_errors(effects, x, tests=["phylo"], tree=TREE, seed=0).to_frame().iloc[0]
     naive = compare_relatedness(noisy.rename("n"), x, tree=TREE).to_frame().set_index("model").loc["phylo"]

@@ -1,0 +1,150 @@
+"""Model 2L at its kinks: worked numbers, certificates, and errors against independent searches."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import laplace
+
+import langdiff as ld
+from langdiff.errors import ConfigError, ConvergenceWarning
+from langdiff.regression import Laplace, Optimizer
+from langdiff.regression.kernel.cells import CellLikelihood
+from langdiff.regression.kernel.kink_errors import _RowCosts, influences_at_kinks
+from langdiff.regression.kernel.kinks import CERTIFIED, Kinks
+from langdiff.regression.kernel.likelihood import mu_at_mean
+from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.variants.laplace import LaplaceCells
+
+T = np.array([[100, 120, 90], [40, 52, 50], [220, 230, 180], [75, 70, 88], [150, 190, 140], [60, 63, 49]], float)
+HOLES = T.copy()
+HOLES[1, 2] = HOLES[5, 0] = np.nan
+NTREX = [-0.056446, 0.048553, -0.056059, 0.013507, 0.011430, 0.056632, 0.004353, 0.031214, -0.002772, -0.058702]
+ERRORS = [0.0083, 0.0066, 0.0071, 0.0086, 0.0065, 0.0087, 0.0062, 0.0067, 0.0061, 0.0068]
+
+
+def search(bits, *, restricted=False, design=None):
+    kinks = Kinks(solve_two_way(np.log(bits), design), LaplaceCells, restricted=restricted)
+    return kinks, kinks.maximize([kinks.likelihood(0.0).start(), kinks.medians()])
+
+
+def normalized(c):
+    return c - np.log(np.mean(np.exp(c)))
+
+
+@pytest.mark.parametrize(
+    ("bits", "log_likelihood", "difficulty"),
+    [
+        (T, 20.7015861386, [-0.0165293, 0.1232326, -0.1218898]),  # also by enumeration of kinks
+        (HOLES, 21.2916056546, [-0.0434851, 0.1388364, -0.1124780]),  # also by Nelder-Mead on the profile
+    ],
+)
+def test_worked_tables(bits, log_likelihood, difficulty):
+    kinks, found = search(bits)
+    assert found.optimum.log_likelihood == pytest.approx(log_likelihood, abs=1e-9)
+    assert_allclose(normalized(found.optimum.c), difficulty, atol=6e-8)
+    assert found.rest <= CERTIFIED
+    assert found.kinks == 8 + (bits is HOLES)
+    if bits is T:
+        _, _, u = kinks.certificate(found.optimum.mu, found.optimum.c)
+        assert np.abs(u[np.isfinite(u)]).max() == pytest.approx(0.962491, abs=1e-6)
+
+
+def test_ntrex_and_its_errors():
+    table = ld.datasets.ntrex10()[1]
+    found = ld.fit(table, model="2L", clusters=None)
+    assert found.log_likelihood == pytest.approx(2557.490452, abs=1e-6)
+    assert found.kinks == 341
+    assert found.converged
+    assert_allclose(found.difficulty, NTREX, atol=6e-7)
+    assert_allclose(found.std_error.reindex(found.difficulty.index), ERRORS, rtol=0.02)  # ties move them by 1 %
+    assert found.degrees_of_freedom == 334
+    assert found.influence is not None
+    rounded = ld.fit(table, model="2L-rounded", clusters=None)
+    assert rounded.model == Laplace(rounding=0.3).name == "2L-rounded"
+    assert rounded.log_likelihood == pytest.approx(2531.068, abs=1e-3)
+    assert "model:2L-rounded|" in rounded.signature
+    assert rounded.kinks is None
+
+
+def test_testaments():
+    _, found = search(ld.datasets.testaments().bits.to_numpy())
+    assert found.optimum.log_likelihood == pytest.approx(14664.302071, abs=1e-6)
+    assert (found.kinks, found.rest <= CERTIFIED) == (1305, True)
+
+
+def test_the_density_is_that_of_the_paper():
+    _, found = search(HOLES)
+    v = np.logaddexp(0.0, -found.optimum.mu)[:, None]
+    h = found.optimum.mu[:, None] - 0.5 * v
+    value = np.nansum(laplace.logpdf(np.log(HOLES) - found.optimum.c, h, np.sqrt(v / 2)))
+    assert found.optimum.log_likelihood == pytest.approx(value, abs=1e-10)
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+@pytest.mark.parametrize("groups", [None, [0, 0, 1, 2, 2, 3]])
+@pytest.mark.parametrize("missing", [0.0, 0.25])
+def test_no_neighbour_is_higher(restricted, groups, missing):
+    """Random steps of many lengths, of μ and c together, from certified maxima."""
+    rng = np.random.default_rng(5)
+    bits = np.exp(rng.normal(4.5, 0.6, (60, 1)) + rng.laplace(0, 0.15, (60, 6)))
+    bits[rng.random(bits.shape) < missing] = np.nan
+    bits = bits[(~np.isnan(bits)).sum(axis=1) > 1]
+    design = None if groups is None else np.eye(4)[groups] / np.sqrt(np.bincount(groups))
+    kinks, found = search(bits, restricted=restricted, design=design)
+    assert found.rest <= CERTIFIED
+    likelihood = CellLikelihood(kinks.table, LaplaceCells(), restricted)
+    best = likelihood.intent_values(found.optimum.mu, found.optimum.c)
+    for step in np.geomspace(1e-7, 1e-1, 250):
+        mu = found.optimum.mu + step * rng.normal(size=len(bits)) * (rng.random(len(bits)) < 0.2)
+        c = found.optimum.c + step * kinks.basis @ rng.normal(size=kinks.basis.shape[1])
+        assert np.sum(likelihood.intent_values(mu, c) - best) > -1e-10
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_scores_are_slopes_of_the_best_costs_of_rows(missing):
+    """A slow profile of every row over a fine grid of sizes, at steps of one difficulty."""
+    rng = np.random.default_rng(2)
+    bits = np.exp(rng.normal(4.5, 0.6, (30, 1)) + rng.laplace(0, 0.15, (30, 4)))
+    bits[rng.random(bits.shape) < missing] = np.nan
+    bits = bits[(~np.isnan(bits)).sum(axis=1) > 1]
+    kinks, found = search(bits)
+    c = found.optimum.c + rng.normal(0, 0.02, 4)  # where no row has two cells at their kinks
+    grid, h = np.linspace(-1, 9, 4001), 1e-6
+
+    def cost(moved):
+        x = np.log(bits) - moved
+        mu = np.hstack([np.broadcast_to(grid, (len(x), len(grid))), mu_at_mean(x)])
+        v = np.logaddexp(0.0, -mu)
+        distance = np.nansum(np.abs(x[:, :, None] - (mu - v / 2)[:, None]), axis=1)
+        return np.nanmin(0.5 * kinks.weight[:, None] * np.log(2 * v) + np.sqrt(2 / v) * distance, axis=1)
+
+    with np.errstate(invalid="ignore"):
+        rows = _RowCosts(np.log(bits) - c, kinks.weight, np.zeros(bits.shape), found.optimum.mu)
+        influence = influences_at_kinks(kinks, found.optimum.mu, found.optimum.c)
+        for j, step in ((0, 0.02), (1, -0.03), (3, 0.05)):
+            there, has = c + step * np.eye(4)[j], ~np.isnan(bits[:, j])
+            slopes = [(cost(there + h * e) - cost(there - h * e))[has].sum() / (2 * h) for e in np.eye(4)]
+            assert_allclose(rows.moved(j, step), slopes, atol=0.1)  # of slopes of 10 to 100, by a grid
+    assert_allclose(influence.sum(axis=0), 0, atol=1e-12)
+    assert_allclose(influence.sum(axis=1), 0, atol=1e-12)
+
+
+def test_the_published_route_stops_short():
+    with pytest.warns(ConvergenceWarning, match=r"L-BFGS stops at a kink, 0\.\d+ nats below the maximum"):
+        found = ld.fit(ld.datasets.ntrex10()[1], model="2L", clusters=None, optimizer=Optimizer("lbfgs"))
+    assert not found.converged
+    assert 2556.5 < found.log_likelihood < 2557.3
+    assert_allclose(found.difficulty, NTREX, atol=3e-4)
+
+
+def test_few_clusters_are_left_out_one_by_one_and_many_are_summed():
+    table = ld.simulate(300, 4, model="2L", seed=3).surprisals
+    by = {n: ld.fit(table, model="2L", clusters={k: int(k) % n for k in table.intents}) for n in (12, 60)}
+    assert [by[n].errors.kind for n in by] == ["jackknife", "sandwich"]
+    assert by[60].degrees_of_freedom == 59
+    assert by[12].std_error.mean() == pytest.approx(by[60].std_error.mean(), rel=0.4)
+
+
+def test_the_rounded_model_is_another():
+    with pytest.raises(ConfigError, match=r"^intents='random' is for model '2L', whose density it has"):
+        ld.fit(T, model="2L-rounded", intents="random")
