@@ -12,6 +12,7 @@ from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.influences import Units
 from langdiff.tables.intent_info import label_intents
+from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import (
     IndependentUnits,
     Level,
@@ -246,9 +247,10 @@ def one_clustering(
 
     Copies are those in all `tables` of the same intents, by default in this one.
     """
-    found = [getattr(each, "bits", None) for each in tables or [table]] if isinstance(clusters, str) else []
-    bits = [frame.to_numpy(dtype=float) for frame in found if frame is not None]
-    cells = np.hstack(bits) if bits else None
+    cells = None
+    if isinstance(clusters, str) and clusters == "auto":
+        bits = [each.bits for each in tables or [table] if isinstance(each, Surprisals)]
+        cells = np.hstack([frame.to_numpy(dtype=float) for frame in bits]) if bits else None
     labels = independent_units(table.intents, table.intent_info, clusters, bits=cells, usable=usable).labels
     if isinstance(labels, pd.DataFrame):
         raise ConfigError(

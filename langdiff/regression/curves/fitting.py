@@ -78,13 +78,7 @@ def fit_sizes(tables: Sequence[Surprisals], variant: Variant, units: Independent
 
 
 def estimate_size(fitted: Fitting, cluster: Integers) -> SizeEstimate:
-    """Return the bits of each edition, and the influences of clusters on them, by the fit of one size.
-
-    Raises
-    ------
-    DataError
-        If a cluster has all the information on some difference.
-    """
+    """Return the bits of each edition, and the influences of clusters on them, by the fit of one size."""
     difficulty, alone = fitted.difficulties, int(cluster.max()) + 1 == len(cluster)
     if fitted.integrated and alone:  # CR1: the information of every single intent would not fit into memory
         of_c = np.zeros((len(cluster), len(difficulty)))
