@@ -72,7 +72,7 @@ def test_worked_numbers_of_model_2():
 
 
 @pytest.mark.parametrize("correction", ["CR0", "CR1", "CR2", "CR3"])
-@pytest.mark.parametrize("model", ["1", "2", "2L"])
+@pytest.mark.parametrize("model", ["1", "2", "2L-rounded"])
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize("clusters", [None, "document"])
 @pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")

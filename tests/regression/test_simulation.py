@@ -201,7 +201,7 @@ def test_truth_shows_and_saves_itself(tmp_path):
         ({"seed": "x"}, "seed must be a whole number .* got 'x'"),
         ({"difficulties": [0.0, 800.0]}, "difficulties and intent_sizes so far apart give surprisals beyond"),
         ({"model": Blunders(scale=1e4)}, r"sigma 1.3 with Blunders\(scale=10000.0\) gives surprisals beyond"),
-        ({"model": "4"}, "unknown model '4'; use one of '1', '2', '2L', '2C', '3'"),
+        ({"model": "4"}, "unknown model '4'; use one of '1', '2', '2L', '2L-rounded', '2C'"),
         ({"missing": 1.0}, "missing is a share"),
         ({"missing": float("nan")}, "missing is a share"),
         ({"mechanism": "mcar"}, "unknown mechanism 'mcar'; use one of 'MCAR', 'MAR', 'MNAR'"),

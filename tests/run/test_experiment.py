@@ -64,7 +64,10 @@ def test_fit_takes_the_settings_of_an_experiment(tmp_path):
             r"'fit\.clusters': clusters are one column about intents, or a list of two columns",
         ),
         (MINIMAL + '[fit]\ncluster = "book"', r"unknown key 'fit\.cluster'; did you mean 'clusters'\?"),
-        (MINIMAL + '[fit]\nmodel = "9"', r"'fit\.model': input should be '1', '2', '2L', '2C' or '3' \(given: '9'\)"),
+        (
+            MINIMAL + '[fit]\nmodel = "9"',
+            r"'fit\.model': input should be '1', '2', '2L', '2L-rounded', '2C' or '3' \(given: '9'\)",
+        ),
         (MINIMAL + '[lm]\nmodels = ["char-tiny", "char-tiny"]', r"a language model is named twice"),
         (MINIMAL + '[lm]\nscoring = "free"', r"unknown way of scoring 'free'"),
         (MINIMAL + '[lm]\nmodels = ["char-tiny-unpriced"]\nscoring = "unpriced"', r"and scoring both say how to score"),

@@ -97,7 +97,9 @@ def fitting_of(bits, model, *, own):
 
 
 @few
-@pytest.mark.parametrize(("model", "own"), [("1", False), ("2", False), ("2L", False), ("1", True), ("2", True)])
+@pytest.mark.parametrize(
+    ("model", "own"), [("1", False), ("2", False), ("2L-rounded", False), ("1", True), ("2", True)]
+)
 @pytest.mark.parametrize("grouped", [False, True])
 def test_products_of_influences_are_the_sandwich_of_the_fit(model, own, grouped):
     bits = scored(3)["A"]
