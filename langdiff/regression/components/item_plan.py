@@ -15,6 +15,7 @@ the probabilities p and p′ and the correlation r,
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -253,7 +254,7 @@ def plan_items(
         difference = round(abs(rates[0] - rates[1]), 12) if difference is None else difference
     else:
         found = _of_pilot(pilot, clusters) if pilot is not None else _Pilot((sd or 0.0) ** 2, f"sd {sd:g}")
-    given = {
+    given: dict[str, Any] = {
         "languages": languages,
         "shared": shared,
         "repeat_share": repeat_share,
