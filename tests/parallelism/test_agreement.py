@@ -105,7 +105,7 @@ def test_bad_input():
         annotator_agreement(ONE, ONE | {"x": ONE["d"]}, seed=0)
     with pytest.raises(DataError, match="agreement is undefined"):
         annotator_agreement({"d": document("a b")}, {"d": document("a b")}, seed=0)
-    with pytest.raises(ConfigError, match="n_draws=98: .* at least 99"):
+    with pytest.raises(ConfigError, match=r"n_draws=98: .* at least 99"):
         annotator_agreement(ONE, OTHER, seed=0, n_draws=98)
 
 
