@@ -74,6 +74,9 @@ def run(
 
     Example: langdiff run examples/bible-new-testament.toml
     """
+    from langdiff.base.toml import read_toml
+
+    read_toml(experiment)  # before the imports of a run, which take seconds
     from langdiff.run import read_experiment, run_shard
 
     settings = read_experiment(experiment, remote=remote)

@@ -12,7 +12,6 @@ from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.influences import Units
 from langdiff.tables.intent_info import label_intents
-from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import (
     IndependentUnits,
     Level,
@@ -247,10 +246,9 @@ def one_clustering(
 
     Copies are those in all `tables` of the same intents, by default in this one.
     """
-    cells = None
-    if isinstance(clusters, str) and clusters == "auto":
-        bits = [each.bits for each in tables or [table] if isinstance(each, Surprisals)]
-        cells = np.hstack([frame.to_numpy(dtype=float) for frame in bits]) if bits else None
+    automatic = isinstance(clusters, str) and clusters == "auto"
+    found = [each.bits for each in (tables or [table] if automatic else ()) if hasattr(each, "bits")]
+    cells = np.hstack([frame.to_numpy(dtype=float) for frame in found]) if found else None
     labels = independent_units(table.intents, table.intent_info, clusters, bits=cells, usable=usable).labels
     if isinstance(labels, pd.DataFrame):
         raise ConfigError(
