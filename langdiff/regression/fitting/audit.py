@@ -21,13 +21,9 @@ from langdiff.regression.fitting.sample import Uncertainty
 from langdiff.regression.kernel.connected import disconnecting_clusters
 from langdiff.regression.kernel.estimate import Optimizer
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
-from langdiff.regression.kernel.residual_tests import (
-    Tested,
-    equality_of_noise,
-    likeness_of_neighbours,
-    residuals_within_rows,
-)
+from langdiff.regression.kernel.residual_tests import likeness_of_neighbours, noise_parts, residuals_within_rows
 from langdiff.regression.records import IntentsCompared
+from langdiff.tables.rule import FEWEST_FLIPPED, MANY, JointTest, bonferroni, freedom_of, joint_f, sign_flips
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import IndependentUnits
 
@@ -139,10 +135,29 @@ def test_noise(residuals: Residuals, fitting: Fitting, units: IndependentUnits) 
     if why:
         return NoiseTest(why=why, of=of)
     group = None if columns is None else _codes(columns["system"])
-    codes = codes_of(fitting, units)
-    test: Tested = equality_of_noise(residuals.within, residuals.observed, residuals.variance, codes, group)
-    lacks = "no three editions have enough intents in common" if np.isnan(test.p_value) else ""
-    return NoiseTest(statistic=test.statistic, p_value=test.p_value, why=lacks, of=of)
+    test = equality_of_noise(residuals, codes_of(fitting, units), group)
+    lacks = "no three editions have enough intents in common" if np.isnan(test.p) else ""
+    return NoiseTest(statistic=test.statistic, p_value=test.p, why=lacks, of=of)
+
+
+def equality_of_noise(residuals: Residuals, codes: Integers | None, group: Integers | None = None) -> JointTest:
+    """Test that editions, or groups of them, have the same noise: by F with many units, else by their sign flips."""
+    found = noise_parts(residuals.within, residuals.observed, residuals.variance, codes, group)
+    if found is None:
+        return JointTest("", float("nan"), 0, float("nan"), float("nan"))
+    mean, parts, share, cells, units = found
+    df, freedom = len(mean) - 1, float(np.min(freedom_of(share)))
+    influence = (parts - share * mean) / np.sqrt(np.maximum(1 - share, np.finfo(float).tiny))
+    if freedom >= MANY * df:
+        apart = influence[:, 1:] - influence[:, :1]
+        by_f = joint_f(mean[1:] - mean[0], apart.T @ apart, df, freedom)
+        if by_f.by:
+            return by_f
+    if len(parts) >= FEWEST_FLIPPED:
+        statistic, p = sign_flips(parts, [f"{unit:09d}" for unit in units], cells)
+        return JointTest("sign flips", statistic, df, float("nan"), p)
+    own = freedom_of(np.broadcast_to(share, parts.shape))
+    return bonferroni(mean, np.linalg.norm(influence, axis=0), own, df)
 
 
 def with_own_dispersions(common: Fitting) -> OwnDispersions | str:
