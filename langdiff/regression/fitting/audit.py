@@ -23,7 +23,7 @@ from langdiff.regression.kernel.estimate import Optimizer
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.kernel.residual_tests import likeness_of_neighbours, noise_parts, residuals_within_rows
 from langdiff.regression.records import IntentsCompared
-from langdiff.tables.rule import FEWEST_FLIPPED, MANY, JointTest, bonferroni, freedom_of, joint_f, sign_flips
+from langdiff.tables.influences import Influence, JointTest, Units, joint_test
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import IndependentUnits
 
@@ -145,19 +145,11 @@ def equality_of_noise(residuals: Residuals, codes: Integers | None, group: Integ
     found = noise_parts(residuals.within, residuals.observed, residuals.variance, codes, group)
     if found is None:
         return JointTest("", float("nan"), 0, float("nan"), float("nan"))
-    mean, parts, share, cells, units = found
-    df, freedom = len(mean) - 1, float(np.min(freedom_of(share)))
-    influence = (parts - share * mean) / np.sqrt(np.maximum(1 - share, np.finfo(float).tiny))
-    if freedom >= MANY * df:
-        apart = influence[:, 1:] - influence[:, :1]
-        by_f = joint_f(mean[1:] - mean[0], apart.T @ apart, df, freedom)
-        if by_f.by:
-            return by_f
-    if len(parts) >= FEWEST_FLIPPED:
-        statistic, p = sign_flips(parts, [f"{unit:09d}" for unit in units], cells)
-        return JointTest("sign flips", statistic, df, float("nan"), p)
-    own = freedom_of(np.broadcast_to(share, parts.shape))
-    return bonferroni(mean, np.linalg.norm(influence, axis=0), own, df)
+    mean, parts, share, cells, names = found
+    units = Units("unit", pd.Index([f"{name:09d}" for name in names]))
+    influence = Influence(parts - share * mean, share if share.shape[1] > 1 else share[:, 0], units)
+    centre = np.eye(len(mean)) - cells / cells.sum()
+    return joint_test(centre @ mean, influence.pick(np.arange(len(mean)), cells / cells.sum()), len(mean) - 1, cells)
 
 
 def with_own_dispersions(common: Fitting) -> OwnDispersions | str:
