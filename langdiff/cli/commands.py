@@ -20,7 +20,7 @@ from typer.main import get_command
 from typer.models import OptionInfo
 
 from langdiff.base.grids import in_lines, line_width
-from langdiff.base.types import FEWEST_RESAMPLES
+from langdiff.base.types import check_resamples
 from langdiff.cli.help import SHARED, print_help
 from langdiff.cli.options import existing, is_given, read_frame
 from langdiff.cli.output import Output
@@ -126,8 +126,10 @@ class Command:
         parts = {name: {one.name: one for one in self._expanded(each)} for name, each in own.items()}
 
         def call(**given: Any) -> None:
-            if 0 < (given.get("n_resamples") or 0) < FEWEST_RESAMPLES:
-                raise typer.BadParameter(f"{option('n_resamples')} is 0 or at least {FEWEST_RESAMPLES}.")
+            try:
+                check_resamples("n_resamples", given.get("n_resamples") or 0, or_none=True)
+            except ConfigError as error:
+                raise typer.BadParameter(str(error)) from error
             arguments = {}
             for name, options in parts.items():
                 kind = own[name].annotation

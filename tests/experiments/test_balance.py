@@ -332,7 +332,7 @@ def test_standard_errors_by_bootstrap_need_no_other_seed():
         "original_language": origin,
         "lm": "kneser-ney-2",
         "compute": Compute(progress=False),
-        "errors": ld.Bootstrap(20),
+        "errors": ld.Bootstrap(99),
     }
     first, again = (run_balanced(multitext, "deu", **options, seed=3).to_frame() for _ in range(2))
     pd.testing.assert_frame_equal(first, again)

@@ -111,7 +111,7 @@ def test_equal_bytes_can_be_trained_on(parts):
     [
         ({"model": "3"}, "model '3' needs model=Blunders"),
         ({"clusters": "scene"}, "scene"),
-        ({"n_draws": 10}, "n_draws must be"),
+        ({"n_draws": 10}, "n_draws=10: "),
     ],
 )
 def test_what_the_fit_would_refuse_is_refused_before_training(parts, tmp_path, setting, message):

@@ -246,7 +246,7 @@ def test_errors_from_the_information_say_what_they_leave_out():
 
 def test_the_bootstrap_draws_whole_blocks():
     bits = bits_of(4, 100, documents=np.arange(100) // 10, icc=0.5)
-    found = quiet(bits, errors=ld.Bootstrap(20))
+    found = quiet(bits, errors=ld.Bootstrap(99))
     assert (found.errors.clusters, found.errors.n_clusters) == ("block of rows", 10)
 
 

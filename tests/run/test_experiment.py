@@ -259,7 +259,7 @@ def test_settings_of_goodness_that_cannot_be_are_refused(tmp_path, keys, message
         ('tests = ["phylo"]', "needs a family tree"),
         ('average = "edition"', "editions of one language are not independent"),
         ('tests = ["mixed"]\ngiven = ["characters"]', "can be held fixed"),
-        ("n_resamples = 50", "greater than or equal to 99"),
+        ("n_resamples = 50", "at least 99"),
         ('tests = ["pearson"]\ntree = "glottolog"', "tree is used by tests 'phylo' and 'phylo\\+area' only"),
         ("n_resamples = 999", "nothing is drawn by tests 'pearson', 'spearman', 'mood'"),
         ('tests = ["mixed"]\ninterval = "bootstrap"', "is for the correlations"),
