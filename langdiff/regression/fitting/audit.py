@@ -23,7 +23,8 @@ from langdiff.regression.kernel.estimate import Optimizer
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.kernel.residual_tests import likeness_of_neighbours, noise_parts, residuals_within_rows
 from langdiff.regression.records import IntentsCompared
-from langdiff.tables.influences import Influence, JointTest, Units, joint_test
+from langdiff.tables.influences import Influence, Units, joint_test
+from langdiff.tables.rule import JointTest
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import IndependentUnits
 
