@@ -141,7 +141,7 @@ def test_folds_are_cut_each_by_its_own_order():
     cut, _ = nested_parts(folds, [20, 60], "intents", np.random.default_rng(0))
     table = ld.compute_surprisals(cut[20], lm="kneser-ney-3", max_replaced=1.0, progress=False)
     np.testing.assert_allclose(
-        curve.difficulty[20], ld.fit(table, errors="sandwich", clusters=None, dispersion="edition").difficulty
+        curve.difficulty[20], ld.fit(table, errors="sandwich", clusters=None, dispersion="common").difficulty
     )
 
 
