@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import langdiff as ld
+from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora.alignment.lengths import consensus_of
 from langdiff.corpora.alignment.result import WRONG
 from langdiff.tables.multitext import Multitext
@@ -132,7 +133,9 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in given.corpus or ("ntrex", "flores200", "bible"):
-        multitext = ld.read_multitext(given.data / name, format="pbc" if name == "bible" else "moses", progress=False)
+        multitext = ld.read_multitext(
+            given.data / name, format="pbc" if name == "bible" else "moses", progress=False, trust=SUSPICIONS
+        )
         before, start = memory(), time.process_time()
         found = ld.corpora.check_alignment(multitext, progress=False)
         seconds = time.process_time() - start

@@ -21,6 +21,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 import langdiff as ld
+from langdiff.base.suspicion import SUSPICIONS
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.experiments.curves import nested_parts
 from langdiff.lm import Compute, KneserNeyRecipe
@@ -55,7 +56,7 @@ def flores200(_editions):
     """Return the editions that Goldfish has models of 5 MB and of 1 GB for."""
     known = published().index
     files = [file for file in sorted((DATA / "flores200").glob("*.txt.gz")) if file.name[:8].lower() in known]
-    return ld.split(ld.read_multitext(files, format="moses").map_text(ld.tokenize))
+    return ld.split(ld.read_multitext(files, format="moses", trust=SUSPICIONS).map_text(ld.tokenize))
 
 
 def testaments(_editions):

@@ -23,6 +23,7 @@ import pandas as pd
 from typology_bibles import in_step, shared_verses
 
 import langdiff as ld
+from langdiff.base.suspicion import SUSPICIONS
 from langdiff.errors import LangdiffWarning
 from langdiff.experiments.curves import nested_parts
 from langdiff.lm.baselines import ppmd_bits
@@ -55,7 +56,7 @@ def corpora():
     chosen, _ = shared_verses(in_step())
     found = {"nt": ld.split(chosen.map_text(ld.tokenize), dev=1, test=2)}
     for name in MAIN[1:]:
-        texts = ld.read_multitext(DATA / name, format="moses")
+        texts = ld.read_multitext(DATA / name, format="moses", trust=SUSPICIONS)
         found[name] = ld.split(ld.corpora.check_alignment(texts).applied(texts).dropna().map_text(ld.tokenize))
     return found | {"pud": ld.split(sentences_of_pud().dropna().map_text(ld.tokenize))}
 

@@ -19,6 +19,7 @@ import pandas as pd
 from curves import spearman_interval
 
 import langdiff as ld
+from langdiff.base.suspicion import SUSPICIONS
 from langdiff.datasets import byte_premium2024, goldfish2024, tokenization_lengths2023
 
 TOKENIZERS = ["cl100k_base", "XLM-RoBERTa", "BLOOM", "NLLB", "mT5"]
@@ -42,7 +43,7 @@ def main():
 
 
 def sizes(arguments):
-    flores = ld.read_multitext(arguments.data / "flores200", format="moses", nfc=False)
+    flores = ld.read_multitext(arguments.data / "flores200", format="moses", nfc=False, trust=SUSPICIONS)
     parity = ld.measure_parity(flores, reference="eng_Latn")
     print("| edition | bytes | characters | byte premium | character premium | bytes per character |")
     print("|---|---:|---:|---:|---:|---:|")
@@ -71,7 +72,7 @@ def sizes(arguments):
 
 
 def surprisals_of(folder, arguments):
-    multitext = ld.read_multitext(folder, format="moses").dropna()
+    multitext = ld.read_multitext(folder, format="moses", trust=SUSPICIONS).dropna()
     kept = set(multitext.editions[:: arguments.every]) | set(SHOWN) | {"eng"}
     parts = ld.split(multitext.sel(editions=[name for name in multitext.editions if name in kept]))
     return parts, ld.compute_surprisals(

@@ -182,7 +182,7 @@ def _read(path: Path, files: Mapping[str, File], edition_columns: Mapping[str, s
     lines: dict[str, int] = {}
     for line, row in rows:
         name = row[position]
-        if lines.setdefault(name, line) != line:
+        if name and lines.setdefault(name, line) != line:  # without a name, a row is of an edition that is elsewhere
             raise DataError(f"{path}, lines {lines[name]} and {line}: {name!r} is there twice.")
         cells = {column: cell for column, cell in zip(header, row, strict=True) if cell}
         known |= dict.fromkeys(editions_of.get(name, ()), cells)
