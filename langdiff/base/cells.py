@@ -37,6 +37,18 @@ def check_names(names: Iterable[object], what: str, where: str = "") -> None:
             )
 
 
+def refuse_alike(names: Iterable[object], what: str, where: str) -> None:
+    """Refuse names that differ in white space or capitals only, which are one thing written in two ways."""
+    first: dict[str, object] = {}
+    for name in names:
+        other = first.setdefault(" ".join(str(name).split()).casefold(), name)
+        if other != name:
+            raise DataError(
+                f"{where}: the {what}s {other!r} and {name!r} differ in white space or capitals only. Spell them alike, "
+                "or give them other names."
+            )
+
+
 def escape_controls(text: str, but: str = KEPT) -> str:
     r"""Return a text with control characters as escape sequences, except joiners and those in `but`.
 

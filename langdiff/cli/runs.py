@@ -73,12 +73,11 @@ def run(
 
     Example: langdiff run examples/bible-new-testament.toml
     """
-    from langdiff.base.toml import read_toml
-
-    read_toml(experiment)  # before the imports of a run, which take seconds
-    from langdiff.run import read_experiment, run_shard
+    from langdiff.run import read_experiment
 
     settings = read_experiment(experiment, remote=remote)
+    from langdiff.run import run_shard  # slow to import, and the file may be none
+
     out = out or Path("runs") / settings.name
     if shard is not None:
         typer.echo(f"Share {shard} is in {out}: {', '.join(run_shard(settings, out, shard)) or 'no edition'}.")

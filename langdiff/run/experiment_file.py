@@ -5,7 +5,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
@@ -15,11 +15,13 @@ from langdiff.base.remote import local_copies
 from langdiff.base.toml import read_toml
 from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError, in_experiment, listing, words
-from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
-from langdiff.run.section import Settings
+
+if TYPE_CHECKING:
+    from langdiff.run.experiment import Core
+    from langdiff.run.section import Settings
 
 
-def read_experiment(path: str | Path, *, remote: bool = False) -> Core:
+def read_experiment(path: str | Path, *, remote: bool = False) -> "Core":
     r"""Read and check an experiment file; environment variables in its paths are filled in.
 
     Parameters
@@ -52,6 +54,8 @@ def read_experiment(path: str | Path, *, remote: bool = False) -> Core:
     """
     path = as_path(path)
     table = read_toml(path)
+    from langdiff.run.experiment import experiment_type  # slow to import, and the file may be none
+
     try:
         with in_experiment():
             experiment = experiment_type().model_validate(table)
@@ -60,8 +64,10 @@ def read_experiment(path: str | Path, *, remote: bool = False) -> Core:
     return experiment.with_paths(lambda name: _resolve(name, path, remote))
 
 
-def parse_settings(text: str | bytes) -> Core:
+def parse_settings(text: str | bytes) -> "Core":
     """Return the settings of a run directory from JSON."""
+    from langdiff.run.experiment import experiment_type
+
     return experiment_type().model_validate_json(json.dumps(parse_json(text)))
 
 
@@ -121,8 +127,11 @@ def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return (*location[:1], *location[2:]) if location[:1] == ("corpus",) else location
 
 
-def _class_at(location: tuple[int | str, ...]) -> type[Settings]:
+def _class_at(location: tuple[int | str, ...]) -> "type[Settings]":
     """Return the class of the settings at a place in the file."""
+    from langdiff.run.experiment import FileCorpus, SyntheticCorpus, experiment_type
+    from langdiff.run.section import Settings
+
     if location[:1] == ("corpus",):  # there are two kinds; the second part says which
         return SyntheticCorpus if location[1] == "synthetic" else FileCorpus
     section: type[Settings] = experiment_type()

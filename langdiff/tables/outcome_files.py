@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from langdiff.base.cells import refuse_alike
 from langdiff.base.io import as_paths
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.remote import local_copies
@@ -142,6 +143,7 @@ def _check_names(long: pd.DataFrame, path: Path) -> None:
     empty = long["item"].isin(["", None]) | long["system"].isin(["", None])
     if empty.any():
         raise DataError(f"{path}, line {long.index[int(np.argmax(empty))]}: an item or a system without a name.")
+    refuse_alike(pd.unique(long["system"]), "system", str(path))
 
 
 def _whole(column: pd.Series) -> tuple[pd.Series, pd.Series]:

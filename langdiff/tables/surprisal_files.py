@@ -3,11 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from langdiff.base.cells import refuse_alike
 from langdiff.base.io import as_path
 from langdiff.base.remote import local_copy
-from langdiff.errors import DataError, option, warn, words
+from langdiff.errors import DataError, listing, option, warn, words
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN
 from langdiff.tables.edition_info import words_of
@@ -29,6 +31,8 @@ from langdiff.tables.long_tables import (
 from langdiff.tables.manifest import read_manifest
 from langdiff.tables.provenance import MOST_NAMES, Provenance
 from langdiff.tables.surprisals import Surprisals
+
+ROUNDED = 1e-3  # relative difference of a sum or mean from that of the cells as they are written
 
 
 def read_surprisals(
@@ -121,9 +125,35 @@ def read_surprisals(
             table = _with_provenance(table, path, unit, own=all(ours == name for ours, name in named.items()))
     else:
         table = _from_wide(frame, unit, path)
+    _refuse_odd(table.bits, path)
     if edition_info is not None:
         table = _with_edition_info(table, edition_info)
     return table if intent_info is None else table.with_intent_info(intent_info)
+
+
+def _refuse_odd(bits: pd.DataFrame, path: Path) -> None:
+    """Refuse rows and columns that a spreadsheet has beside intents and editions, and names written in two ways."""
+    refuse_alike(bits.columns, "edition", str(path))
+    for what, table in (("row", bits), ("column", bits.T)):
+        others, last = table.iloc[:-1], table.iloc[-1]
+        for called, expected in (("sum", others.sum()), ("mean", others.mean())):
+            if len(others) > 2 and len(last) > 1 and np.allclose(last, expected, rtol=ROUNDED, atol=0):
+                raise DataError(
+                    f"{path}: the last {what}, {table.index[-1]!r}, is the {called} of the others: delete it."
+                )
+    for name, column in bits.items():
+        if len(column) > 2 and column.iloc[0] in (0, 1) and (column.diff().iloc[1:] == 1).all():
+            raise DataError(
+                f"{path}: {name!r} counts the rows from {column.iloc[0]:g} on, and is no edition: delete it."
+            )
+    counted = [str(name) for name in bits.columns] in (
+        [str(n + start) for n in range(bits.shape[1])] for start in (0, 1)
+    )
+    if counted and not any(str(name).isdigit() for name in bits.index):
+        warn(
+            f"{path}: its {bits.shape[1]:,} editions are numbers, its intents are not, such as {listing(bits.index[:2])}: "
+            "do rows and columns have to change places?"
+        )
 
 
 def _with_edition_info(table: Surprisals, given: pd.DataFrame | str | Path) -> Surprisals:

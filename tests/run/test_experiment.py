@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from dataclasses import replace
 from inspect import signature
 from typing import get_args
@@ -274,3 +276,16 @@ def test_paths_of_sections_start_at_the_folder_of_the_file(tmp_path):
     read = _read(tmp_path, MINIMAL + '[predictors]\nwals = "wals"\n[translationese]\norigins = "../o.csv"')
     assert read.predictors.wals == str(tmp_path / "wals")
     assert read.translationese.origins == str(tmp_path.parent / "o.csv")
+
+
+def test_a_file_that_is_none_is_refused_before_what_is_slow_to_import(tmp_path):
+    (tmp_path / "x.toml").write_text("a." * 40 + "a = 1")
+    code = (
+        "import sys, langdiff as ld\n"
+        f"try: ld.run.read_experiment({str(tmp_path / 'x.toml')!r})\n"
+        "except ld.errors.LangdiffError: print(*sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"langdiff.run.experiment_file"} == {"pandas", "scipy", "langdiff.run.experiment_file"} & set(
+        done.stdout.split()
+    )
