@@ -44,8 +44,7 @@ def refuse_alike(names: Iterable[object], what: str, where: str) -> None:
         other = first.setdefault(" ".join(str(name).split()).casefold(), name)
         if other != name:
             raise DataError(
-                f"{where}: the {what}s {other!r} and {name!r} differ in white space or capitals only. Spell them alike, "
-                "or give them other names."
+                f"{where}: the {what}s {other!r} and {name!r} differ in white space or capitals only: spell them alike."
             )
 
 

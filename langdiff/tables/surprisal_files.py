@@ -136,23 +136,20 @@ def _refuse_odd(bits: pd.DataFrame, path: Path) -> None:
     refuse_alike(bits.columns, "edition", str(path))
     for what, table in (("row", bits), ("column", bits.T)):
         others, last = table.iloc[:-1], table.iloc[-1]
-        for called, expected in (("sum", others.sum()), ("mean", others.mean())):
-            if len(others) > 2 and len(last) > 1 and np.allclose(last, expected, rtol=ROUNDED, atol=0):
-                raise DataError(
-                    f"{path}: the last {what}, {table.index[-1]!r}, is the {called} of the others: delete it."
-                )
+        varied = len(others) > 2 and len(last) > 1 and bool((others.nunique() > 1).all())
+        for called, expected in (("sum", others.sum()), ("mean", others.mean())) if varied else ():
+            if np.allclose(last, expected, rtol=ROUNDED, atol=0):
+                name = table.index[-1]
+                raise DataError(f"{path}: the last {what}, {name!r}, is the {called} of the others: delete it.")
     for name, column in bits.items():
-        if len(column) > 2 and column.iloc[0] in (0, 1) and (column.diff().iloc[1:] == 1).all():
-            raise DataError(
-                f"{path}: {name!r} counts the rows from {column.iloc[0]:g} on, and is no edition: delete it."
-            )
-    counted = [str(name) for name in bits.columns] in (
-        [str(n + start) for n in range(bits.shape[1])] for start in (0, 1)
-    )
+        if len(column) > 9 and column.iloc[0] in (0, 1) and (column.diff().iloc[1:] == 1).all():
+            raise DataError(f"{path}: {name!r} counts the rows, and is no edition: delete it.")
+    numbers = list(map(str, range(bits.shape[1] + 1)))
+    counted = list(map(str, bits.columns)) in (numbers[:-1], numbers[1:])
     if counted and not any(str(name).isdigit() for name in bits.index):
         warn(
-            f"{path}: its {bits.shape[1]:,} editions are numbers, its intents are not, such as {listing(bits.index[:2])}: "
-            "do rows and columns have to change places?"
+            f"{path}: its {bits.shape[1]:,} editions are numbers, and its intents names, such as "
+            f"{listing(bits.index[:2])}: do rows and columns have to change places?"
         )
 
 
