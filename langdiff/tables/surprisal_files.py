@@ -125,7 +125,8 @@ def read_surprisals(
             table = _with_provenance(table, path, unit, own=all(ours == name for ours, name in named.items()))
     else:
         table = _from_wide(frame, unit, path)
-    _refuse_odd(table.bits, path)
+    if not verify or read_manifest(path) is None:
+        _refuse_odd(table.bits, path)
     if edition_info is not None:
         table = _with_edition_info(table, edition_info)
     return table if intent_info is None else table.with_intent_info(intent_info)
