@@ -22,7 +22,14 @@ from scipy.linalg import LinAlgError
 from scipy.special import expit
 
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.likelihood import Gradient, RowInformation, ScaleFreeLikelihood, Scales, mu_at_mean
+from langdiff.regression.kernel.likelihood import (
+    Gradient,
+    RowInformation,
+    Rows,
+    ScaleFreeLikelihood,
+    Scales,
+    mu_at_mean,
+)
 from langdiff.regression.kernel.two_way import TwoWay
 
 CELLS_AT_A_TIME = 32768  # so that temporaries stay in the processor's cache
@@ -254,4 +261,4 @@ def second_order(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[Row
         raise LinAlgError("the log-likelihood is not concave in an intent size")
     root = np.sqrt(np.where(silent, np.inf, curvature))
     mixed /= root[:, None]
-    return RowInformation(score, weight, mixed), root
+    return Rows(score, weight, mixed).kept(), root
