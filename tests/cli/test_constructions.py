@@ -162,8 +162,8 @@ def test_mine_then_vet(langdiff, files):
 def test_options_that_vetting_does_not_use(langdiff, files, option):
     value = files / "gold.tsv" if option in ("--sentences", "--second") else f"x={files}/cc.gr"
     done = langdiff("constructions", "check", files / "candidates.tsv", "--vetted", option, value)
-    assert (done.code, done.out) == (1, "")
-    assert f"would not use {option}. Leave" in done.err
+    assert (done.code, done.out) == (2, "")
+    assert f"{option} is of no use with --vetted: leave one of them out." in done.said
 
 
 def test_check(langdiff, files):
@@ -180,7 +180,7 @@ def test_check(langdiff, files):
     assert (done.code, done.out) == (1, "")
     assert "2 faults in 1 file(s):" in done.err
     assert "bad.tsv, line 5: position 9 is outside the sentence" in done.err
-    assert "--out writes what was accepted" in langdiff("constructions", "check", *gold, "--out", files).err
+    assert "--out is for --vetted: give" in langdiff("constructions", "check", *gold, "--out", files).said
 
 
 def test_attachment(langdiff, files):
@@ -242,4 +242,4 @@ def test_study(langdiff, files):
     assert json.loads(skipped.out) == json.loads(bare.out)
     assert "nine.conllu, line 2: 9 columns" in skipped.err
     refused = langdiff(*asked, "--targets", "none", "--queries", files / "gold.tsv")
-    assert "--targets none does not use" in refused.err
+    assert "--queries is for --targets candidates: give that, too" in refused.said

@@ -78,8 +78,8 @@ def test_origins_are_for_the_native_share(langdiff, corpus, tmp_path):
     (tmp_path / "origins.csv").write_text("intent,original_language\n01001001,deu\n")
     options = ("--origins", tmp_path / "origins.csv", "--out", tmp_path / "picture.png")
     done = langdiff("plot", "sizes", corpus, *options)
-    assert done.code == 1
-    assert "--origins is for native" in done.err
+    assert done.code == 2
+    assert "--origins is for WHAT native" in done.said
 
 
 def test_plot_refuses_a_name_before_reading(langdiff, tmp_path):

@@ -69,4 +69,4 @@ def test_a_saved_result_is_drawn_by_its_kind(langdiff, tmp_path, kind, said):
 def test_kinds_are_of_results_and_of_one(langdiff, tmp_path):
     (tmp_path / "x.csv").touch()
     refused = langdiff("plot", "table", tmp_path / "x.csv", "--kind", "ranks", "--out", tmp_path / "p.svg")
-    assert (refused.code, "--kind is for result; table has one picture" in refused.err) == (1, True)
+    assert (refused.code, "--kind is for WHAT result" in refused.said) == (2, True)

@@ -81,7 +81,7 @@ def test_refusals(langdiff, corpus, tmp_path):
         (tmp_path / name).touch()
     twice = langdiff("parity", tmp_path / "a.csv", "--surprisals", tmp_path / "b.csv", "--reference", "eng")
     assert "two tables of surprisals" in twice.err
-    assert "give --plot" in langdiff("parity", tmp_path / "a.csv", "--reference", "eng", "--measure", "bits").err
+    assert "is for --plot" in langdiff("parity", tmp_path / "a.csv", "--reference", "eng", "--measure", "bits").said
     (tmp_path / "n.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
     named = ["--tokenizer", f"x={tmp_path}/n.csv"] * 2
     assert (

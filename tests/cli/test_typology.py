@@ -104,7 +104,6 @@ def test_options_that_no_test_uses_are_refused_in_the_words_of_the_command(langd
             "--tree is used by tests 'phylo' and 'phylo+area' only, and tests are 'pearson': add --test phylo+area, or",
         ),
         (["-t", "mixed", "--interval", "bootstrap"], "--interval bootstrap is for the correlations 'pearson', "),
-        (["--seed", "0"], "--seed is for --test permutation or --interval bootstrap"),
         (["--average", "edition"], "with --average edition, name --test mixed alone; or keep --average language."),
     ):
         done = langdiff(
