@@ -111,12 +111,6 @@ def test_fit_refuses_bad_tables_in_one_line(langdiff, tmp_path, name, content, m
     assert done.out == ""
 
 
-def test_missing_table(langdiff, tmp_path):
-    done = langdiff("fit", tmp_path / "none.csv")
-    assert (done.code, done.out) == (1, "")
-    assert done.err == f"langdiff: {tmp_path / 'none.csv'}: no such file or directory.\n"
-
-
 # torch is asked only whether it sees a GPU, where there may be one
 ASKED = {"torch"} if importlib.metadata.version("torch").endswith("+cpu") else set()
 
@@ -135,13 +129,6 @@ def test_what_needs_no_computation_imports_nothing_slow(tmp_path, arguments, cod
     modules = set(done.stdout.splitlines()[-1].split())
     assert "langdiff.cli" in modules
     assert not slow.intersection(modules)
-
-
-def test_unknown_kind_of_picture_is_refused(langdiff, truth_and_table, tmp_path):
-    done = langdiff("fit", truth_and_table[1], "--plot", tmp_path / "forest.doc")
-    assert done.code == 1
-    assert "unknown kind of picture" in done.err
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.filterwarnings("default:only one edition is selected")
@@ -171,29 +158,6 @@ def test_select_writes_what_it_chose(langdiff, corpus, tmp_path):
     assert len(chosen) == 150
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda folder: None, "none"),
-        (lambda folder: folder.mkdir(), "no "),
-        (lambda folder: (folder.mkdir(), (folder / "a.txt").write_bytes(b"\0\1\2" * 99)), "NUL byte"),
-        (
-            lambda folder: (
-                folder.mkdir(),
-                (folder / "a.txt").write_text("40001001\tx\n40001002\ty\n40001001\tz\n"),
-            ),
-            "40001001",
-        ),
-    ],
-)
-def test_bad_corpora_are_named(langdiff, tmp_path, make, message):
-    make(tmp_path / "none")
-    done = langdiff("select", tmp_path / "none")
-    assert done.code == 1
-    assert message in done.err
-    assert done.err.count("\n") == 1
-
-
 def test_train_and_score(langdiff, corpus, tmp_path):
     models = tmp_path / "models"
     trained = langdiff("train", corpus, "--lm", "char-tiny", "--out", models, "--json")
@@ -218,28 +182,10 @@ def test_train_and_score(langdiff, corpus, tmp_path):
     assert "training was interrupted or never begun" in unfinished.err
 
 
-def test_score_needs_a_folder_of_models(langdiff, corpus, tmp_path):
-    done = langdiff("score", tmp_path, corpus, "--out", tmp_path / "x.csv")
-    assert done.code == 1
-    assert "Name a folder that `langdiff train` wrote" in done.err
-
-
 def test_brackets_in_names_are_no_markup(capsys):
     print_frame(pd.DataFrame({"edition": ["eng[red]", "[/x]"], "[b]": [1.5, np.nan]}), "table", {})
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("eng[red]", "[/x]", "[b]", "–"))
-
-
-def test_unknown_language_model_gets_a_suggestion(langdiff, corpus, tmp_path):
-    done = langdiff("train", corpus, "--lm", "char-smal", "--out", tmp_path / "models")
-    assert done.code == 1
-    assert "char-small" in done.err
-
-
-def test_report_needs_a_run(langdiff, tmp_path):
-    done = langdiff("report", tmp_path)
-    assert done.code == 1
-    assert "not a finished run" in done.err
 
 
 def test_doctor_reports_torch(langdiff):
@@ -306,12 +252,6 @@ def test_fit_by_command_is_fit_in_python(langdiff, truth_and_table, tmp_path, ar
         assert found[column].to_dict() == pytest.approx(expected[column].to_dict(), abs=1e-6)
 
 
-def test_refused_pictures_leave_no_fit_behind(langdiff, truth_and_table, tmp_path):
-    done = langdiff("fit", truth_and_table[1], "--out", tmp_path / "fit.json", "--plot", tmp_path / "forest.doc")
-    assert done.code == 1
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("rows", "arguments", "message"),
     [
@@ -346,21 +286,6 @@ def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_tab
         ["b", "a"],
     )
     assert langdiff("fit", truth_and_table[1], *arguments).code == 0
-
-
-def test_a_table_of_intents_without_a_use_is_refused(langdiff, truth_and_table):
-    done = langdiff("fit", truth_and_table[1], "--intent-info", truth_and_table[1], "--clusters", "none")
-    assert done.code == 1
-    assert "--intent-info is the table for --clusters" in done.err
-
-
-def test_clusters_are_found_in_a_table_of_intents(langdiff, truth_and_table, tmp_path):
-    path = truth_and_table[1]
-    names = ld.read_surprisals(path).intents
-    (tmp_path / "intents.csv").write_text("intent,book\n" + "\n".join(f"{n},b{k % 15}" for k, n in enumerate(names)))
-    done = langdiff("fit", path, "--intent-info", tmp_path / "intents.csv")
-    assert done.code == 0, done.err
-    assert "Independent units: 15 books (from the column book), design effect" in done.out
 
 
 def test_numbers_of_editions_are_numbers_in_a_formula(langdiff, truth_and_table, tmp_path):

@@ -63,15 +63,6 @@ def test_markers_of_ones_own(langdiff, tmp_path):
         assert message in refused.err
 
 
-def test_original_language_of_lines(langdiff, tmp_path):
-    for name, text in {"en.txt": "a\nb\n", "de.txt": "x\ny\n", "said.list": "en\nde\n"}.items():
-        (tmp_path / name).write_text(text)
-    say = ("plot", "native", f"{tmp_path}/*.txt", "--format", "moses", "--out", tmp_path / "native.svg")
-    done = langdiff(*say, "--original-language", tmp_path / "said.list")
-    assert done.code == 0, done.err
-    assert (tmp_path / "native.svg").is_file()
-
-
 def test_what_is_selected_from_lines_can_be_written_and_read(langdiff, tmp_path):
     for name in ("deu", "eng"):
         (tmp_path / f"{name}.txt").write_text("a\nb\n")
@@ -125,35 +116,3 @@ def test_columns_of_editions(langdiff, tmp_path):
     for twice in (["Datei=file", "Datei=edition"], ["Datei=file", "Sprache=file"]):
         options = [part for pair in twice for part in ("--rename", pair)]
         assert f"--rename {twice[0]} and {twice[1]} name the same twice" in langdiff(*say, *options).err
-
-
-def test_their_names_of_columns_may_have_equals_signs(langdiff, tmp_path):
-    (tmp_path / "a.txt").write_text("01001001\ta\n")
-    (tmp_path / "about.csv").write_text("x=file,a=b=c\na.txt,ger\n")
-    say = (
-        "corpora",
-        "describe",
-        tmp_path / "a.txt",
-        "--edition-info",
-        tmp_path / "about.csv",
-        "--by-edition",
-        "--json",
-    )
-    done = langdiff(*say, "--rename", "x=file=file", "--rename", "a=b=c=language")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["editions"][0]["language"] == "deu"
-
-
-def test_columns_of_no_table_are_refused(langdiff, tmp_path):
-    (tmp_path / "a.txt").write_text("01001001\ta\n")
-    done = langdiff("corpora", "describe", tmp_path / "a.txt", "--rename", "Datei=file")
-    assert (done.code, done.out) == (1, "")
-    assert "there is none: metadata.csv is not in the folder of the files" in done.err
-
-
-def test_a_spreadsheet_is_a_corpus(langdiff, tmp_path):
-    (tmp_path / "texts.tsv").write_text("id\tdeu\teng\tnotes\ns1\tein Hund\ta dog\told\ns2\teine Katze\t\t\n")
-    for format in ("auto", "table"):
-        say = ("corpora", "describe", tmp_path / "texts.tsv", "--format", format, "-e", "eng", "-e", "deu", "--json")
-        counts = {row["what"]: row["count"] for row in json.loads(langdiff(*say).out)["counts"]}
-        assert (counts["editions"], counts["intents"], counts["cells"]) == (2, 2, 3)

@@ -101,16 +101,6 @@ def test_other_versions_train_nothing_and_are_told(tmp_path, monkeypatch):
     assert f"langdiff:{ld.__version__}" in again.provenance.versions
 
 
-def test_another_format_is_another_model(tmp_path, monkeypatch):
-    compute_surprisals(parts(), lm=KN, cache=tmp_path, **SETTINGS)
-    before = state(tmp_path)
-    monkeypatch.setattr(KneserNeyRecipe, "training_format", 2)
-    compute_surprisals(parts(), lm=KN, cache=tmp_path, **SETTINGS)
-    after = state(tmp_path)
-    assert before.items() <= after.items()
-    assert len(after) == 2 * len(before)
-
-
 @pytest.mark.parametrize(
     "other",
     [
