@@ -69,23 +69,6 @@ def _alphabet():
     return Alphabet.from_texts(verses("eng", 50, 0), min_count=1)
 
 
-
-
-def draw(transitions, n, rng):
-    """Return texts of at least one character, and the bits of each under the source."""
-    texts, bits = [], []
-    for _ in range(n):
-        state = rng.choice(4, p=transitions[0])
-        text, total = "abcd"[state], -np.log2(transitions[0][state])
-        while rng.random() >= END:
-            following = rng.choice(4, p=transitions[state])
-            total -= np.log2((1 - END) * transitions[state][following])
-            text, state = text + "abcd"[following], following
-        texts.append(text)
-        bits.append(total - np.log2(END))
-    return texts, np.array(bits)
-
-
 def test_early_stopping_keeps_the_best(tiny_recipe, tmp_path):
     # learning so little text by heart with so high a rate makes dev worse sooner or later
     recipe = replace(tiny_recipe, epochs=60, patience=2, learning_rate=0.05, hidden_size=64, embedding_size=48)
