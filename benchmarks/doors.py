@@ -223,6 +223,19 @@ def door_parity_few(rng):
     return _parity(rng, labels_of(rng, 160, 8, 1.0), 160)
 
 
+def door_gini(rng):
+    labels, rates = labels_of(rng, 100, 10, 0.5), np.array([[1, 1.4, 2.2, 3.0], [1, 1.2, 1.5, 2.0]])
+    size = lengths(rng, 100, 30, 0.5)
+    own = rng.normal(0, 0.1, (labels.max() + 1, 4))[labels]  # of a translation of a document, in both tokenizers
+    old, new = (frame(rng.poisson(size[:, None] * np.exp(own) * rate) + 1.0) for rate in rates)
+    info = pd.DataFrame({"document": named(labels)}, index=old.index)
+    found = ld.measure_parity(old, tokenizers={"new": new}, clusters=info["document"])
+    contrast = found.gini().contrast("token_premium_new", "token_premium")
+    t = rates * size.mean() * np.exp(0.005) + 1
+    gini = np.abs(t[:, :, None] - t[:, None]).sum(axis=(1, 2)) / (8 * t.sum(axis=1))
+    return [float(contrast.low <= gini[1] - gini[0] <= contrast.high)]
+
+
 def door_totals(rng):
     labels = labels_of(rng, 240, 8, 1.0)
     table = surprisals(bits_of(rng, lengths(rng, 240, 100, 0.5), D5, labels, 0.2), document=named(labels))
@@ -502,6 +515,7 @@ DOORS = {
     "perturbations": Door("perturbation_contrasts", "5 documents", 400, COVERAGE, door_perturbations),
     "parity": Door("measure_parity: byte premium", "27 books", 120, COVERAGE, door_parity),
     "parity_few": Door("measure_parity: byte premium", "8 documents, log-normal", 80, COVERAGE, door_parity_few),
+    "gini": Door("measure_parity: Gini of two tokenizers", "10 documents", 400, COVERAGE, door_gini),
     "totals": Door("compare_totals", "8 documents, log-normal", 400, COVERAGE, door_totals),
     "translationese": Door("translationese", "24 documents", 25, COVERAGE, door_translationese),
     "held_out": Door("held-out likelihood per cell", "6 documents, log-normal", 400, COVERAGE, door_held_out),

@@ -49,6 +49,7 @@ from .regression.check.held_out import held_out_log_likelihood as held_out_log_l
 from .regression.check.held_out import standardized_residuals as standardized_residuals
 from .regression.components.difficulty_shares import DifficultyShares as DifficultyShares
 from .regression.components.difficulty_shares import difficulty_shares as difficulty_shares
+from .regression.components.item_plan import plan_items as plan_items
 from .regression.components.outliers import flag_outliers as flag_outliers
 from .regression.components.planning import plan as plan
 from .regression.components.reliability import generalizability as generalizability

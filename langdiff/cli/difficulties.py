@@ -265,7 +265,6 @@ Command(
     app,
     "langdiff.plan",
     reads={"percent": Percent, "pilot": _pilot},
-    help={"pilot": "Saved fit or replicates (.json), or table of surprisals, that shows how much intents vary."},
     examples=(
         "langdiff plan 5 --noise 0.17 --per-document 8 --icc 0.1",
         "langdiff plan 2 --pilot models/surprisals-char-residual.csv --plot power.svg",

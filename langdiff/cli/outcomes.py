@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.commands import Call, Command
+from langdiff.cli.commands import Call, Command, show
 from langdiff.cli.difficulties import Draws, show_draws
 from langdiff.cli.options import existing, key_or_names, read_attributes, refuse_given
 from langdiff.cli.output import Json, Output, echo, print_frame, print_json
@@ -173,3 +173,34 @@ def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """
     formats = dict.fromkeys(("mean", "low", "high"), "{:+.3f}") | {"sd": "{:.3f}"}
     show_draws(call, out, as_json, formats)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference that a plan is made for."""
+
+    difference: Annotated[
+        float | None, typer.Argument(help="Difference to be found, in accuracy or score; of --rate by default.")
+    ] = None
+
+    def open(self) -> float | None:
+        """Return the difference."""
+        return self.difference
+
+
+def _pilot(path: Path, call: Call) -> "Outcomes":  # noqa: ARG001 as all readers
+    import langdiff as ld
+
+    return ld.read_outcomes(path)
+
+
+Command(
+    outcomes,
+    "langdiff.plan_items",
+    name="plan",
+    reads={"difference": Difference, "pilot": _pilot},
+    examples=(
+        "langdiff outcomes plan --rate 0.73 --rate 0.7 --correlation 0.5",
+        "langdiff outcomes plan 0.02 --pilot samples/ --each",
+    ),
+)(show)
