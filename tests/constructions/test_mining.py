@@ -229,15 +229,6 @@ def test_nouns_of_time_go_with_the_upper_verb(write):
     assert targets.startswith("wanted-3 ARG2/MOD time-1")
 
 
-def test_unknown_phenomena_and_second_sentences(bank, write):
-    with pytest.raises(ConfigError, match="unknown phenomena 'net'"):
-        mine_candidates(bank, phenomena=["net"])
-    with pytest.raises(DataError, match="the files have no sentences"):
-        mine_candidates(write("empty.conllu", ""))
-    with pytest.raises(DataError, match="sent_id 'vpart' comes twice"):
-        mine_candidates([write("a.conllu", trees.VPART), write("b.conllu", trees.VPART)])
-
-
 def test_samples_are_random_with_a_seed(bank):
     candidates = mine_candidates(bank)
     sample = candidates.sample(1, seed=1)

@@ -63,7 +63,7 @@ def test_damaged_files_are_named(model, tmp_path, which, how):
         assert not isinstance(model.units, BPEUnits)
         return
     damage(files[0], how)
-    with pytest.raises(CheckpointError, match=f"{files[0].name}: (damaged or truncated|cannot be read)"):
+    with pytest.raises(CheckpointError, match=f"{files[0].name}: (damaged|cannot be read)"):
         ld.read(tmp_path)
 
 

@@ -112,12 +112,6 @@ def test_a_table_too_sparse_for_a_bootstrap():
         ld.fit(surprisals.bits.iloc[:2, :2], errors=Bootstrap(20), seed=1)
 
 
-@pytest.mark.parametrize("samples", [-1, 0, 1, 5.0])
-def test_a_bootstrap_takes_two_samples_or_more(samples):
-    with pytest.raises(ConfigError, match=f"n_resamples must be at least 2, got {samples}"):
-        Bootstrap(samples)
-
-
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
