@@ -11,7 +11,7 @@ import pytest
 import langdiff as ld
 from langdiff.cli.output import print_frame
 from langdiff.errors import DataError
-from langdiff.regression import Bootstrap, Random, Sandwich
+from langdiff.regression import Random, Sandwich
 
 
 @pytest.fixture(scope="module")
@@ -47,35 +47,6 @@ def test_fit_prints_what_the_api_finds(langdiff, truth_and_table, tmp_path):
     np.testing.assert_allclose(table["difficulty"], expected.loc[table.index, "difficulty"], rtol=1e-9)
     assert ld.read(tmp_path / "fit.json").difficulty.equals(ld.fit(ld.read_surprisals(path)).difficulty)
     assert (tmp_path / "forest.svg").read_text().startswith("<?xml")
-
-
-def test_fit_takes_the_settings_of_the_api(langdiff, truth_and_table, tmp_path):
-    path = truth_and_table[1]
-    table = ld.read_surprisals(path)
-    editions = tmp_path / "editions.csv"
-    editions.write_text("edition,side\n" + "\n".join(f"{e},{'ab'[k % 2]}" for k, e in enumerate(table.editions)))
-    arguments = [
-        "--edition-info",
-        editions,
-        "--edition-groups",
-        "side",
-        "--n-resamples",
-        "99",
-        "--seed",
-        "3",
-        "--restricted",
-    ]
-    done = langdiff("fit", path, "--json", *arguments)
-    assert done.code == 0, done.err
-    groups = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
-    expected = ld.fit(table, groups=groups, errors=Bootstrap(99), seed=3, restricted=True).to_frame()
-    found = pd.DataFrame(json.loads(done.out)).set_index("side")
-    assert found["std_error"].to_dict() == pytest.approx(expected["std_error"].to_dict())
-    refused = langdiff("fit", path, "--model", "3")
-    assert refused.code == 1
-    assert "needs --laplace-scale" in refused.err
-    assert langdiff("fit", path, "--edition-groups", "side").code == 1
-    assert langdiff("fit", path, "--edition-info", tmp_path / "none.csv", "--edition-groups", "side").code == 1
 
 
 def test_fit_speaks_to_people(langdiff, truth_and_table):
@@ -250,29 +221,6 @@ def test_fit_by_command_is_fit_in_python(langdiff, truth_and_table, tmp_path, ar
     found = pd.DataFrame(json.loads(done.out)).set_index("edition")
     for column in ("difficulty", "std_error", "low"):
         assert found[column].to_dict() == pytest.approx(expected[column].to_dict(), abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("rows", "arguments", "message"),
-    [
-        (
-            "e1,a\ne2,a\ne3,b\ne4,b\ne5,b",
-            [],
-            "--edition-info is the table for --edition-groups, --formula, --dispersion and --by",
-        ),
-        (
-            "e1,a\ne2,a\ne3,b\ne4,b\ne5,b\ne1,b",
-            ["--edition-groups", "rank"],
-            "are in --edition-info more than once: 'e1'",
-        ),
-    ],
-)
-def test_tables_of_editions_that_cannot_be_used(langdiff, truth_and_table, tmp_path, rows, arguments, message):
-    (tmp_path / "editions.csv").write_text(f"edition,rank\n{rows}\n")
-    done = langdiff("fit", truth_and_table[1], "--edition-info", tmp_path / "editions.csv", *arguments)
-    assert (done.code, done.out) == (1, "")
-    assert message in done.err
-    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("column", ["rank", "difficulty"])

@@ -73,30 +73,6 @@ def test_what_is_selected_from_lines_can_be_written_and_read(langdiff, tmp_path)
     assert json.loads(again.out)["counts"][0] == {"what": "editions", "count": 2}
 
 
-@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
-def test_faults_are_listed_or_skipped_and_listed(langdiff, tmp_path):
-    (tmp_path / "deu-a.txt").write_text("01001001\ta\n01001002\tb\nx\n")
-    (tmp_path / "eng-b.txt").write_text("01001001\ta\n01001001\tb\n01001002\tc\n")
-    refused = langdiff("corpora", "describe", tmp_path)
-    assert (refused.code, refused.out) == (1, "")
-    assert "2 faults in 2 file(s):" in refused.err
-    assert "deu-a.txt, line 3: " in refused.err
-    assert "eng-b.txt, line 2: " in refused.err
-    done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip")
-    assert done.code == 0
-    assert "2 fault(s) in 2 file(s): what is faulty is left out" in done.err
-    assert (
-        "Left out, repaired or doubted: deu-a (1 text), eng-b (1 text)\n  deu-a, 1 text (x): line 3: expected BBCCCVVV"
-        in done.out
-    )
-    done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip", "--json")
-    told = json.loads(done.out)
-    counts = {row["what"]: row["count"] for row in told["counts"]}
-    assert (counts["cells"], counts["left_out"]) == (3, 2)
-    assert [row["what"] for row in told["left_out"]] == ["1 text (x)", "1 text (01001001)"]
-    assert [row["line"] for row in told["skipped"]] == [3, 2]
-
-
 def test_columns_of_editions(langdiff, tmp_path):
     (tmp_path / "a.txt").write_text("01001001\ta\n")
     (tmp_path / "about.csv").write_text("Datei,Sprache\na.txt,ger\n")

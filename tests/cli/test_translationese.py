@@ -132,21 +132,3 @@ def test_several_models_beside_each_other(langdiff, tables, tmp_path):
     assert done.out == expected.summary() + "\n"
     printed = langdiff("translationese", paths[0], origins, "--beside", paths[1], "--min-native", 1, "--json").out
     assert [row["lm"] for row in json.loads(printed)] == ["length"] * 2 + ["one"] * 2 + ["two"] * 2
-
-
-def test_a_second_text_is_not_a_table_of_origins(langdiff, corpus, tables):
-    folder, _ = corpus
-    texts = [folder / "deu.txt", folder / "eng.txt"]
-    assert all(text.is_file() for text in texts)
-    balanced = langdiff("translationese", *texts, "--balanced", "-l", "deu", "--format", "moses")
-    assert (balanced.code, balanced.out, balanced.err.count("\n")) == (1, "", 1)
-    assert f"{texts[1]}, line 1: no column 'original_language' after the first" in balanced.err
-    assert "Origins are a table, not a text" in balanced.err
-    assert f"name several files by their folder, or by a pattern in quotes, '{folder}/*'" in balanced.err
-    twice = langdiff("translationese", folder, folder, "--balanced", "-l", "deu", "--format", "moses")
-    assert f"pattern in quotes, '{folder}/*'" in twice.err
-    two_tables = langdiff("translationese", tables[0], tables[0])
-    assert (two_tables.code, two_tables.err.count("\n")) == (1, 1)
-    assert f"named by an option: --beside {tables[0]}" in two_tables.err
-    pattern = ("translationese", f"{folder}/???.txt", tables[1], "--balanced", "-l", "deu", "--format", "moses")
-    assert "100 of 400 intents have no original language" in langdiff(*pattern).err  # the call of the message reads all

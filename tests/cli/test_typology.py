@@ -75,24 +75,6 @@ def test_a_saved_fit_is_read(langdiff, tmp_path):
     assert done.out.startswith("3 tests with a p")
 
 
-def test_options_that_no_test_uses_are_refused_in_the_words_of_the_command(langdiff, tables, tmp_path):
-    (tmp_path / "tree.nwk").write_text("((deu,nld),(fra,spa));")
-    for options, message in (
-        (
-            ["-t", "pearson", "--tree", tmp_path / "tree.nwk"],
-            "--tree is used by tests 'phylo' and 'phylo+area' only, and tests are 'pearson': add --test phylo+area, or",
-        ),
-        (["-t", "mixed", "--interval", "bootstrap"], "--interval bootstrap is for the correlations 'pearson', "),
-        (["--seed", "0"], "--seed is for --test permutation or --interval bootstrap"),
-        (["--average", "edition"], "with --average edition, name --test mixed alone; or keep --average language."),
-    ):
-        done = langdiff(
-            "correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-p", "word_types", *options
-        )
-        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), options
-        assert message in done.err
-
-
 def test_a_tree_makes_the_test_along_it(langdiff, tables, tmp_path):
     figures = mielke2019()
     languages = sorted(set(figures.edition_info("bibles")["language"]))

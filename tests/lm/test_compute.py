@@ -54,15 +54,6 @@ def changed_text(parts, part, edition, function=lambda text: text + " home"):
     return replace(parts, **{part: replace(multitext, sources={**multitext.sources, **one})})
 
 
-def test_bytes_are_those_of_the_text(parts, tiny_recipe):
-    table = compute(parts, tiny_recipe)
-    text = parts.test.text("ell")
-    assert table.bytes["ell"].tolist() == [len(verse.encode("utf-8")) for verse in text]
-    rates = table.bits_per_character()
-    assert rates["bits_per_byte"]["ell"] == table.bits["ell"].sum() / len("".join(text).encode())
-    assert rates["bits_per_byte"]["ell"] < 0.6 * rates["bits_per_character"]["ell"]  # Greek letters have two bytes
-
-
 def test_scoring_with_the_models_of_a_cache(tiny_recipe, tmp_path):
     parts = make_parts(missing=[("ell", "test3")])
     first = compute(parts, tiny_recipe, cache=tmp_path)

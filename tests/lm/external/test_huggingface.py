@@ -300,23 +300,3 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     usual = (["--lm", "char-small"], ["--max-replaced", "0.05"])  # also where they are what is usual
     for ours in (["--lm", "bpe-small"], ["--scoring", "unpriced"], ["--max-replaced", "0.2"], *usual):
         assert "are for models trained here: leave them out, or --hf" in langdiff(*arguments, *ours).err
-
-
-def test_shares_of_the_command_are_merged(langdiff, folder, multitext, tmp_path):
-    texts = {edition: multitext.text(edition) for edition in multitext.editions}
-    numbered = ld.read_frame(pd.DataFrame(texts).set_axis([f"4000100{i}" for i in range(1, 7)]))
-    ld.write_multitext(numbered, tmp_path / "corpus")
-    arguments = ["score", "--hf", folder, tmp_path / "corpus", "--device", "cpu"]
-    one, other, cache = tmp_path / "one.csv", tmp_path / "merged.csv", tmp_path / "cache"
-    windows = ["--max-length", "7", "--overlap", "2", "--batch-size", "2"]
-    assert langdiff(*arguments, *windows, "--out", one).code == 0
-    for share in ("1/2", "2/2"):
-        unfinished = langdiff("merge", cache, "--out", other) if share == "2/2" else None
-        assert unfinished is None or (unfinished.code == 1 and "have no scores yet" in unfinished.err)
-        done = langdiff(*arguments, *windows, "--shard", share, "--cache", cache)
-        assert done.code == 0, done.err
-    assert langdiff("merge", cache, "--out", other).code == 0
-    pd.testing.assert_frame_equal(ld.read_surprisals(one).bits, ld.read_surprisals(other).bits, check_exact=True)
-    model = HuggingFaceLM(folder, device="cpu", max_length=7, overlap=2, batch_size=2)
-    expected = ld.surprisals_of(model, numbered, progress=False)
-    np.testing.assert_array_equal(ld.read_surprisals(one).bits[list(expected.editions)], expected.bits)
