@@ -9,7 +9,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command, show
 from langdiff.cli.difficulties import Draws, show_draws
-from langdiff.cli.options import existing, key_or_names, read_attributes, refuse_given
+from langdiff.cli.options import existing, key_or_names, read_attributes
 from langdiff.cli.output import Json, Output, echo, print_frame, print_json
 
 if TYPE_CHECKING:
@@ -119,9 +119,9 @@ def check(
     "langdiff.fit_outcomes",
     reads={"outcomes": Tables},
     without=("allow_unlinked",),
+    only={"errors bootstrap": ("n_resamples",), "explain or out": ("systems",)},
 )
 def fit(
-    context: typer.Context,
     call: Call,
     output: Output,
     systems: Annotated[
@@ -139,8 +139,6 @@ def fit(
     import langdiff as ld
 
     output.check(call.offers)
-    if call.given["errors"] != "bootstrap":
-        refuse_given(context, ["n_resamples"], "is for --errors bootstrap: give it, too, or leave this out.")
     table = call.read("outcomes")
     result = call(
         outcomes=table if systems is None else table.with_systems(read_attributes(systems, distinct=True)),

@@ -134,7 +134,7 @@ CALLS = {
     "deletion_bias": lambda seed: ld.experiments.deletion_bias(bits(), seed=seed),
     "difficulty_curve": lambda seed: ld.difficulty_curve(None, train_sizes=[], seed=seed),
     "draw_settings": lambda seed: parallelism.draw_settings("bert", "BIO-TD", seed=seed),
-    "fit": lambda seed: ld.fit(bits(), errors=Bootstrap(9), seed=seed),
+    "fit": lambda seed: ld.fit(bits(), errors=Bootstrap(99), seed=seed),
     "fit_curve": lambda seed: ld.regression.fit_curve({}, seed=seed),
     "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), clusters="document", errors="bootstrap", seed=seed),
     "goodness": lambda seed: ld.goodness(bits(), ["2"], seed=seed),

@@ -138,7 +138,7 @@ def test_check(langdiff, files):
     assert (done.code, done.out) == (1, "")
     assert "2 faults in 1 file(s):" in done.err
     assert "bad.tsv, line 5: position 9 is outside the sentence" in done.err
-    assert "--out writes what was accepted" in langdiff("constructions", "check", *gold, "--out", files).err
+    assert "--out is for --vetted: give" in langdiff("constructions", "check", *gold, "--out", files).said
 
 
 def test_attachment(langdiff, files):
@@ -194,4 +194,4 @@ def test_study(langdiff, files):
     assert json.loads(skipped.out) == json.loads(bare.out)
     assert "nine.conllu, line 2: 9 columns" in skipped.err
     refused = langdiff(*asked, "--targets", "none", "--queries", files / "gold.tsv")
-    assert "--targets none does not use" in refused.err
+    assert "--queries is for --targets candidates: give that, too" in refused.said

@@ -107,9 +107,9 @@ def test_codes_of_a_table_or_a_fit_are_looked_up_without_a_corpus(langdiff, wals
         (["d.csv"], "d.csv: this is a table of numbers: pass it as --codes."),
         ([], "nothing to describe: give a CORPUS, or a table of languages with --codes"),
         (["--codes", "d.csv"], "there is nothing to look names up in: give --wals, --glottolog or both."),
-        (["d.csv", "--codes", "d.csv"], "CORPUS is for texts, and --codes names languages"),
-        (["--codes", "d.csv", "--all-intents"], "--all-intents is for texts, and --codes names languages"),
-        (["d.csv", "--unmatched", "x.txt"], "--unmatched is for --codes TABLE"),
+        (["d.csv", "--codes", "d.csv"], "CORPUS is of no use with --codes"),
+        (["--codes", "d.csv", "--all-intents"], "--all-intents is of no use with --codes"),
+        (["d.csv", "--unmatched", "x.txt"], "--unmatched is for --codes: give that, too"),
         (["--codes", "d.csv", "--out", "x.cvs"], "x.cvs: unknown kind of table '.cvs'"),
     ],
 )
@@ -118,4 +118,4 @@ def test_texts_and_codes_are_kept_apart(langdiff, tmp_path, monkeypatch, argumen
     (tmp_path / "d.csv").write_text("language,difficulty\ndeu,0.1\neng,-0.1\n")
     done = langdiff("predictors", *arguments)
     assert (done.code in (1, 2), done.out) == (True, "")
-    assert message in done.err
+    assert message in done.said

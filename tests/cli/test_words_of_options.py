@@ -207,13 +207,19 @@ baselines = false
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"path": "texts"}, 'decode_errors = "replace" reads it with U+FFFD'),
-        ({"path": "gaps"}, 'pass incomplete = "drop" to leave such intents out or incomplete = "test"'),
+        ({"path": "texts"}, 'decode_errors = "replace" in [corpus] reads it with U+FFFD'),
+        (
+            {"path": "gaps"},
+            'pass incomplete = "drop" in [split] to leave such intents out or incomplete = "test" in [split]',
+        ),
         (
             {"path": "gaps", "more": '[fit]\nn_resamples = 99\nerrors = "jackknife"'},
             'contradicts errors = "jackknife"',
         ),
-        ({"path": "gaps", "more": '[fit]\nstrata = "book"'}, 'add clusters = "chapter" beside strata = "book"'),
+        (
+            {"path": "gaps", "more": '[fit]\nstrata = "book"'},
+            'add clusters = "chapter" beside strata = "book"',
+        ),
     ],
 )
 def test_experiments_name_their_keys(langdiff, tmp_path, settings, told):

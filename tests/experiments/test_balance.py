@@ -1,6 +1,7 @@
 """Balanced samples obey the rules by which they are drawn; a planted difference is found by the whole experiment."""
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.experiments import balance_by_origin, run_balanced
 from langdiff.lm import Compute
 
@@ -223,6 +224,98 @@ def test_what_cannot_be_compared_is_told_before_training(monkeypatch, origins, b
     multitext, origin = drawn_multitext([1] * len(origins), origins)
     with pytest.raises(DataError, match=message):
         run_balanced(multitext, ["deu"], budget_words=budget, original_language=origin, seed=196)  # five of one origin
+
+
+def test_the_whole_experiment_by_intents():
+    multitext, origin = three_languages(2)
+    result = run_balanced(
+        multitext,
+        ["deu"],
+        by="intents",
+        seed=0,
+        budget_words=1600,
+        original_language=origin,
+        lm="kneser-ney-2",
+        compute=Compute(progress=False),
+        model="1",
+    )
+    row = result.words.loc["deu"]
+    assert row["native_intents"] == row["translated_intents"]
+    assert 3200 <= row["native_words"] + row["translated_words"] < 3224  # a pair of sentences has 24 words at most
+    assert "[experiment:balanced|by:intents|language:deu|" in result.summary()
+
+
+def test_result_says_what_was_done(tmp_path):
+    multitext, origin = three_languages(1)
+    result = run_balanced(
+        multitext,
+        ["deu", "eng"],
+        budget_words=1600,
+        original_language=origin,
+        lm="kneser-ney-2",
+        compute=Compute(cache=tmp_path, progress=False),
+        model="1",
+        seed=0,
+    )
+    frame = result.to_frame()
+    assert list(frame.index) == ["deu", "eng"]
+    assert result.mean == pytest.approx(frame["difference"].mean())
+    assert result.standard_deviation == pytest.approx(np.std(frame["difference"], ddof=1))
+    assert "trained on equal amounts of both: model 1, converged" in result.summary()
+    assert "native_words" in result.summary()
+    assert "[experiment:balanced|by:words|language:deu|" in result.summary()
+    assert (result.words["native_intents"] != result.words["translated_intents"]).any()
+    assert "over 2 language(s)" in repr(result)
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["balanced-deu", "balanced-eng"]
+    axes = result.plot()
+    assert axes.get_title(loc="left") == "kneser-ney-2, model 1"
+    assert "models trained on equal amounts of both" in axes.get_xlabel()
+    axes.figure.clear()
+
+
+def rare(text, number):
+    """Put a character of its own into every text: too rare to be learned."""
+    return text + chr(0x4E00 + number)
+
+
+def test_cautions_come_once_for_all_editions_at_the_callers_line():
+    multitext, origin = three_languages(1)
+    frame = multitext.to_frame()
+    strange = pd.DataFrame(
+        {edition: [rare(text, number) for number, text in enumerate(frame[edition])] for edition in frame},
+        index=frame.index,
+    )
+    options = {
+        "budget_words": 1600,
+        "original_language": origin,
+        "lm": "kneser-ney-2",
+        "compute": Compute(progress=False),
+        "seed": 0,
+    }
+    with pytest.warns(LangdiffWarning) as caught:
+        run_balanced(ld.read_frame(strange), ["deu", "eng"], **options)
+    assert len(caught) == 2  # one of the dev parts, one of the test parts
+    for warning, part in zip(caught, ("dev", "test"), strict=True):
+        assert warning.filename == __file__
+        assert re.match(
+            r"3 editions, 'deu', 'eng', 'fra'( \(the figures are those of 'deu'\))?: many characters are too rare in .*"
+            rf"\({part} \d+\.\d+%\)",
+            str(warning.message),
+        )
+
+
+def test_standard_errors_by_bootstrap_need_no_other_seed():
+    multitext, origin = three_languages(1)
+    options = {
+        "budget_words": 1600,
+        "original_language": origin,
+        "lm": "kneser-ney-2",
+        "compute": Compute(progress=False),
+        "errors": ld.Bootstrap(99),
+    }
+    first, again = (run_balanced(multitext, "deu", **options, seed=3).to_frame() for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert first["std_error"].notna().all()
 
 
 @pytest.mark.real_data

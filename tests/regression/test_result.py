@@ -151,7 +151,7 @@ INFO = pd.DataFrame({"year": [1.0, 2, 4]}, index=["日本語 “ü”", "e2", "e
         {"model": "2", "restricted": True},
         {"model": "2L"},
         {"model": Blunders(scale=0.02)},
-        {"groups": {"日本語 “ü”": "a", "e2": "a", "e3": "b"}, "errors": Bootstrap(5), "seed": 1},
+        {"groups": {"日本語 “ü”": "a", "e2": "a", "e3": "b"}, "errors": Bootstrap(99), "seed": 1},
         {"formula": "year", "edition_info": INFO},
         {"intents": "random"},
         {"dispersion": "edition"},

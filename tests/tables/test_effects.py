@@ -132,10 +132,10 @@ def test_editions_that_a_formula_ties_share_their_ranks(model):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_draws": -1}, "n_draws must be a whole number, at least 1, got -1"),
-        ({"n_draws": 0}, "at least 1, got 0"),
-        ({"n_draws": 10.0}, "a whole number, at least 1, got 10.0"),
-        ({"n_draws": True}, "a whole number, at least 1, got True"),
+        ({"n_draws": -1}, "n_draws=-1: give a whole number, at least 99"),
+        ({"n_draws": 98}, "n_draws=98: "),
+        ({"n_draws": 10.0}, "n_draws=10.0: give a whole number"),
+        ({"n_draws": True}, "n_draws=True: give a whole number"),
         ({"seed": -1}, "-1"),
         ({"seed": None}, "seed must be a whole number"),
     ],

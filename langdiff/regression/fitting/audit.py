@@ -21,13 +21,10 @@ from langdiff.regression.fitting.sample import Uncertainty
 from langdiff.regression.kernel.connected import disconnecting_clusters
 from langdiff.regression.kernel.estimate import Optimizer
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
-from langdiff.regression.kernel.residual_tests import (
-    Tested,
-    equality_of_noise,
-    likeness_of_neighbours,
-    residuals_within_rows,
-)
+from langdiff.regression.kernel.residual_tests import likeness_of_neighbours, noise_parts, residuals_within_rows
 from langdiff.regression.records import IntentsCompared
+from langdiff.tables.influences import Influence, Units, joint_test
+from langdiff.tables.rule import JointTest
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import IndependentUnits
 
@@ -139,10 +136,21 @@ def test_noise(residuals: Residuals, fitting: Fitting, units: IndependentUnits) 
     if why:
         return NoiseTest(why=why, of=of)
     group = None if columns is None else _codes(columns["system"])
-    codes = codes_of(fitting, units)
-    test: Tested = equality_of_noise(residuals.within, residuals.observed, residuals.variance, codes, group)
-    lacks = "no three editions have enough intents in common" if np.isnan(test.p_value) else ""
-    return NoiseTest(statistic=test.statistic, p_value=test.p_value, why=lacks, of=of)
+    test = equality_of_noise(residuals, codes_of(fitting, units), group)
+    lacks = "no three editions have enough intents in common" if np.isnan(test.p) else ""
+    return NoiseTest(statistic=test.statistic, p_value=test.p, why=lacks, of=of)
+
+
+def equality_of_noise(residuals: Residuals, codes: Integers | None, group: Integers | None = None) -> JointTest:
+    """Test that editions, or groups of them, have the same noise: by F with many units, else by their sign flips."""
+    found = noise_parts(residuals.within, residuals.observed, residuals.variance, codes, group)
+    if found is None:
+        return JointTest("", float("nan"), 0, float("nan"), float("nan"))
+    mean, parts, share, cells, names = found
+    units = Units("unit", pd.Index([f"{name:09d}" for name in names]))
+    influence = Influence(parts - share * mean, share if share.shape[1] > 1 else share[:, 0], units)
+    centre = np.eye(len(mean)) - cells / cells.sum()
+    return joint_test(centre @ mean, influence.pick(np.arange(len(mean)), cells / cells.sum()), len(mean) - 1, cells)
 
 
 def with_own_dispersions(common: Fitting) -> OwnDispersions | str:

@@ -14,7 +14,7 @@ from langdiff.base.numbers import exact_numbers
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, check_resamples
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_source, posterior_draws
 from langdiff.tables.effects import Effects
@@ -290,8 +290,7 @@ def _correlations(x: Floats, rows: Floats) -> Floats:
 
 def _draws(source: Any, n_draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
     """Return point estimates by edition, and draws × editions."""
-    if n_draws < 100:
-        raise ConfigError(f"{option('n_draws', n_draws)}: at least 100, or the ends of the interval are arbitrary.")
+    check_resamples("n_draws", n_draws)
     if isinstance(source, pd.DataFrame) and {"difficulty", "std_error"} <= set(source):
         point, errors = (exact_numbers(source[name]).astype(float) for name in ("difficulty", "std_error"))
         drawn = pd.DataFrame(rng.normal(point, errors, (n_draws, len(point))), columns=point.index)

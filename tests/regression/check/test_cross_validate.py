@@ -195,7 +195,7 @@ def test_compare_counts_what_is_free_whatever_the_covariance_is_of():
     sides = {e: "ab"[k % 2] for k, e in enumerate(table.editions)}
     info = pd.Series(sides).to_frame("side").assign(x=np.arange(10.0) ** 2)
     fits = {
-        "few samples": ld.fit(table, errors=Bootstrap(4), seed=1),  # of rank 3
+        "few samples": ld.fit(table, errors=Bootstrap(99), seed=1),  # of rank 3
         "formula": ld.fit(table, formula="side + x", edition_info=info),
     }
     assert compare(fits)["parameters"].tolist() == [40 + 9 + 1, 40 + 2 + 1]

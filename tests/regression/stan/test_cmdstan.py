@@ -107,9 +107,9 @@ def test_the_plain_program_adapts_its_metric(bits, program):
     np.testing.assert_allclose(program.asked["inits"][0]["n"], fit(bits).intent_size)
 
 
-@pytest.mark.parametrize(("algorithm", "draws"), [("pathfinder", 50), ("laplace", 50), ("optimize", 1)])
+@pytest.mark.parametrize(("algorithm", "draws"), [("pathfinder", 99), ("laplace", 99), ("optimize", 1)])
 def test_approximations(bits, program, algorithm, draws):
-    idata = approximate(bits, algorithm=algorithm, n_draws=50, seed=1)
+    idata = approximate(bits, algorithm=algorithm, n_draws=99, seed=1)
     assert idata.posterior["difficulty"].shape == (1, draws, 4)
     assert idata.posterior["dispersion"].shape == (1, draws)
     assert f"algorithm:{algorithm}" in idata.posterior.attrs["signature"]

@@ -109,8 +109,8 @@ def test_bad_input_is_named():
     fit, x = problem()
     with pytest.raises(ConfigError, match="tests"):
         propagate_errors(fit, x, tests=["kendall"], seed=0)
-    with pytest.raises(ConfigError, match="at least 100"):
-        propagate_errors(fit, x, n_draws=10, seed=0)
+    with pytest.raises(ConfigError, match="at least 99"):
+        propagate_errors(fit, x, n_draws=98, seed=0)
     with pytest.raises(ConfigError, match="draws come from"):
         propagate_errors([1], x, seed=0)
     with pytest.raises(ConfigError, match="no numeric predictor"):
