@@ -174,7 +174,7 @@ class ColumnClusters(RowClusters):
     @property
     def many(self) -> bool:
         """Whether one term of the adjustment is enough; see `RowClusters`."""
-        return self._information.by_intents
+        return bool(self._information.by_intents)
 
     @cached_property
     def root(self) -> Floats:  # type: ignore[override]  # an attribute there

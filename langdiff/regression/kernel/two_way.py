@@ -267,7 +267,8 @@ def whole(gram: Floats) -> Floats:
 
 def blocks(table: Floats, cells: int = CELLS_AT_A_TIME) -> list[slice]:
     """Return slices of rows, of about a number of cells each, so that temporary arrays stay small."""
-    return blocks_of(*table.shape, cells)
+    intents, editions = table.shape
+    return blocks_of(intents, editions, cells)
 
 
 def blocks_of(intents: int, editions: int, cells: int = CELLS_AT_A_TIME) -> list[slice]:
