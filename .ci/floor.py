@@ -27,7 +27,7 @@ EXEMPT = {
     "regression/variants/blunders.py": "quantiles of a variant",
     "regression/variants/laplace.py": "quantiles of a variant",
     "regression/variants/normal.py": "quantiles of a variant",
-    "run/findings.py": "share of residuals",
+    "run/report.py": "share of residuals",
     "tables/units.py": "the finder of units",
     "regression/clustering.py": "the finder of units",
     "regression/kernel/clusters.py": "cost of eigenvalues",
@@ -36,7 +36,7 @@ EXEMPT = {
 }
 PENDING = {  # still to go through the floor: the list only shrinks
     "regression/curves/asymptotes.py",
-    "regression/curves/curve.py", "regression/curves/draws.py",
+    "regression/curves/curve.py",
     "regression/outcomes/columns.py", "regression/outcomes/crossed.py", "regression/outcomes/inference.py",
     "regression/outcomes/result.py", "typology/association/correlation.py", "typology/association/draws.py",
     "typology/association/levels.py", "typology/association/regression.py", "typology/association/related.py",
