@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
-from langdiff.base.spelling import MISTAKES, edit_distance
+from langdiff.base.public import MISTAKES, edit_distance
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name

@@ -14,9 +14,8 @@ from langdiff.lm.external.protocol import surprisals_of
 from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
 from langdiff.lm.texts import note_preparation
 from langdiff.regression.clustering import clusters_of, strata_of
-from langdiff.run.directory import JOBS, SCORED, caches
+from langdiff.run.directory import JOBS, SCORED, caches, warned_once
 from langdiff.run.experiment import Core, FitSettings
-from langdiff.run.log import warned_once
 from langdiff.run.section import Training, seeds_of_folds
 from langdiff.selection import split, split_into_folds
 from langdiff.tables.divisions import Folds, Parts

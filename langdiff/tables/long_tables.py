@@ -19,8 +19,9 @@ from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN, columns_of_long
 from langdiff.tables.edition_info import editions_of_long
 from langdiff.tables.intent_info import PREFIX, USUAL, attributes_of_long
-from langdiff.tables.manifest import (
+from langdiff.tables.provenance import (
     METADATA,
+    MOST_NAMES,
     check_digest,
     digest_of_arrow,
     digest_of_file,
@@ -28,7 +29,6 @@ from langdiff.tables.manifest import (
     manifest_text,
     read_manifest,
 )
-from langdiff.tables.provenance import MOST_NAMES
 
 Unit = Literal["bits", "nats", "log10"]
 BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
@@ -78,7 +78,7 @@ def table_kind(path: Path) -> str:
 
 
 def write_table_file(frame: pd.DataFrame, path: Path, record: Mapping[str, Any] | None = None) -> None:
-    """Write a long table in the format given by its file name, with its manifest; see `langdiff.tables.manifest`."""
+    """Write a long table in the format given by its file name, with its manifest; see `langdiff.tables.provenance`."""
     with atomic_path(path) as temporary:
         match table_kind(path):
             case "parquet":

@@ -9,9 +9,9 @@ from .pairwise import TreebankComparison as TreebankComparison
 from .pairwise import compare_treebanks as compare_treebanks
 from .perturbation import PerturbationCurve as PerturbationCurve
 from .perturbation import perturbation_curve as perturbation_curve
+from .perturbation import reorder as reorder
 from .profile import TreebankProfile as TreebankProfile
 from .profile import profile_treebank as profile_treebank
-from .reordering import reorder as reorder
 from .tables import SimilaritySettings as SimilaritySettings
 from .treebank import read_treebank as read_treebank
 from .udpipe import UDPipeParser as UDPipeParser

@@ -12,6 +12,8 @@ from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, option
 from langdiff.treebanks.chains import (
+    Counts,
+    Kind,
     Levels,
     Normalizer,
     chain_lengths,
@@ -23,7 +25,6 @@ from langdiff.treebanks.chains import (
     leaves,
     width_costs,
 )
-from langdiff.treebanks.divergence import Counts, Kind
 from langdiff.treebanks.treebank import Treebank
 
 Label = Literal["upos+deprel", "deprel", "upos"]

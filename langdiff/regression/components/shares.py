@@ -11,8 +11,8 @@ from scipy.stats import spearmanr
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
-from langdiff.regression.components.difficulty_shares import CORPUS, EDITION, LANGUAGE, REST, Observed, terms_of
 from langdiff.regression.components.nested import ROUGHLY, Nested, Restricted
+from langdiff.regression.components.share_tables import CORPUS, EDITION, LANGUAGE, REST, Observed, terms_of
 from langdiff.tables.rule import half_width, range_quantile, t_interval
 
 CLIPPED = 0.001  # share, and one less a share, of whose logit the jackknife is taken

@@ -25,6 +25,7 @@ from langdiff.tables.text_features import separates_words
 from langdiff.typology.predictors.external import (
     Column,
     Lexicons,
+    Syncretism,
     Treebanks,
     check_codes,
     lang2vec_columns,
@@ -32,7 +33,6 @@ from langdiff.typology.predictors.external import (
     treebank_columns,
     wals_columns,
 )
-from langdiff.typology.predictors.lexicon import Syncretism
 from langdiff.typology.predictors.wals import Wals
 
 EntropyEstimator = Literal["plug-in", "miller-madow", "chao-shen"]

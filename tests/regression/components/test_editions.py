@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.components import difficulty_shares, nested
+from langdiff.regression.components import nested, share_tables
 from langdiff.regression.components.shares import told_apart
 
 # 8 languages × 2 corpora × 2 editions; a language's values are of corpus a, then of corpus b
@@ -69,8 +69,8 @@ def test_known_errors_are_taken_from_the_variance_of_editions():
 @pytest.mark.parametrize("without", [(), LEFT_OUT])
 def test_one_step_without_each_language_is_the_first_of_the_search(without, monkeypatch):
     tables, languages, facets = example(without)
-    found = difficulty_shares.observe_editions(tables, languages, facets, None, None)
-    model = nested.Nested(found.blocks(difficulty_shares.terms_of(found.facets, nested=True))[0], 2)
+    found = share_tables.observe_editions(tables, languages, facets, None, None)
+    model = nested.Nested(found.blocks(share_tables.terms_of(found.facets, nested=True))[0], 2)
     variances = model.fit().variances[0]
     first = model.fit(~np.eye(8, dtype=bool), variances, np.inf).variances
     monkeypatch.setattr(nested, "MOST_SEARCHED", 0)
