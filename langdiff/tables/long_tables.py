@@ -197,7 +197,7 @@ def _write_parquet(frame: pd.DataFrame, path: Path, name: str, record: Mapping[s
 
 
 CELL = ("intent", "edition", "bits")
-FEWEST = 2  # editions, to tell properties of intents from those of texts
+FEWEST_EDITIONS = 2  # editions, to tell properties of intents from those of texts
 BESIDE = ("eos_bits", "characters", "bytes", "units", "replaced")  # columns that may be known beside the bits
 
 
@@ -324,7 +324,7 @@ def _found_attributes(frame: pd.DataFrame, n_intents: int, n_editions: int) -> d
             whole, prefix, most = "edition", edition_info.PREFIX, n_editions
         else:
             whole, prefix, most = "intent", PREFIX, n_intents - 1
-        alone = n_editions < FEWEST or not 1 < len(np.unique(values)) <= most
+        alone = n_editions < FEWEST_EDITIONS or not 1 < len(np.unique(values)) <= most
         if not alone and f"{prefix}{name}" not in frame:
             first = pd.Series(values).groupby(pd.factorize(frame[whole])[0]).transform("first").to_numpy()
             if (values == first).all():

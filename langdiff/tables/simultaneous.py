@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from scipy.stats import t as student
 
 from langdiff.base.seeds import generator
+from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Booleans, Floats
 
 MOST_DRAWS, FEWEST_DRAWS = 20_000, 4_000
@@ -26,7 +27,6 @@ BLOCK, BLOCK_VALUES = 500, 2_500_000  # draws held in memory at once, and statis
 ROWS = 50  # contrasts whose statistics are computed at once
 MOST_MEMBERS = 200  # of whose pairs statistics are drawn
 MOST_DRAWN = 20_000  # contrasts that are drawn by a factor of their own
-ROUNDING = 1e-12  # of variances that cancel, and nats: by so much do effects that are tied come out different
 KNOWN = 1e6  # degrees of freedom from which a variance is as good as known
 
 

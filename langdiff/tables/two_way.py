@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.stats import false_discovery_control
 
 from langdiff.base.result import Drawn, Result, rounded
+from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
@@ -19,7 +20,7 @@ from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
 from langdiff.tables.pairs import Adjustment, Pairs, rank_set
 from langdiff.tables.rule import ENOUGH, JointTest, falling
-from langdiff.tables.simultaneous import ROUNDING, Family, number_of_draws
+from langdiff.tables.simultaneous import Family, number_of_draws
 
 MOST_SHOWN = 20  # names in a line of a summary
 BLOCK = 256  # rows of weights at once

@@ -14,6 +14,7 @@ from langdiff.base.grids import frame_text
 from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
+from langdiff.base.tolerances import ROUNDING
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.treebanks.conllu import Tree, TreeSource, read_trees, with_function_heads
 from langdiff.treebanks.treebank import file_name, refuse_equal_names
@@ -21,7 +22,6 @@ from langdiff.treebanks.treebank import file_name, refuse_equal_names
 ROOT = "ROOT"  # used as the part of speech of the root word's head
 UNKNOWN = "_"
 Over = Literal["tokens", "types"]
-ROUNDING = 1e-12  # bits by which equal entropies may differ
 Shape = tuple[str, ...]
 HEAD, START, END = "HEAD", "BOS", "EOS"
 PRIOR = 1.0  # weight of the smoother distribution, in observations

@@ -26,6 +26,7 @@ import pandas as pd
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result
+from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.clustering import AnyClusters, one_clustering
@@ -173,7 +174,6 @@ def _long(table: Surprisals, languages: Mapping[str, str] | pd.Series | None, la
 
 MOST_GROUPS = 20  # left out one at a time, of intents and of editions
 RESIDUAL = "residual"
-ROUNDING = 1e-12  # share of the variance that is none
 USUAL_INTENTS = (25, 50, 100, 200, 400, 800)
 USUAL_RELIABILITY = 0.95
 
