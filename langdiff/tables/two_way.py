@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control
 
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.tolerances import ROUNDING
@@ -403,6 +402,8 @@ def flag_cells(
     family: Family, names: pd.Index, *, q: float, level: float, maxima: Floats, percent: bool
 ) -> pd.DataFrame:
     """Return one row per cell, with an interval that holds for all cells together, and a flag."""
+    from scipy.stats import false_discovery_control
+
     half = np.where(family.tied, 0.0, family.critical(maxima, level)) * family.std_error
     columns = {
         "estimate": family.estimate,

@@ -16,7 +16,7 @@ distribution of the noise.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.clusters import sums_by_cluster
@@ -91,7 +91,7 @@ def likeness_of_neighbours(residual: Floats) -> Tested:
     for lag in range(1, LAGS + 1):
         products[lag:] += np.einsum("ik,ik->i", vectors[lag:], vectors[:-lag]) + int(known.sum()) / n_rows
     statistic = float(products.sum() / np.sqrt(products @ products))
-    return Tested(statistic, float(norm.sf(statistic)))
+    return Tested(statistic, float(ndtr(-statistic)))
 
 
 class NoiseParts(NamedTuple):

@@ -15,8 +15,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.interpolate import RectBivariateSpline
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, ndtri
 
 from langdiff.base.signature import name_of_number
 from langdiff.base.tolerances import CELLS_WITH_DENSITIES, TOLERANCE
@@ -307,7 +306,7 @@ class Blunders(Variant):
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of the standard normal distribution; see `Variant.quantiles`."""
-        quantiles: Floats = norm().ppf(shares)
+        quantiles: Floats = ndtri(shares)
         return quantiles
 
 

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.stats import cauchy, laplace
 
 from langdiff.base.signature import name_of_number
 from langdiff.base.tolerances import TOLERANCE
@@ -208,6 +207,8 @@ class Laplace(Variant):
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of a Laplace distribution of variance 1; see `Variant.quantiles`."""
+        from scipy.stats import laplace
+
         quantiles: Floats = laplace(scale=np.sqrt(0.5)).ppf(shares)
         return quantiles
 
@@ -281,5 +282,7 @@ class Cauchy(Variant):
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of the standard Cauchy distribution; see `Variant.quantiles`."""
+        from scipy.stats import cauchy
+
         quantiles: Floats = cauchy().ppf(shares)
         return quantiles
