@@ -264,7 +264,7 @@ class LanguageModelRecipe(ABC):
         return "float64"
 
     def libraries(self) -> tuple[str, ...]:
-        """Return packages that train the model, in addition to those whose versions all jobs record."""
+        """Return packages that train the model and whose versions its jobs record, besides this one's."""
         return ()
 
     @property

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from langdiff.errors import CheckpointError, ConfigError, OutputError, UnknownColumnError
 from langdiff.lm.compute import compute_where_possible
-from langdiff.lm.device import find_device
 from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.lm.external.protocol import surprisals_of
 from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
@@ -79,7 +78,9 @@ class TrainedModels(LanguageModels):
         self, experiment: Core, directory: Path, new: Path, progress: bool | None, executor: Executor | None
     ) -> None:
         super().__init__(experiment, directory, new, progress)
-        if executor is None:
+        if executor is None and experiment.lm.device not in ("auto", "cpu"):
+            from langdiff.lm.device import find_device
+
             find_device(experiment.lm.device)  # better refused now than after the corpus is read
         self.executor = executor
         self.caches = caches(directory, experiment.split.folds)
