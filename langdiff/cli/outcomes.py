@@ -25,6 +25,8 @@ outcomes = typer.Typer(
     short_help="Abilities of systems, difficulties of items.",
 )
 
+answers = typer.Typer(rich_help_panel="Difficulties")
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -194,6 +196,22 @@ def _pilot(path: Path, call: Call) -> "Outcomes":  # noqa: ARG001 as all readers
     return ld.read_outcomes(path)
 
 
+@Command(
+    answers,
+    "langdiff.compare_runs",
+    kinds={"old": Path, "new": Path, "language": list[str], "item": list[str]},
+    help={"old": "Logs of the first run, or a table of outcomes.", "new": "Those of the second run."},
+    without=("weights",),
+)
+def compare_runs(call: Call, output: Output) -> None:
+    """Compare two runs over the same items, item by item: points gained, by language and in the mean.
+
+    Example: langdiff compare-runs results/old/ results/new/ --metric acc
+    """
+    output.check(call.offers)
+    output.show(call(language=key_or_names(call.given["language"], "language"), item=call.given["item"] or None))
+
+
 Command(
     outcomes,
     "langdiff.plan_items",
@@ -206,11 +224,11 @@ Command(
 )(show)
 
 
-app = typer.Typer(rich_help_panel="Text to bits")
+logs = typer.Typer(rich_help_panel="Text to bits")
 
 
 @Command(
-    app,
+    logs,
     "langdiff.read_logs",
     name="import",
     kinds=NAMED,

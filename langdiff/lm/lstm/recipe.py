@@ -196,13 +196,9 @@ class Recipe(LanguageModelRecipe):
     def libraries(self) -> tuple[str, ...]:
         """Return the libraries that compute, and the one that segments the text if it is optional."""
         libraries = {"graphemes": "regex", "subword-nmt": "subword-nmt"}
-        return (
-            "sentencepiece",
-            "torch",
-            *(libraries[kind] for kind in (self.units, self.bpe_backend) if kind in libraries),
-        )
+        optional = (libraries[kind] for kind in (self.units, self.bpe_backend) if kind in libraries)
+        return ("sentencepiece", "torch", *optional)
 
-    @property
     def max_epochs(self) -> int:
         """The recipe's `epochs`."""
         return self.epochs

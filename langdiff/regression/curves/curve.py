@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control, rankdata
-from scipy.stats import t as student
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing, rounded
@@ -29,7 +28,7 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.curves.asymptotes import Asymptotes, Form, fit_asymptotes
 from langdiff.tables.effects import Effects
-from langdiff.tables.rule import freedom_of
+from langdiff.tables.rule import draw_interval, freedom_of, t_p
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,10 +97,10 @@ def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tupl
         values, draws = rankdata(values, axis=0), rankdata(draws, axis=1)
     found = correlations(values)
     if ranks:
-        low, high = np.quantile(correlations(draws), [0.025, 0.975], axis=0)
+        low, high = draw_interval(correlations(draws))
         return found, np.clip(2 * found - high, -1, 1), np.clip(2 * found - low, -1, 1)
     angle = np.arccos(np.clip(found, -1, 1))
-    narrow, wide = np.quantile(np.arccos(np.clip(correlations(draws), -1, 1)), [0.025, 0.975], axis=0)
+    narrow, wide = draw_interval(np.arccos(np.clip(correlations(draws), -1, 1)))
     return found, np.cos(np.minimum(2 * angle - narrow, np.pi)), np.cos(np.maximum(2 * angle - wide, 0))
 
 
@@ -137,8 +136,7 @@ def find_changes(
     for values, covariance, degrees in zip((before, after), covariances, freedom, strict=True):
         difference = values[one] - values[other]
         variance = np.diag(covariance)[one] + np.diag(covariance)[other] - 2 * covariance[one, other]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            p = 2 * student.sf(np.abs(difference) / np.sqrt(variance), degrees[one, other])
+        p = t_p(difference, np.sqrt(np.maximum(variance, 0)), degrees[one, other])
         differences.append(difference)
         p_values.append(np.where(np.isnan(p), 1.0, p))
     p = np.where(differences[0] * differences[1] < 0, np.maximum(*p_values), 1.0)
@@ -174,7 +172,6 @@ def value_at(log_bits: Floats, log_sizes: Floats, log_size: float) -> Floats:
 
 
 Kind = Literal["curves", "ranks", "correlations"]
-TAILS = (0.025, 0.975)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -352,7 +349,7 @@ class DifficultyCurve(Result):
             in nats, its ``std_error``, ``low`` and ``high``; ``rank``, 1 the hardest. Intervals of 95 %. Those of bits
             contain what all editions and sizes share, above all how long the intents happen to be.
         """
-        ends = np.quantile(self.draws, TAILS, axis=0)
+        ends = draw_interval(self.draws)
         low, high = (pd.DataFrame(part, index=self.editions, columns=self.log_bits.columns) for part in ends)
         rows = []
         for size in self.sizes:
@@ -427,7 +424,7 @@ class DifficultyCurve(Result):
             return sizes_reached(log_bits, log_sizes, target[..., None] + np.log(ratio.to_numpy()))
 
         found = reached(self.log_bits.to_numpy())
-        ends = np.quantile(np.clip(reached(self.draws), log_sizes[0], log_sizes[-1]), TAILS, axis=0)
+        ends = draw_interval(np.clip(reached(self.draws), log_sizes[0], log_sizes[-1]))
         frame = pd.DataFrame({"size": np.exp(found), "low": np.exp(ends[0]), "high": np.exp(ends[1])}, self.editions)
         frame["reason"] = np.select(
             [np.isneginf(found), np.isposinf(found)], [f"fewer than {first:,}", f"more than {last:,}"], default=""

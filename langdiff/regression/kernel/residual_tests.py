@@ -11,17 +11,24 @@ uncorrelated with mean −k/I; so with :math:`D_i = \sum_{l=1}^5 (u_i \cdot u_{i
 Noise. The score test of equal variances compares the mean squared residual of each edition with the others', by what
 independent units contribute (White 1982, "Maximum likelihood estimation of misspecified models"), which needs no
 distribution of the noise.
+
+Columns. If errors are alike within the values of a column that are not the units, their sums by value vary more than
+those by units, and more than where values change places.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import ndtr
 
+from langdiff.base.seeds import generator
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.clusters import sums_by_cluster
 
 LAGS = 5
+PERMUTATIONS, COMPONENTS = 199, 10
+DOUBTED_EFFECT = 1.25  # times the variance by units, from which a column is doubted
 FEWEST_OF_EDITION = 20  # cells; residuals of an edition with fewer are nearly fitted to 0
 FEWEST_CELLS = 3  # of a row whose squared residuals say which edition has more noise
 RANK_TOLERANCE = 1e-10
@@ -92,6 +99,42 @@ def likeness_of_neighbours(residual: Floats) -> Tested:
         products[lag:] += np.einsum("ik,ik->i", vectors[lag:], vectors[:-lag]) + int(known.sum()) / n_rows
     statistic = float(products.sum() / np.sqrt(products @ products))
     return Tested(statistic, float(ndtr(-statistic)))
+
+
+def likeness_within(rows: Floats, units: Integers | None, column: Integers) -> tuple[float, float]:
+    """Return by how much the variance by the values of a column exceeds that by units, and the p of so much.
+
+    Rows are what intents add to the estimates, (I, J); units and column are numbered from 0, (I,). What a unit adds
+    under one value is a piece. Values change places among pieces, as they may if pieces of several units are
+    independent; p is known only where the variance is larger than by units.
+
+    Examples
+    --------
+    >>> each = np.repeat(np.random.default_rng(1).normal(size=(10, 3)), 8, axis=0)
+    >>> effect, p = likeness_within(each - each.mean(axis=0), None, np.arange(80) // 8)
+    >>> round(effect, 1), p
+    (8.8, 0.005)
+    """
+    units = np.arange(len(rows)) if units is None else units
+    by_units = sums_by_cluster(rows, units)
+    code = np.unique(units * np.int64(column.max() + 1) + column, return_inverse=True)[1]
+    values = np.zeros(code.max() + 1, dtype=np.int_)
+    values[code] = column
+    order = np.argsort(values, kind="stable")
+    ends = np.append(0, np.cumsum(np.bincount(values)))
+    pieces = sums_by_cluster(rows, code)[order]
+    by_column = np.add.reduceat(pieces, ends[:-1], axis=0)
+    few = [count / max(count - 1, 1) for count in (len(by_column), len(by_units))]  # as they are around their mean
+    effect = float(few[0] * np.sum(by_column**2) / max(few[1] * np.sum(by_units**2), np.finfo(float).tiny))
+    if not effect > DOUBTED_EFFECT:
+        return effect, float("nan")
+    leading = np.linalg.eigh(by_units.T @ by_units)[1][:, -COMPONENTS:]
+    projected, observed = pieces @ leading, float(np.sum((by_column @ leading) ** 2))
+    rng, beyond, ones = generator(0), 0, np.ones(len(pieces))
+    for _ in range(PERMUTATIONS):
+        drawn = csr_array((ones, rng.permutation(len(pieces)), ends)) @ projected
+        beyond += bool(np.sum(drawn**2) >= observed * (1 - 1e-9))
+    return effect, (1 + beyond) / (PERMUTATIONS + 1)
 
 
 class NoiseParts(NamedTuple):
