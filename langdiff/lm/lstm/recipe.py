@@ -199,6 +199,7 @@ class Recipe(LanguageModelRecipe):
         optional = (libraries[kind] for kind in (self.units, self.bpe_backend) if kind in libraries)
         return ("sentencepiece", "torch", *optional)
 
+    @property
     def max_epochs(self) -> int:
         """The recipe's `epochs`."""
         return self.epochs
