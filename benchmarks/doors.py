@@ -365,6 +365,15 @@ def door_outcomes_interaction(rng):
     return [np.nan if pd.isna(p) else float(p < 0.05)]
 
 
+def door_runs(rng):
+    """Two equal runs whose passages are gained or lost together."""
+    labels = labels_of(rng, 120, 30, 0.5)
+    right = rng.random((120, 2)) < 1 / (1 + np.exp(-rng.normal(0, 1, (30, 2))[labels]))
+    info = pd.DataFrame({"passage": named(labels)}, index=[f"s{i}" for i in range(120)])
+    runs = [ld.Outcomes(successes=pd.DataFrame({"m": run.astype(float)}, info.index), items=info) for run in right.T]
+    return [float(ld.compare_runs(*runs).to_frame()["p"].iloc[0] < 0.05)]
+
+
 def door_abilities(rng):
     """Two systems on 5 documents; clusters named."""
     ability, labels = np.array([-0.5, 0.0, 0.5]), np.repeat(np.arange(5), 40)
@@ -523,6 +532,7 @@ DOORS = {
         "two_way.test of answers: interaction, at 5 %", "20 passages", 240, FIVE, door_outcomes_interaction
     ),
     "abilities": Door("fit_outcomes: contrast of abilities", "5 documents", 1000, COVERAGE, door_abilities),
+    "runs": Door("compare_runs: equal runs, at 5 %", "30 passages", 400, FIVE, door_runs),
     "discourse": Door("discourse compare, micro, at 5 %", "8 documents", 900, FIVE, door_discourse),
     "discourse_16": Door(
         "discourse compare, micro, at 5 %", "16 documents", 600, FIVE, partial(door_discourse, documents=16)
