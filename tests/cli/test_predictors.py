@@ -59,24 +59,6 @@ def test_sources_by_folder(langdiff, corpus, tmp_path):
     assert "mcc missing in 2 (no lexicon): 'deu-a', 'fra-a'" in done.err
 
 
-def test_what_is_wrong_is_one_line(langdiff, corpus, tmp_path):
-    (tmp_path / "wals").mkdir()
-    missing = langdiff("predictors", corpus, "--wals", tmp_path / "wals")
-    assert (missing.code, missing.out) == (1, "")
-    assert "holds no languages.csv" in missing.err
-    alone = langdiff("predictors", corpus, "--feature", "26A")
-    assert (alone.code, "--feature is for --wals" in alone.said) == (2, True)
-    assert langdiff("predictors", corpus, "--compressor", "zip").code == 2
-
-
-def test_nothing_shared(langdiff, tmp_path):
-    frame = pd.DataFrame({"eng": ["a", None], "deu": [None, "b"]}, index=["40001001", "40001002"])
-    write_multitext(ld.read_frame(frame), tmp_path / "texts")
-    done = langdiff("predictors", tmp_path / "texts")
-    assert done.code == 1
-    assert "no intent is in all editions" in done.err
-
-
 @pytest.mark.real_data
 def test_wals_of_real_bibles(langdiff, real_data):
     kept = ["-e", "glv-manxpart", "-e", "slv-stritar1882", "-e", "eng-kjv"]

@@ -53,12 +53,6 @@ def test_a_long_table_of_several_models_gives_a_column_for_each(langdiff, two, t
     pd.testing.assert_series_equal(found, expected, rtol=1e-6)
 
 
-def test_models_that_share_no_edition_are_no_table(langdiff, tmp_path):
-    (tmp_path / "t.csv").write_text("intent,edition,bits,lm\n1,a,2,x\n1,b,2,y\n2,a,3,x\n2,b,4,y\n")
-    done = langdiff("table", tmp_path / "t.csv")
-    assert (done.code, "surprisals of 2 language models, 'x', 'y', and no edition has" in done.err) == (1, True)
-
-
 FAMILIES = "edition,family\ne1,Uralic\ne2,Turkic\ne3,Uralic\nother,Germanic\n"
 
 

@@ -6,7 +6,7 @@ import pytest
 from typer.main import get_command
 
 import langdiff as ld
-from langdiff.base.spelling import edit_distance, nearest
+from langdiff.base.public import edit_distance, nearest
 from langdiff.cli.app import OTHERWISE, app
 from langdiff.errors import ConfigError
 from langdiff.lm.language_model import find_lm
@@ -67,14 +67,6 @@ def test_nothing_is_suggested_for_another_word(langdiff):
 
 def test_option_that_may_be_meant(langdiff):
     assert "--clusters" in langdiff("fit", "--clutsers", "book", "s.csv").err
-
-
-@pytest.mark.parametrize(
-    ("wrong", "meant"), [("bpe", "bpe-residual"), ("char", "char-residual"), ("bpe-adw", "bpe-awd")]
-)
-def test_recipe_that_may_be_meant(wrong, meant):
-    with pytest.raises(ConfigError, match=f"Did you mean '{meant}'"):
-        find_lm(wrong)
 
 
 def test_no_recipe_of_ten_times_the_cost_is_suggested():

@@ -99,13 +99,6 @@ def test_the_cache_and_the_first_seed_are_used_again(parts, curve):
     assert len(list(cache.glob("seed-*/size-40"))) == 1
 
 
-def test_equal_bytes_can_be_trained_on(parts):
-    curve = ld.difficulty_curve(
-        parts, train_sizes=[40, 120], lm="kneser-ney-2", match="bytes", seed=0, compute=Compute(progress=False)
-    )
-    assert curve.read[120].min() < 120 == curve.read[120].max()
-
-
 @pytest.mark.parametrize(
     ("setting", "message"),
     [

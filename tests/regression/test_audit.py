@@ -12,7 +12,12 @@ import langdiff as ld
 from langdiff.errors import ConfigError, LangdiffWarning
 from langdiff.regression.fitting.audit import Residuals, equality_of_noise
 from langdiff.regression.kernel.integrated import unequal
-from langdiff.regression.kernel.residual_tests import likeness_of_neighbours, noise_parts, residuals_within_rows
+from langdiff.regression.kernel.residual_tests import (
+    likeness_of_neighbours,
+    likeness_within,
+    noise_parts,
+    residuals_within_rows,
+)
 from langdiff.tables.rule import sign_flips
 
 DIFFICULTIES = np.array([0.0, 0.05, -0.05, 0.1, -0.1])
@@ -177,6 +182,18 @@ def test_the_score_test_of_noise_is_that_of_a_slow_loop():
     assert (by_rows.by, by_rows.statistic) == ("F", pytest.approx(t2 * (freedom - 2) / (freedom * 3), rel=1e-4))
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_noise_of_thousands_of_rows_is_what_their_parts_tell(missing):
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(2100, 5)) * [1, 1, 1, 1, 1.1]
+    noise[rng.random(noise.shape) < missing] = np.nan
+    there = ~np.isnan(noise) if missing else None
+    residuals = Residuals(residuals_within_rows(noise, np.zeros(5)), there, rng.uniform(0.5, 2, 2100))
+    by_rows, by_parts = (equality_of_noise(residuals, codes) for codes in (None, np.arange(2100)))
+    assert by_rows.by == by_parts.by == "F"
+    assert by_rows[1:] == pytest.approx(by_parts[1:], rel=1e-9)
+
+
 def test_noise_of_the_worked_table():
     """A document a unit: two of the 64 sign vectors reach the statistic."""
     z = np.log([[100, 120, 90], [210, 230, 200], [50, 66, 47], [400, 430, 410], [80, 100, 70], [160, 204, 153]])
@@ -321,3 +338,37 @@ def test_the_estimand_is_told():
     assert str(found.contrast(one, other, estimand="median")).endswith("; median bits")
     assert str(medians.contrast(one, other)).endswith("; median bits")
     assert str(quiet(equal).contrast(one, other)).endswith(f"p = {quiet(equal).contrast(one, other).p_value:.2g}")
+
+
+@pytest.mark.parametrize(("alike", "documents"), [(0.06, False), (0.0, False), (0.12, True), (0.0, True)])
+def test_columns_by_which_errors_would_be_longer_are_named(alike, documents):
+    """30 translators of ten intents, or ten of three documents each."""
+    rng, info = np.random.default_rng(5), {}
+    translator = rng.permutation(np.repeat(np.arange(30), 10))
+    if documents:
+        document = np.arange(300) // 10
+        translator, info = np.arange(30)[document] % 10, {"document": document}
+    bits = np.exp(rng.normal(4.8, 0.6, (300, 1)) + DIFFICULTIES + rng.normal(0, NOISE, (300, 5)))
+    bits *= np.exp(rng.normal(0, alike, (30, 5)))[translator]
+    info = pd.DataFrame({"translator": [f"t{k}" for k in translator], "ordinal": rng.random(300), **info})
+    table = ld.Surprisals(bits=pd.DataFrame(bits, columns=list("abcde")), intent_info=info)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        notes = ld.fit(table, model="1").audit.clusters.notes
+        ld.fit(table, model="1", clusters="translator")
+    named = [text for text in (str(each.message) for each in caught) if "times as long by translator" in text]
+    assert len(named) == (alike > 0)
+    assert any("times as long by translator" in note for note in notes) == (alike > 0)
+    assert not named or "clusters='translator'" in named[0]
+
+
+def test_the_design_effect_of_a_column_is_that_of_a_slow_loop():
+    rng = np.random.default_rng(6)
+    units, column = rng.integers(0, 12, 90), rng.integers(0, 8, 90)
+    rows = rng.normal(size=(90, 3)) + rng.normal(size=(8, 3))[column]
+    rows -= rows.mean(axis=0)
+    by = [np.array([rows[code == k].sum(axis=0) for k in np.unique(code)]) for code in (column, units)]
+    traces = [len(part) / (len(part) - 1) * np.trace(part.T @ part) for part in by]
+    effect, p = likeness_within(rows, units, column)
+    assert effect == pytest.approx(traces[0] / traces[1])
+    assert p == 1 / 200

@@ -175,11 +175,6 @@ def test_designs_that_cannot_be(surprisals, arguments, message):
         ld.fit(surprisals, **arguments)
 
 
-def test_a_series_is_no_table(surprisals):
-    with pytest.raises(DataError, match="not Series"):
-        ld.fit(surprisals.bits.iloc[:, 0])
-
-
 def test_arrays_and_tensors_are_taken(surprisals):
     torch = pytest.importorskip("torch")
     named = ld.fit(surprisals).difficulty.to_numpy()

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from langdiff.errors import ConvergenceWarning, DataError, EditionWarning
-from langdiff.run.log import warned_once
+from langdiff.run.directory import warned_once
 
 
 def told(of_models):
@@ -37,10 +37,6 @@ def test_other_figures_are_said_with_the_names_of_the_models():
         "a: did not converge in 1 iterations.",
         "b: did not converge in 2 iterations.",
     ]
-
-
-def test_warnings_of_other_packages_pass():
-    assert told({"a": [DeprecationWarning("old")], "b": []}) == ["old"]
 
 
 def test_an_error_hides_no_warning():

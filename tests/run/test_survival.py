@@ -23,7 +23,7 @@ from langdiff.lm.jobs import record as record_of_jobs
 from langdiff.lm.jobs.folder import LOG
 from langdiff.lm.ngram import recipe
 from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
-from langdiff.run.log import read_run_log
+from langdiff.run.directory import read_run_log
 
 SETTINGS = {
     "name": "small",
@@ -191,12 +191,6 @@ def test_verify_names_damaged_missing_and_unrecorded_files(langdiff, copy):
     with pytest.warns(LangdiffWarning, match="again"):
         run(copy)
     assert set(verify_run(copy)["state"]) == {"whole"}
-
-
-def test_verify_of_a_cache_and_of_nothing(langdiff, copy, tmp_path):
-    assert langdiff("verify", copy / "jobs").code == 0
-    (tmp_path / "empty").mkdir()
-    assert "neither a run directory" in langdiff("verify", tmp_path / "empty").err
 
 
 def test_a_damaged_job_is_told_in_the_log_and_done_again(finished, copy):
@@ -478,11 +472,6 @@ def test_results_of_models_taken_out_of_an_experiment_go(copy):
     assert set(verify_run(copy)["state"]) == {"whole"}
 
 
-def test_tables_beside_a_cache_are_no_damage(copy):
-    (copy / "jobs" / "surprisals-mine.csv").write_text("intent,a\n")
-    assert "unrecorded" not in set(verify_run(copy / "jobs")["state"])
-
-
 def test_editions_named_by_numbers(tmp_path):
     for name in ("001", "002", "003"):
         (tmp_path / f"{name}.txt").write_text("".join(f"{k} is line {k * k} of {name}\n" for k in range(120)))
@@ -491,18 +480,3 @@ def test_editions_named_by_numbers(tmp_path):
     again = read_run(tmp_path / "run")
     assert again.editions.index.tolist() == ["001", "002", "003"]
     assert set(again.to_frame()["edition"]) == {"001", "002", "003"}
-
-
-@pytest.mark.parametrize(
-    "fit",
-    [
-        {"strata": "book"},
-        {"model": "3"},
-        {"errors": "information", "clusters": "document"},
-        {"n_resamples": 99, "errors": "sandwich"},
-        {"model": "2C", "dispersion": "edition"},
-    ],
-)
-def test_contradictions_of_the_fit_are_refused_before_training(fit):
-    with pytest.raises(ValueError, match="fit"):
-        Experiment.model_validate(SETTINGS | {"fit": fit})

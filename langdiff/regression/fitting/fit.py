@@ -19,6 +19,7 @@ from langdiff.regression.design import Design, Groups, identify_design, make_des
 from langdiff.regression.fitting.audit import (
     FARTHEST,
     conclude,
+    doubt_units,
     find_order,
     find_units,
     missing_cells,
@@ -225,6 +226,7 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
     """Audit a fit, fit again with dispersions of editions if need be, and return the result."""
     residuals = residuals_of(common)
     units, order = find_order(residuals, common, units)
+    units = doubt_units(residuals, common, units)
     labels, fitting = units.columns, common
     compared = common.compare(labels)
     if common.settings.own_dispersions:
@@ -394,7 +396,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         intent_size=pd.Series(sizes, index=table.intents, name="intent_size"),
         dispersion=parameters.dispersion,
         log_likelihood=found.log_likelihood,
-        log_likelihood_bits=found.log_likelihood - float(np.nansum(fitting.z[fitting.used])),
+        log_likelihood_bits=found.log_likelihood - float(np.sum(fitting.z, where=observed & fitting.used[:, None])),
         converged=found.converged and bool(np.isfinite(uncertainty.covariance).all()),
         n_iterations=found.n_iterations,
         n_evaluations=found.n_evaluations,

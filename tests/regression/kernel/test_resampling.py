@@ -113,7 +113,7 @@ def test_a_table_too_sparse_for_a_bootstrap():
         ld.fit(surprisals.bits.iloc[:2, :2], errors=Bootstrap(99), seed=1)
 
 
-@pytest.mark.parametrize("samples", [-1, 0, 98, 500.0, True])
+@pytest.mark.parametrize("samples", [0, 98, 500.0, True])
 def test_a_bootstrap_takes_99_samples_or_more(samples):
     with pytest.raises(ConfigError, match=f"n_resamples={samples}: give a whole number, at least 99"):
         Bootstrap(samples)

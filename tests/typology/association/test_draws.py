@@ -131,11 +131,3 @@ def test_reasons_and_texts():
     assert reasons["one"] == "the predictor is constant: 1"
     assert reasons["few"].startswith("3 languages")
     assert "disattenuated" in result.summary()
-
-
-def test_one_name_needs_no_brackets():
-    fit, x = problem(error=0.1)
-    table = x.to_frame("words").assign(other=1.0)
-    one = propagate_errors(fit, table, tests="pearson", only="words", n_draws=100, seed=0)
-    listed = propagate_errors(fit, table, tests=["pearson"], only=["words"], n_draws=100, seed=0)
-    pd.testing.assert_frame_equal(one.to_frame(), listed.to_frame())
