@@ -225,3 +225,25 @@ def test_other_line_ends_are_another_file_which_can_be_read(tmp_path):
     assert ld.read_outcomes(tmp_path / "x.csv", verify=False).successes.equals(good)
     (tmp_path / "x.csv.json").unlink()
     assert read().equals(good)
+
+
+BITS = ld.simulate(12, 3, seed=1).surprisals.bits
+ODD = {
+    r"last row, 'Total', is the sum": pd.concat([BITS, BITS.sum().to_frame("Total").T]),
+    r"last column, 'all', is the mean": BITS.assign(all=BITS.mean(axis=1).round(2)),
+    r"'e4' counts the rows": BITS.assign(e4=range(1, 13)),
+    r"the editions 'e1' and 'E1 ' differ in white space": BITS.assign(**{"E1 ": BITS["e2"][::-1].to_numpy()}),
+}
+
+
+@pytest.mark.parametrize("message", ODD)
+def test_what_is_no_edition_and_no_intent_is_refused(tmp_path, message):
+    ODD[message].to_csv(tmp_path / "x.csv", index_label="intent")
+    with pytest.raises(DataError, match=message):
+        ld.read_surprisals(tmp_path / "x.csv")
+
+
+def test_rows_and_columns_that_seem_exchanged_are_named(tmp_path):
+    BITS.T.to_csv(tmp_path / "x.csv", index_label="edition")
+    with pytest.warns(LangdiffWarning, match="do rows and columns have to change places"):
+        ld.read_surprisals(tmp_path / "x.csv")
