@@ -545,8 +545,8 @@ def joint_test(estimate: Floats, sampling: Influence | Covariance, df: int, weig
         return bonferroni(estimate, np.sqrt(np.diag(sampling.covariance)), freedom, df)
     share = sampling.share if sampling.share.ndim == 1 else sampling.share.mean(axis=1)
     parts = sampling.plain + share[:, None] * estimate
-    statistic, p = sign_flips(parts, list(map(str, sampling.units.names)), weights)
-    return JointTest("sign flips", statistic, df, float("nan"), p)
+    statistic, p, flips = sign_flips(parts, list(map(str, sampling.units.names)), weights)
+    return JointTest("sign flips", statistic, df, float("nan"), p, flips)
 
 
 def among(influence: Influence, editions: Sequence[str], difficulty: Floats) -> Influence:
