@@ -12,7 +12,6 @@ from pathlib import Path
 
 FLOOR = {"tables/rule.py", "tables/simultaneous.py"}
 EXEMPT = {
-    "base/tolerances.py": "refusals of an estimate",
     "experiments/within_languages.py": "profile likelihood",
     "experiments/native_and_translated.py": "power of a plan",
     "parallelism/agreement.py": "published interval, labelled as such",
@@ -29,18 +28,10 @@ EXEMPT = {
     "regression/variants/laplace.py": "quantiles of a variant",
     "regression/variants/normal.py": "quantiles of a variant",
     "run/findings.py": "share of residuals",
-    "tables/units.py": "the finder of units",
     "regression/clustering.py": "the finder of units",
     "regression/kernel/clusters.py": "cost of eigenvalues",
     "typology/association/variance.py": "profile likelihood",
-    "treebanks/treebank.py": "a remark on few sentences",
 }
-PENDING = {  # still to go through the floor: the list only shrinks
-    "regression/curves/asymptotes.py",
-    "regression/curves/curve.py", "regression/curves/draws.py", "regression/kernel/residual_tests.py",
-    "typology/association/correlation.py", "typology/association/draws.py",
-    "typology/association/levels.py", "typology/association/regression.py", "typology/association/related.py",
-}  # fmt: skip
 LAWS = {"t", "f", "chi2", "student", "fisher"}
 TAILS = {0.025, 0.975, 2.5, 97.5}
 THRESHOLD = re.compile(r"^_?(FEW|FEWEST|ENOUGH)_(CLUSTERS|DOCUMENTS|UNITS)$")
@@ -77,10 +68,10 @@ def main(root: Path) -> int:
         name = path.relative_to(root / "langdiff").as_posix()
         for line, what in faults(ast.parse(path.read_text(encoding="utf-8"))):
             needed.add(name)
-            if name not in FLOOR | EXEMPT.keys() | PENDING:
+            if name not in FLOOR | EXEMPT.keys():
                 wrong.append(f"langdiff/{name}:{line}: {what}; use langdiff.tables.rule")
-    wrong += [f"langdiff/{name}: no longer makes an interval: delete it from PENDING" for name in PENDING - needed]
-    print("\n".join(wrong) or f"intervals come from one place; still to follow: {len(PENDING)} files")  # noqa: T201
+    wrong += [f"langdiff/{name}: makes no quantile: delete it from EXEMPT" for name in EXEMPT.keys() - needed]
+    print("\n".join(wrong) or "intervals come from one place")  # noqa: T201
     return len(wrong)
 
 
