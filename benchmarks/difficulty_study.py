@@ -55,13 +55,14 @@ def corpora():
     chosen, _ = shared_verses(in_step())
     found = {"nt": ld.split(chosen.map_text(ld.tokenize), dev=1, test=2)}
     for name in MAIN[1:]:
-        texts = ld.read_multitext(DATA / name, format="moses")
+        texts = ld.read_multitext(DATA / name, format="moses", trust=["recoded"])  # letters in Indonesian FLORES-200
         found[name] = ld.split(ld.corpora.check_alignment(texts).applied(texts).dropna().map_text(ld.tokenize))
-    return found | {"pud": ld.split(sentences_of_pud().dropna().map_text(ld.tokenize))}
+    return found | {"pud": parts_of_pud()}
 
 
-def sentences_of_pud():
-    """Return the texts of the parallel treebanks, aligned by the names of sentences."""
+@cache
+def parts_of_pud():
+    """Return the division of the texts of the parallel treebanks, aligned by the names of sentences."""
     codes = dict(
         re.findall(r"^\| (\w\w) \| (\w{3}) \|", (DATA / "pud" / "README.md").read_text(encoding="utf-8"), re.M)
     )
@@ -72,7 +73,8 @@ def sentences_of_pud():
         names = [value for key, value in found if key == "sent_id"]
         texts[code] = pd.Series([value for key, value in found if key == "text"], index=names)
     info = pd.DataFrame({"language": pd.Series(codes)})
-    return ld.read_frame(pd.DataFrame(texts), edition_info=info.loc[list(texts)])
+    sentences = ld.read_frame(pd.DataFrame(texts), edition_info=info.loc[list(texts)])
+    return ld.split(sentences.dropna().map_text(ld.tokenize))
 
 
 def glottocodes(parts, glottolog):

@@ -99,12 +99,23 @@ class Result(Tabular):
         """Yield the lines below the table."""
         return ()
 
+    def _edition_notes(self) -> Iterable[str]:
+        """Yield what differences are beside those of two editions of one language."""
+        return ()
+
     def _signed(self) -> list[str]:
         return [f"[{signature}]"] if (signature := getattr(self, "signature", "")) else []
 
-    def summary(self) -> str:
-        """Return the result as text: description, table, notes and signature."""
-        blocks = [[*self._lines()], [frame_text(self._table(), **self.printing)], [*self._notes()], self._signed()]
+    def summary(self, *, note_editions: bool = True) -> str:
+        """Return the result as text: description, table, notes and signature.
+
+        Parameters
+        ----------
+        note_editions : bool
+            Whether to set differences of languages beside those of two editions of one; see `langdiff.edition_spread`.
+        """
+        notes = [*self._notes(), *(self._edition_notes() if note_editions else ())]
+        blocks = [[*self._lines()], [frame_text(self._table(), **self.printing)], notes, self._signed()]
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
     def text(self, width: int | None = None) -> str:

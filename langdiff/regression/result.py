@@ -18,6 +18,7 @@ from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
+from langdiff.tables.edition_info import spread_notes
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.influences import Influence
 from langdiff.tables.pairs import Adjustment, Pairs
@@ -361,6 +362,10 @@ class DifficultyFit(Result):
             yield from self.two_way._notes()
         if self.terms is not None:
             yield frame_text(self.terms.round(self.digits))
+
+    def _edition_notes(self) -> list[str]:
+        of_languages = self.converged and self.columns is None and self._units == "editions"
+        return spread_notes(self.difficulty, self.edition_info) if of_languages else []
 
     @property
     def variant(self) -> Variant:

@@ -163,9 +163,10 @@ class DifficultyShares(Result):
 
     def _error_variance(self, counts: Mapping[str, int]) -> float:
         """Return the variance of a mean over given numbers of levels, by default those of the tables."""
-        levels = {str(name): counts.get(str(name), int(self.facets[name].nunique())) for name in self.facets}
+        own = {str(name): int(self.facets[name].nunique()) for name in self.facets}
+        levels = own | dict(counts)
         of = {EDITION: [CORPUS], f"{EDITION}:{LM}": [CORPUS, LM], REST: list(levels)}
-        total = 0.0
+        total = self.error * own[CORPUS] / levels[CORPUS]  # learners and sizes share the test intents of a corpus
         for component, variance in self.frame["variance"].iloc[1:].items():
             facets = of.get(str(component), str(component).split(":")[1:])
             total += float(variance) / np.prod([levels[name] for name in facets])
@@ -186,7 +187,7 @@ class DifficultyShares(Result):
             If there is no such facet, or a number is below 1.
         """
         self._check(counts)
-        return self._own / (self._own + self._error_variance(counts) + self.error)
+        return self._own / (self._own + self._error_variance(counts))
 
     def pairs_expected(self, **counts: int) -> float:
         """Return the share of pairs of languages that such tables are expected to tell apart, all held at once.
@@ -213,7 +214,7 @@ class DifficultyShares(Result):
         corpora = counts.get(CORPUS, int(self.facets[CORPUS].nunique()))
         if corpora < 2:
             raise ConfigError("one corpus does not tell how corpora vary: give corpus=2 or more.")
-        variance = self._error_variance({**counts, CORPUS: corpora}) + self.error
+        variance = self._error_variance({**counts, CORPUS: corpora})
         return told_apart(len(self.difficulties), corpora, self._own / max(variance, np.finfo(float).tiny))
 
     def corpora_needed(self, share: float = 0.5) -> int | None:
