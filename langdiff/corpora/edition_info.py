@@ -34,6 +34,7 @@ POINTED, BRACKETED, DIGITS = 0.05, 0.12, 0.02  # marks per letter off the median
 LENGTHS = 0.85, 1.15  # of the median of the language, that an edition may have
 BRACKETS = re.compile(r"[\[\](){}]")
 USUAL = {"zho": "Hans", "cmn": "Hans"}  # scripts that are usual although other ones have more editions
+IDENTICAL = 1 - 1e-9  # correlation of ln bits
 COPIED = 0.9  # correlation of residuals above which one edition is taken for a copy of another
 WHOLE, MIDDLE_YEAR = 0.95, 1900  # of a representative edition: share of the most intents, year that it is close to
 
@@ -341,7 +342,7 @@ def same_as(table: Surprisals, threshold: float = COPIED) -> "pd.Series[str]":
         Bits of intents by edition.
     threshold : float
         Correlation of the residuals of ln bits, freed of the means of intents and editions, above which two editions
-        are taken for one.
+        are taken for one. The means of intents should be over several languages; identical ones are found anyhow.
 
     Returns
     -------
@@ -366,7 +367,8 @@ def same_as(table: Surprisals, threshold: float = COPIED) -> "pd.Series[str]":
         raise ConfigError(f"threshold is between 0 and 1, not {threshold!r}.")
     logs = np.log(table.bits)
     residuals = logs.sub(logs.mean(axis=1), axis=0)
-    alike = np.tril((residuals - residuals.mean()).corr().to_numpy() > threshold, -1)
+    alike = (residuals.corr().to_numpy() > threshold) | (logs.corr().to_numpy() > IDENTICAL)
+    alike = np.tril(alike, -1)
     copies: dict[str, str] = {}
     for place in np.flatnonzero(alike.any(axis=1)):
         first = str(logs.columns[int(np.argmax(alike[place]))])

@@ -110,7 +110,9 @@ class Measurements(Mapping[str, "Surprisals | pd.Series[float]"]):
                 found[name] = table[own] if isinstance(table, pd.Series) else table.sel(editions=list(own))
         if not found:
             raise ConfigError(f"no table has {facets or 'these editions'}; see the attribute facets.")
-        some = {e for table in found.values() for e in (table.index if isinstance(table, pd.Series) else table.editions)}
+        some = {
+            e for table in found.values() for e in (table.index if isinstance(table, pd.Series) else table.editions)
+        }
         return Measurements(found, self.editions[self.editions.index.isin(some)])
 
     def __getitem__(self, name: str) -> "Surprisals | pd.Series[float]":
@@ -200,7 +202,7 @@ def three_corpora() -> Measurements:
 
 
 def edition_atlas() -> Measurements:
-    """Return the bits of 165 New Testaments in 43 languages, and of other corpora beside them, shipped with the package.
+    """Return the bits of 165 New Testaments in 43 languages and of other corpora, shipped with the package.
 
     Editions are marked where a script, points, brackets, digits, length or simple words set them apart from others of
     their language (`langdiff.corpora.edition_marks`), and one of each language is representative.

@@ -233,10 +233,10 @@ such pairs differ by more.'
 
     def __repr__(self) -> str:
         """Return the numbers of editions and languages, and the typical difference."""
-        which = "" if self.marked else "unmarked "
+        which, languages = "" if self.marked else "unmarked ", self.editions["language"].nunique()
         return (
-            f"EditionSpread: {len(self.editions)} {which}editions of {self.corpus} in "
-            f"{self.editions['language'].nunique()} languages; s.d. {100 * self.sd:.2f} %, two differ by {self._typical}"
+            f"EditionSpread: {len(self.editions)} {which}editions of {self.corpus} in {languages} languages; "
+            f"s.d. {100 * self.sd:.2f} %, two differ by {self._typical}"
         )
 
 

@@ -398,9 +398,8 @@ def _agreement(found: Observed) -> pd.DataFrame:
     long = []
     for facet in found.facets:
         table = agreements(found, str(facet))
-        each = table.rename_axis("one").reset_index().melt("one", var_name="other", value_name="agreement")
-        long.append(each.assign(facet=str(facet)))
-    return pd.concat(long, ignore_index=True)[["facet", "one", "other", "agreement"]]
+        long += [(str(facet), one, other, table.at[one, other]) for other in table for one in table.index]
+    return pd.DataFrame(long, columns=["facet", "one", "other", "agreement"])
 
 
 def _by_corpus(found: Observed, *, nested: bool) -> pd.DataFrame:
