@@ -99,22 +99,15 @@ class Result(Tabular):
         """Yield the lines below the table."""
         return ()
 
-    def _edition_notes(self) -> Iterable[str]:
-        """Yield what differences are beside those of two editions of one language."""
-        return ()
-
     def _signed(self) -> list[str]:
         return [f"[{signature}]"] if (signature := getattr(self, "signature", "")) else []
 
-    def summary(self, *, note_editions: bool = True) -> str:
-        """Return the result as text: description, table, notes and signature.
+    def summary(self) -> str:
+        """Return the result as text: description, table, notes and signature."""
+        return self._blocks()
 
-        Parameters
-        ----------
-        note_editions : bool
-            Whether to set differences of languages beside those of two editions of one; see `langdiff.edition_spread`.
-        """
-        notes = [*self._notes(), *(self._edition_notes() if note_editions else ())]
+    def _blocks(self, further: Iterable[str] = ()) -> str:
+        notes = [*self._notes(), *further]
         blocks = [[*self._lines()], [frame_text(self._table(), **self.printing)], notes, self._signed()]
         return "\n\n".join("\n".join(block) for block in blocks if block)
 

@@ -363,6 +363,16 @@ class DifficultyFit(Result):
         if self.terms is not None:
             yield frame_text(self.terms.round(self.digits))
 
+    def summary(self, *, note_editions: bool = True) -> str:
+        """Return the result as text: description, table, notes and signature.
+
+        Parameters
+        ----------
+        note_editions : bool
+            Whether to set differences of languages beside those of two editions of one; see `langdiff.edition_spread`.
+        """
+        return self._blocks(self._edition_notes() if note_editions else ())
+
     def _edition_notes(self) -> list[str]:
         of_languages = self.converged and self.columns is None and self._units == "editions"
         return spread_notes(self.difficulty, self.edition_info) if of_languages else []
