@@ -186,7 +186,7 @@ class EditionSpread(Result):
         return float(np.mean(shares))
 
     def sentence(self, percent: float) -> str:
-        """Return what a difference is beside that of two editions, in words.
+        """Compare a difference with that of two editions, in words.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ def edition_spread(percent: float | None = None, *, corpus: str = "nt", marked: 
 
 
 def spread_notes(difficulty: pd.Series, info: pd.DataFrame | None = None) -> list[str]:
-    """Return what the largest and the median difference of two languages are beside that of two editions of one.
+    """Compare the largest and the median difference of two languages with that of two editions of one, in sentences.
 
     Languages are those of the properties of editions, else codes with which editions begin; editions of one language
     are no pair.
