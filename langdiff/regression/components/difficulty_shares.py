@@ -66,6 +66,9 @@ class DifficultyShares(Result):
         One row per facet and pair of its levels: see `texts`.
     corpora : DataFrame
         See `by_corpus`.
+    editions : DataFrame
+        One row per edition and corpus: ``corpus``, ``language``, ``edition`` and ``difficulty``, its mean over the
+        other facets, nats, less the mean of each table.
     nested : bool
         Whether editions are a component of their own.
     notes : tuple of str
@@ -80,6 +83,7 @@ class DifficultyShares(Result):
     correlations: pd.DataFrame
     agreement: pd.DataFrame
     corpora: pd.DataFrame
+    editions: pd.DataFrame
     nested: bool = False
     notes: tuple[str, ...] = field(default=())
 
@@ -365,6 +369,7 @@ def difficulty_shares(
         correlations=correlations(found),
         agreement=_agreement(found),
         corpora=_by_corpus(found, nested=nested),
+        editions=_of_editions(found.rows),
         nested=nested,
         notes=tuple(found.notes),
     )
@@ -400,6 +405,11 @@ def _agreement(found: Observed) -> pd.DataFrame:
         table = agreements(found, str(facet))
         long += [(str(facet), one, other, table.at[one, other]) for other in table for one in table.index]
     return pd.DataFrame(long, columns=["facet", "one", "other", "agreement"])
+
+
+def _of_editions(rows: pd.DataFrame) -> pd.DataFrame:
+    less = rows.assign(difficulty=rows["y"] - rows.groupby("table")["y"].transform("mean"))
+    return less.groupby([CORPUS, LANGUAGE, EDITION], sort=False)["difficulty"].mean().reset_index()
 
 
 def _by_corpus(found: Observed, *, nested: bool) -> pd.DataFrame:
