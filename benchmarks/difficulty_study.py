@@ -23,6 +23,7 @@ import pandas as pd
 from typology_bibles import in_step, shared_verses
 
 import langdiff as ld
+from langdiff.corpora import representative
 from langdiff.errors import LangdiffWarning
 from langdiff.experiments.curves import nested_parts
 from langdiff.lm.baselines import ppmd_bits
@@ -46,6 +47,7 @@ SAME_LANGUAGE = {
         ("arb_Arab", "arb_Latn"), ("taq_Latn", "taq_Tfng"), ("kas_Arab", "kas_Deva"), ("zho_Hans", "zho_Hant"),
     ],
 }  # fmt: skip
+BY_HAND = {"eng-bbe": "simplified"}  # 850 words
 NGRAMS = ("kneser-ney-6", "kneser-ney-10")
 
 
@@ -78,10 +80,14 @@ def parts_of_pud():
 
 
 def glottocodes(parts, glottolog):
-    """Return the glottocode of the first edition of each language."""
-    languages = parts.train.edition_info["language"]
-    known = glottolog.find(languages.unique())
-    return languages.map(known).dropna().sort_index().drop_duplicates()
+    """Return the glottocode of the edition that stands for each language: the nearest to 1900, or the shortest name."""
+    info = parts.train.edition_info
+    codes = info["language"].map(glottolog.find(info["language"].unique())).dropna()
+    if "year" not in info:
+        return codes[sorted(min(own, key=len) for own in codes.groupby(codes).groups.values())]
+    marked = pd.Series(BY_HAND, info.index, dtype=object)
+    stands = representative(info.assign(glottocode=codes, marked=marked).loc[codes.index])
+    return codes[stands].sort_index()
 
 
 def compute(out, networks=(), seeds=1):

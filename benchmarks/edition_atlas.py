@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import FOLDER, long_of
-from difficulty_study import DATA, SAME_AS, SIZES, parts_of_pud
+from difficulty_study import BY_HAND, DATA, SAME_AS, SIZES, parts_of_pud
 from typology_bibles import NEW_TESTAMENT
 
 import langdiff as ld
@@ -30,7 +30,6 @@ from langdiff.experiments.curves import nested_parts
 from langdiff.typology import read_glottolog
 
 LM, NETWORK = "kneser-ney-6", "char-residual-quick"
-BY_HAND = {"eng-bbe": "simplified"}  # 850 words
 INTACT = {"spa-reinavalera1909": "spa-rv1909"}
 PER_LANGUAGE, DEV = 3, 300  # editions that networks learn from; verses that tell when they have learnt
 ENGLISH = ("eng-bbe", "eng-asv", "eng-kjv", "eng-web")
@@ -244,6 +243,8 @@ def report():
             rank = int(found.difficulties[nt].rank()["stan1293"])
             print(f"English is number {rank} of {len(found.difficulties)} from the easiest")
         print(f"pairs told apart {found.pairs_expected():.2f}; half of them by {found.corpora_needed(0.5)} corpora")
+    for marked in (False, True):
+        print(f"\n{ld.edition_spread(marked=marked).summary()}")
     draw(atlas)
     published(atlas)
 

@@ -224,7 +224,7 @@ def edition_atlas() -> Measurements:
     >>> nt
     Measurements: 1 tables of 1 corpora, 43 languages
     >>> len(nt.editions), int((nt.editions["marked"] == "").sum())
-    (165, 139)
+    (165, 142)
     >>> shares = ld.difficulty_shares(atlas.sel(lm="goldfish"))
     >>> shares.frame["share"].round(2).to_dict()
     {'language': 0.72, 'language:megabytes': 0.28}

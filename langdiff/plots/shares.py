@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.plots._axes import (
@@ -42,7 +41,6 @@ COLOURS = {LANGUAGE: BLUE, "language:corpus": RUST, "language:lm": GREEN, "langu
 WRITTEN = 0.04  # share of the narrowest part of a bar in which its number has room
 COLOURED = 6  # languages whose ranks move most
 SPREAD = 0.6  # of the height of a row, over which the pairs of tables are placed
-DARK = 0.7  # agreement from which a number is bold
 FILLS = ("", "white", "")  # of marks by corpus, "" their own colour, so that they differ in grey, too
 FEWEST, POINTS = 3, 60
 HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
@@ -215,12 +213,10 @@ def _draw_texts(shares: "DifficultyShares", ax: Axes | None, style: dict[str, An
     table = shares.texts(facet)
     values = table.to_numpy(dtype=float)
     ax = axes_of(ax, 1.6 + 0.9 * len(table), 1.2 + 0.8 * len(table))
-    ax.imshow(values, **({"cmap": "Greys", "vmin": 0.0, "vmax": 1.6, "aspect": "auto"} | style))  # ink on no dark cell
+    ax.imshow(values, **({"cmap": "Greys", "vmin": 0.0, "vmax": 2.0, "aspect": "auto"} | style))  # numbers stay legible
     for (row, column), value in np.ndenumerate(values):
-        known = np.isfinite(value)
-        ax.annotate(f"{value:.2f}" if known else "–", (column, row), ha="center", va="center", color=INK,
-                    fontsize=text_size(ax), fontweight="bold" if known and value >= DARK else None,
-                    path_effects=[withStroke(linewidth=2, foreground="white")])  # fmt: skip
+        text = f"{value:.2f}" if np.isfinite(value) else "–"
+        ax.annotate(text, (column, row), ha="center", va="center", color=INK, fontsize=1.2 * text_size(ax))
     ax.set_xticks(range(len(table)), list(table.columns))
     ax.set_yticks(range(len(table)), list(table.index))
     ax.tick_params(length=0)
