@@ -23,7 +23,7 @@ import pandas as pd
 from typology_bibles import in_step, shared_verses
 
 import langdiff as ld
-from langdiff.corpora import representative
+from langdiff.corpora.edition_info import representative
 from langdiff.errors import LangdiffWarning
 from langdiff.experiments.curves import nested_parts
 from langdiff.lm.baselines import ppmd_bits

@@ -24,7 +24,8 @@ from difficulty_study import BY_HAND, DATA, SAME_AS, SIZES, parts_of_pud
 from typology_bibles import NEW_TESTAMENT
 
 import langdiff as ld
-from langdiff.corpora import edition_marks, representative, same_as
+from langdiff.corpora import edition_marks, same_as
+from langdiff.corpora.edition_info import representative
 from langdiff.errors import LangdiffWarning
 from langdiff.experiments.curves import nested_parts
 from langdiff.typology import read_glottolog

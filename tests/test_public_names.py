@@ -9,16 +9,17 @@ import pytest
 
 NAMES = """
 langdiff:
-    Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit DifficultyShares Drawn EditionSpread Effects
+    Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit DifficultyShares Drawn Effects
     Explanation Folds HuggingFaceLM ItemFaults Jackknife Logs Multitext OutcomeFit OutcomePriors
     OutcomeSimulation
-    Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
-    Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks
+    Outcomes Pairs Parity Parts Provenance Random Recipe Result RunComparison Sandwich Scoring Selection Simulation
+    Surprisals
+    Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_runs compare_treebanks
     compute_surprisals
     correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     difficulty_shares edition_spread
     explain fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
-    plan
+    plan plan_items
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read
     read_frame read_logs read_multitext read_outcomes
     read_surprisals read_treebank replicate reproduce run_balanced run_experiment
@@ -32,7 +33,7 @@ langdiff.constructions:
 langdiff.corpora:
     Alignment Automaton CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
     corpus_sizes costep_statistics detokenize edition_marks fetch native_share perturb read_frame read_multitext
-    representative same_as synthesize tokenize write_multitext
+    same_as synthesize tokenize write_multitext
 langdiff.datasets:
     Bothwell2023 Measurements Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
     edition_atlas goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
@@ -83,7 +84,7 @@ langdiff.regression:
     FoldComparison Generalizability Information Jackknife Laplace LogNormal Normal Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Underserved Variant approximate compare compare_folds
     compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
-    Number Plan plan
+    ItemPlan Number Plan plan plan_items
     held_out_log_likelihood posterior_table sample short_form simulate
     standardized_residuals
 langdiff.run:

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.corpora import edition_marks, representative, same_as
+from langdiff.corpora import edition_marks, same_as
+from langdiff.corpora.edition_info import representative
 from langdiff.datasets import edition_atlas
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.edition_info import spread_notes

@@ -211,20 +211,6 @@ def test_logs_of_inspect():
     assert logs.outcomes().items.index.tolist() == ["qa_deu/7", "qa_deu/8"]
 
 
-def test_a_log_of_inspect_that_was_not_finished(tmp_path):
-    log = json.loads((MADE_UP / "inspect.json").read_text()) | {"status": "error"}
-    (tmp_path / "a.json").write_text(json.dumps(log))
-    with pytest.warns(LangdiffWarning, match="ended with status 'error'; the samples there are read"):
-        assert len(ld.read_logs(tmp_path / "a.json").answers) == 2
-
-
-def test_flat_records():
-    with pytest.raises(ConfigError, match="unit"):
-        ld.read_logs(MADE_UP / "flat.jsonl")
-    logs = ld.read_logs(MADE_UP / "flat.jsonl", unit="nats", start="drop")
-    assert logs.surprisals().bits.to_dict() == {"deu": {"7": pytest.approx(3.5 / np.log(2))}}
-
-
 def test_flat_bits_of_several_systems_keep_what_items_belong_to(tmp_path):
     (tmp_path / "t.csv").write_text(
         "id,lang,model,bits,document,text\n1,eng,a,10,x,a dog\n1,eng,b,11,x,a dog\n"
@@ -311,12 +297,6 @@ def test_a_first_token_is_dropped_of_all_systems(tmp_path):
     assert logs.stack().units.to_numpy().tolist() == [[1, 1], [1, 1]]
 
 
-def test_options_that_are_unknown():
-    for name in ("start", "end", "pairing"):
-        with pytest.raises(ConfigError, match=f"unknown {name} 'x'"):
-            ld.read_logs(MADE_UP / "vllm.jsonl", **{name: "x"})
-
-
 def test_logs_are_written_and_read_again(tmp_path):
     logs = ld.read_logs(MADE_UP / "vllm.jsonl", system="m")
     for ending in ("parquet", "csv"):
@@ -386,3 +366,22 @@ def test_one_option_as_most_answers_is_told(tmp_path):
     with pytest.warns(LangdiffWarning, match="m: option 2 is 32 of 40 answers"):
         logs = ld.read_logs(write(tmp_path, "m/samples_qa_deu.jsonl", records))
     assert "0.8" in logs.summary().split("commonest answer")[1]  # 32 of 40
+
+
+@pytest.mark.parametrize("name", ["language", "item"])
+def test_a_record_without_the_name_that_others_have_is_a_fault(tmp_path, name):
+    records = lines("vllm.jsonl")
+    records.append({key: value for key, value in records[1].items() if key != name})
+    with pytest.raises(DataError, match=f"line 3: has no {name}, which 2 other records of the file have"):
+        ld.read_logs(write(tmp_path, "v.jsonl", records))
+    with pytest.warns(LangdiffWarning, match=r"1 record\(s\) are left out"):
+        assert len(ld.read_logs(tmp_path / "v.jsonl", on_error="skip").left_out) == 1
+
+
+@pytest.mark.filterwarnings("ignore:zeros")
+def test_tables_are_read_in_archives(tmp_path):
+    with zipfile.ZipFile(tmp_path / "m.zip", "w") as archive:
+        archive.write(MADE_UP / "minicons_deu.csv", "minicons_deu.csv")
+    options = {"unit": "nats", "start": "drop", "system": "m"}
+    read = ld.read_logs(tmp_path / "m.zip", **options).surprisals().bits
+    assert read.equals(ld.read_logs(MADE_UP / "minicons_deu.csv", **options).surprisals().bits)
