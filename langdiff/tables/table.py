@@ -175,7 +175,7 @@ def table(
         contrasts=all_contrasts,
         differences=of_pairs,
         tests=pd.DataFrame(
-            [(each.name, each.one, each.other, *each.test) for each in differences],
+            [(each.name, each.one, each.other, *each.test[:5]) for each in differences],
             columns=["column", "one", "other", "by", "statistic", "df", "df_residual", "p"],
         ),
         counts=pd.DataFrame(counts, columns=["column", "differ", "pairs"]),
