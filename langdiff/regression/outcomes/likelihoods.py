@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from scipy.special import bernoulli, expit, gammaln
 
+from langdiff.base.plugins import plugins, with_plugins
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
@@ -410,15 +411,17 @@ def find_model(model: Any, *, several: bool) -> tuple[str, Structure]:
     if model in Likelihood.kinds.values():
         raise ConfigError(f"model is the class {model.__name__}: write {model.__name__}().")
     name = (BETA_BINOMIAL if several else RASCH) if model == "auto" else model
-    if name not in MODELS:
-        raise ConfigError(f"unknown model {name!r}; use one of {', '.join(('auto', *MODELS))}.")
-    return name, MODELS[name]
+    known = with_plugins("likelihoods", MODELS)
+    if name not in known:
+        raise ConfigError(f"unknown model {name!r}; use one of {', '.join(('auto', *known))}.")
+    return name, MODELS[name] if name in MODELS else Structure(known[name]())
 
 
 def saved_model(name: str, settings: Mapping[str, float]) -> Structure:
     """Return the structure of a model that was saved."""
     if name in MODELS:
         return MODELS[name]
+    plugins("likelihoods", tuple(MODELS))  # which enter themselves
     if name not in Likelihood.kinds:
         raise DataError(f"the fit is of model {name!r}, of which no class is known here. Import it before reading.")
     return Structure(Likelihood.kinds[name](**settings))
