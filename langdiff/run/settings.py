@@ -273,7 +273,38 @@ def section(
     kept: bool = True,
     files: Iterable[str] = (),
 ) -> Callable[[type[S]], type[S]]:
-    """Register a class in `SECTIONS`."""
+    """Make a class a section of experiment files and reports.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table in the file, and of the result.
+    uses : iterable of type
+        Sections whose results it needs; they are made, too.
+    title, heading : str
+        Title in lists, and heading in the report.
+    explains : str
+        Sentence below the heading.
+    in_file : bool
+        Whether files can have it.
+    kept : bool
+        Whether its result is kept from one run to the next.
+    files : iterable of str
+        Further files that it writes.
+
+    Returns
+    -------
+    callable
+        Decorator of a class that inherits `Section`.
+
+    Examples
+    --------
+    >>> @section("vowels", title="Vowels", heading="How many vowels are there?")
+    ... class Vowels(Section):
+    ...     letters: str = "aeiou"
+    >>> SECTIONS.pop("vowels").about.title
+    'Vowels'
+    """
 
     def enter(kind: type[S]) -> type[S]:
         kind.about = About(name, tuple(uses), title, heading, explains, in_file, kept, tuple(files))
