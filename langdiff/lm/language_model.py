@@ -265,7 +265,7 @@ class LanguageModelRecipe(ABC):
         return "float64"
 
     def libraries(self) -> tuple[str, ...]:
-        """Return packages that train the model and whose versions its jobs record, besides this one's."""
+        """Return packages that train the model; its jobs record their versions."""
         return ()
 
     @property
