@@ -17,7 +17,7 @@ from langdiff.regression.fitting.integrated import Random, Sizes
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Method, Optimizer
 from langdiff.regression.records import ErrorsKind
-from langdiff.regression.variants import find_variant
+from langdiff.regression.variants import check_name, find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.run.lm_settings import LmSettings
 from langdiff.run.settings import SECTIONS, Resamples, Section, Settings
@@ -244,6 +244,12 @@ class FitSettings(Settings):
         """Return the settings as arguments of `langdiff.fit`, except the settings named by `without`."""
         return {name: value for name, value in flat_arguments(**self.model_dump()).items() if name not in without}
 
+    @field_validator("model")
+    @classmethod
+    def _is_known(cls, model: str) -> str:
+        check_name(model)
+        return model
+
     @field_validator("formula", "size_formula")
     @classmethod
     def _is_a_formula(cls, formula: str | None) -> str | None:
@@ -263,7 +269,7 @@ class FitSettings(Settings):
 def _kind_of_corpus(corpus: Any) -> Any:
     """Return "files" for a format of files, else the name of the format."""
     name = corpus.get("format") if isinstance(corpus, dict) else getattr(corpus, "format", None)
-    return "files" if name in known_formats() else name
+    return "files" if isinstance(name, str) and name in known_formats() else name and str(name)
 
 
 class Core(Settings):

@@ -67,11 +67,19 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
         raise ConfigError(f"model '3' needs {given}, nats (try 0.02 to 0.05): it cannot be estimated.")
     if model == Laplace.rounded:
         return Laplace(rounding=KINK_ROUNDING)
-    known = with_plugins("variants", {variant.name: variant for variant in classes()})
-    if model in known:
-        return known[model]()
-    names = dict.fromkeys((*get_args(Model), *known))
-    raise ConfigError(f"unknown model {model!r}; use one of {listing(list(names))}.")
+    check_name(model)
+    return _known()[model]()
+
+
+def check_name(model: str) -> None:
+    """Check that a model of this name is known."""
+    names = list(dict.fromkeys((*get_args(Model), *_known())))
+    if model not in names:
+        raise ConfigError(f"unknown model {model!r}; use one of {listing(names, most=20)}.")
+
+
+def _known() -> "dict[str, type[Variant]]":
+    return with_plugins("variants", {variant.name: variant for variant in classes()})
 
 
 def find_variants(
