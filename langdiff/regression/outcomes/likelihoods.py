@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from scipy.special import bernoulli, expit, gammaln
 
-from langdiff.base.plugins import plugins, with_plugins
+from langdiff.base.plugins import plugins
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
@@ -481,10 +481,12 @@ def find_model(model: Any, *, several: bool) -> tuple[str, Structure]:
     if model in Likelihood.kinds.values():
         raise ConfigError(f"model is the class {model.__name__}: write {model.__name__}().")
     name = (BETA_BINOMIAL if several else RASCH) if model == "auto" else model
-    known = with_plugins("likelihoods", MODELS)
-    if name not in known:
-        raise ConfigError(f"unknown model {name!r}; use one of {', '.join(('auto', *known))}.")
-    return name, MODELS[name] if name in MODELS else Structure(known[name]())
+    others = plugins("likelihoods", tuple(MODELS))
+    if name in MODELS:
+        return name, MODELS[name]
+    if name not in others:
+        raise ConfigError(f"unknown model {name!r}; use one of {', '.join(('auto', *MODELS, *others))}.")
+    return name, Structure(others[name]())
 
 
 def saved_model(name: str, settings: Mapping[str, float]) -> Structure:
