@@ -70,6 +70,8 @@ from .regression.outcomes.prediction import OutcomeSimulation as OutcomeSimulati
 from .regression.outcomes.prediction import simulate_crossed_outcomes as simulate_crossed_outcomes
 from .regression.outcomes.prediction import simulate_outcomes as simulate_outcomes
 from .regression.outcomes.result import OutcomeFit as OutcomeFit
+from .regression.outcomes.runs import RunComparison as RunComparison
+from .regression.outcomes.runs import compare_runs as compare_runs
 from .regression.outcomes.sampling import OutcomePriors as OutcomePriors
 from .regression.outcomes.sampling import sample_outcomes as sample_outcomes
 from .regression.result import DifficultyFit as DifficultyFit

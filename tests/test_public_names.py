@@ -12,8 +12,9 @@ langdiff:
     Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit DifficultyShares Drawn Effects
     Explanation Folds HuggingFaceLM ItemFaults Jackknife Logs Multitext OutcomeFit OutcomePriors
     OutcomeSimulation
-    Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
-    Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks
+    Outcomes Pairs Parity Parts Provenance Random Recipe Result RunComparison Sandwich Scoring Selection Simulation
+    Surprisals
+    Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_runs compare_treebanks
     compute_surprisals
     correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     difficulty_shares

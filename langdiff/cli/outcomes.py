@@ -23,6 +23,8 @@ outcomes = typer.Typer(
     short_help="Abilities of systems, difficulties of items.",
 )
 
+app = typer.Typer(rich_help_panel="Difficulties")
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -190,6 +192,22 @@ def _pilot(path: Path, call: Call) -> "Outcomes":  # noqa: ARG001 as all readers
     import langdiff as ld
 
     return ld.read_outcomes(path)
+
+
+@Command(
+    app,
+    "langdiff.compare_runs",
+    kinds={"old": Path, "new": Path, "language": list[str], "item": list[str]},
+    help={"old": "Logs of the first run, or a table of outcomes.", "new": "Those of the second run."},
+    without=("weights",),
+)
+def compare_runs(call: Call, output: Output) -> None:
+    """Compare two runs over the same items, item by item: points gained, by language and in the mean.
+
+    Example: langdiff compare-runs results/old/ results/new/ --metric acc
+    """
+    output.check(call.offers)
+    output.show(call(language=key_or_names(call.given["language"], "language"), item=call.given["item"] or None))
 
 
 Command(
