@@ -39,9 +39,9 @@ from .lm.lstm.recipe import Recipe as Recipe
 from .lm.lstm.training import train_language_model as train_language_model
 from .lm.rescoring import score_multitext as score_multitext
 from .lm.scoring import Scoring as Scoring
+from .parity.measure import CrossMutualInformation as CrossMutualInformation
 from .parity.measure import measure_parity as measure_parity
-from .parity.mutual_information import CrossMutualInformation as CrossMutualInformation
-from .parity.mutual_information import xmi as xmi
+from .parity.measure import xmi as xmi
 from .parity.result import Parity as Parity
 from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate
@@ -88,6 +88,7 @@ from .selection.splits import split_into_folds as split_into_folds
 from .tables.contrasts import Contrast as Contrast
 from .tables.divisions import Folds as Folds
 from .tables.divisions import Parts as Parts
+from .tables.edition_info import edition_spread as edition_spread
 from .tables.effect_sources import as_effects as as_effects
 from .tables.effect_sources import rank_probabilities as rank_probabilities
 from .tables.effects import Effects as Effects

@@ -21,7 +21,7 @@ from langdiff.treebanks.treebank import Treebank, read_treebank
 ENDING = ".conllu"  # before it stands the name of a system, after it the ending of a compression
 DISTANCES: tuple[Column, ...] = ("width", "length", "matrix", "mean")
 GOLD = "gold trees"
-FEWEST = 2  # parsers, for a model of items and parsers
+FEWEST_PARSERS = 2  # parsers, for a model of items and parsers
 
 
 class Output(NamedTuple):
@@ -183,7 +183,7 @@ def _abilities(outcomes: Outcomes, fit: Callable[..., Any]) -> pd.DataFrame:
     kept = share.index[(share > 0) & (share < 1)].tolist()
     if without := [name for name in share.index if name not in kept]:
         warn(f"no ability is estimated of parsers that have all targets right or none: {listing(without)}.")
-    if len(kept) < FEWEST:
+    if len(kept) < FEWEST_PARSERS:
         return pd.DataFrame({"ability": [], "std_error": []})
     table: pd.DataFrame = fit(outcomes.sel(systems=kept), clusters="sentence").abilities.to_frame()
     return table[["ability", "std_error"]]

@@ -15,9 +15,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, studentized_range
-from scipy.stats import f as fisher
-from scipy.stats import t as student
+from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
@@ -39,11 +37,13 @@ By = Literal["F", "chi-squared", "sign flips", "Bonferroni", ""]
 
 def half_width(std_error: Floats | float, freedom: Floats | float, level: float = LEVEL) -> Floats:
     """Return half the width of intervals by Student's t."""
-    return np.asarray(student.ppf((1 + level) / 2, freedom) * np.asarray(std_error, dtype=float))
+    return np.asarray(stdtrit(freedom, (1 + level) / 2) * np.asarray(std_error, dtype=float))
 
 
 def range_quantile(members: int, freedom: float, level: float = LEVEL) -> float:
     """Return the quantile of the studentized range of some means."""
+    from scipy.stats import studentized_range  # loading scipy.stats takes as long as a small fit
+
     return float(studentized_range.ppf(level, members, freedom))
 
 
@@ -86,12 +86,12 @@ def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | f
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.asarray(std_error, dtype=float)
         t = np.where(error > 0, np.abs(estimate) / error, np.nan)
-        return np.asarray(2 * student.sf(t, freedom))
+        return np.asarray(2 * stdtr(freedom, -t))
 
 
 def f_p(statistic: float, df: float, freedom: float) -> float:
     """Return the p-value of a statistic that follows F."""
-    return float(fisher.sf(statistic, df, freedom))
+    return float(fdtrc(df, freedom, max(statistic, 0.0)))
 
 
 def wilson(value: Floats, trials: Floats | float, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -102,7 +102,7 @@ def wilson(value: Floats, trials: Floats | float, level: float = LEVEL) -> tuple
     >>> [end.round(4) for end in wilson(np.array(1.0), 10.0)]
     [np.float64(0.7225), np.float64(1.0)]
     """
-    z = float(student.ppf((1 + level) / 2, np.inf)) ** 2 / trials
+    z = float(stdtrit(np.inf, (1 + level) / 2)) ** 2 / trials
     middle, half = value + z / 2, np.sqrt(z * value * (1 - value) + z**2 / 4)
     return np.maximum((middle - half) / (1 + z), 0.0), np.minimum((middle + half) / (1 + z), 1.0)
 
@@ -141,6 +141,13 @@ class JointTest(NamedTuple):
         Degrees of freedom of the denominator of F, or of t; NaN for sign flips.
     p : float
         The p-value.
+    flips : int
+        Number of sign vectors; 0 for other tests.
+
+    Examples
+    --------
+    >>> JointTest("F", 2.5, 3, 91.2, 0.0645).words
+    'F(3, 91.2) = 2.50, p = 0.065'
     """
 
     by: By
@@ -148,6 +155,23 @@ class JointTest(NamedTuple):
     df: int
     freedom: float
     p: float
+    flips: int = 0
+
+    @property
+    def words(self) -> str:
+        """Statistic, degrees of freedom or number of sign flips, and p."""
+        match self.by:
+            case "":
+                return "not known"
+            case "F":
+                how = f"F({self.df}, {self.freedom:.4g}) = {self.statistic:.2f}"
+            case "chi-squared":
+                how = f"χ²({self.df}) = {self.statistic:.2f}"
+            case "sign flips":
+                how = f"{self.df} equalities, {self.statistic:.4g} among {self.flips:,} sign flips of units"
+            case "Bonferroni":
+                how = f"{self.df} equalities, largest t({self.freedom:.4g}) = {self.statistic:.2f}, Bonferroni"
+        return f"{how}, p = {self.p:.2g}"
 
 
 def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, shared: bool = False) -> JointTest:
@@ -171,20 +195,20 @@ def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, sh
         return unknown
     square = round(float(np.sum((axes.T @ estimate) ** 2 / values)), 12)
     if not np.isfinite(freedom):
-        return JointTest("chi-squared", square, df, rest, float(chi2.sf(square, df)))
+        return JointTest("chi-squared", square, df, rest, float(chdtrc(df, square)))
     statistic = square / df if shared else square * rest / (freedom * df)
     return JointTest("F", statistic, df, rest, f_p(statistic, df, rest))
 
 
-def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -> tuple[float, float]:
-    """Return the statistic and p of the hypothesis that sums over units, (G, P) → (P,), are 0, by changing their signs.
+def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -> tuple[float, float, int]:
+    """Test that sums over units, (G, P) → (P,), are 0, by changing their signs: statistic, p, number of sign vectors.
 
     Up to 14 units all sign vectors are taken, above that up to 9,999 drawn ones; names order units that are alike.
 
     Examples
     --------
     >>> sign_flips(np.array([[1.0], [2], [3], [4]]), list("abcd"))
-    (100.0, 0.125)
+    (100.0, 0.125, 16)
     """
     u = parts if weights is None else parts * np.sqrt(weights)
     u = u[(u != 0).any(axis=1)] if (u != 0).any() else u[:1]
@@ -193,7 +217,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     least = observed * (1 - SLACK)
     if count <= ALL_SIGNS:  # a vector and its opposite count alike
         signs = np.array([(1, *rest) for rest in product((1, -1), repeat=count - 1)], dtype=float)
-        return observed, float(np.mean(np.square(signs @ u).sum(axis=1) >= least))
+        return observed, float(np.mean(np.square(signs @ u).sum(axis=1) >= least)), 2**count
     size = max(observed, float(np.square(u).sum()), np.finfo(float).tiny)
     keys = [np.round(key / size, 10) for key in (u @ total, np.square(u).sum(axis=1))]
     kept = [name for name, row in zip(names, (parts != 0).any(axis=1), strict=True) if row]
@@ -204,7 +228,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     for start in range(0, draws, block):
         signs = 2.0 * rng.integers(0, 2, (min(block, draws - start), count)) - 1
         beyond += int((np.square(signs @ u).sum(axis=1) >= least).sum())
-    return observed, (1 + beyond) / (draws + 1)
+    return observed, (1 + beyond) / (draws + 1), draws
 
 
 def bonferroni(estimate: Floats, std_error: Floats, freedom: Floats, df: int) -> JointTest:

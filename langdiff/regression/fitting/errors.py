@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
+from langdiff.base.tolerances import ROUNDING_OF_SINGLES
 from langdiff.base.types import Floats, check_resamples
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
@@ -48,7 +49,6 @@ FEWEST_INTENTS = 50  # from which the plain sandwich is the default, of each edi
 BLOCK = "block of rows"  # which the fit has chosen, and its audit tells
 FEW_OF_KINKS = 50  # clusters up to which a model with kinks is fitted without each
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
-ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class Sandwich(Errors):
             if correction == USUAL_CORRECTION and len(parts) == 1 and sample.stratum is None:
                 influence = adjusted_influences(parts[0], correction)[:, :editions]
                 covariance = influence.T @ influence
-                raw = adjusted_influences(parts[0], "CR0")[:, :editions]
+                raw = adjusted_influences(parts[0], "CR0")[:, :editions] if sample.kinds else None
             else:
                 covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
@@ -237,15 +237,18 @@ class Sandwich(Errors):
         of_all = [part for part in map(fitting.joint, codes) if part is not None]
         joint = _of_clusters(sample, of_all, correction) if of_all else None
         of_units = sample.of_units(covariance)
-        rows = [None if each is None else _normalized(sample, each) for each in (influence, raw)]
-        return Uncertainty(of_units, freedom, source, joint, covariance, None, *rows)
+        of_rows = None if influence is None else _normalized(sample, influence, out=influence)
+        of_raw = None if raw is None else _normalized(sample, raw)
+        return Uncertainty(of_units, freedom, source, joint, covariance, None, of_rows, of_raw)
 
 
-def _normalized(sample: Sample, of_c: Floats) -> Floats:
+def _normalized(sample: Sample, of_c: Floats, out: Floats | None = None) -> Floats:
     """Return influences on difficulties whose factors average 1 from those up to a constant, (G, J) → (G, U)."""
-    of_units = of_c[:, sample.design.first]
-    normalized: Floats = of_units - (of_units @ softmax(sample.fitting.difficulties))[:, None]
-    return normalized
+    first = sample.design.first
+    if not np.array_equal(first, np.arange(of_c.shape[1])):
+        of_c, out = of_c[:, first], None
+    mean: Floats = of_c @ softmax(sample.fitting.difficulties)
+    return np.subtract(of_c, mean[:, None], out=out)
 
 
 def _of_kinks(sample: Sample, correction: Correction) -> Uncertainty:
@@ -560,7 +563,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
 
 def _warn_of_few(found: Uncertainty) -> None:
     least, source = float(np.min(found.freedom)), found.source
-    if source.kind != "information" and source.clusters != BLOCK and least < FEW - ROUNDING:
+    if source.kind != "information" and source.clusters != BLOCK and least < FEW - ROUNDING_OF_SINGLES:
         of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
         warn(
             f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "
