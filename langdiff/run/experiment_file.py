@@ -18,7 +18,7 @@ from langdiff.errors import ConfigError, in_experiment, listing, words
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core
-    from langdiff.run.section import Settings
+    from langdiff.run.settings import Settings
 
 
 def read_experiment(path: str | Path, *, remote: bool = False) -> "Core":
@@ -130,7 +130,7 @@ def _without_format(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
 def _class_at(location: tuple[int | str, ...]) -> "type[Settings]":
     """Return the class of the settings at a place in the file."""
     from langdiff.run.experiment import FileCorpus, SyntheticCorpus, experiment_type
-    from langdiff.run.section import Settings
+    from langdiff.run.settings import Settings
 
     if location[:1] == ("corpus",):  # there are two kinds; the second part says which
         return SyntheticCorpus if location[1] == "synthetic" else FileCorpus
