@@ -26,7 +26,14 @@ OLD = {"cluster", "bootstrap", "k", "laplace_scale", "rounding", "correlate.unit
        "read_multitext.errors", "costep_statistics.errors", "intent_stability.sizes", "read_log_likelihoods.intents"}  # fmt: skip
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 CEILINGS = Path(".ci", "ceilings.json")
-WORTH = {"code lines": 1, "test code lines": 0.25, "commands": 25, "option names": 3, "public names": 10, "package files": 5}
+WORTH = {
+    "code lines": 1,
+    "test code lines": 0.25,
+    "commands": 25,
+    "option names": 3,
+    "public names": 10,
+    "package files": 5,
+}
 LEFTOVERS = re.compile(r"^_EARLIER|^_RENAMED|^RENAMED$|^_upgrade$|^earlier_versions$|^as_kept$")
 SHARED = ("ROUNDING", "TOLERANCE", "FEWEST", "CELLS_AT_A_TIME")  # numbers that tune or judge, each defined in one place
 
@@ -50,7 +57,10 @@ def main(root: Path) -> dict[str, tuple[float, float]]:
     importers = Counter(target for targets in used.values() for target in targets)
     docs = {id(doc) for tree in trees.values() for doc in docstrings(tree)}
     words = {name: [x for x in ast.walk(tree) if isinstance(x, ast.Constant)] for name, tree in trees.items()}
-    said = {name: {x.value for x in found if isinstance(x.value, str) and id(x) not in docs} for name, found in words.items()}
+    said = {
+        name: {x.value for x in found if isinstance(x.value, str) and id(x) not in docs}
+        for name, found in words.items()
+    }
     public, counted = public_functions(stubs, trees), [checks_and_results(tree) for tree in trees.values()]
     reach = {name: reached(name, needed) for name in files}
     tests = [path.read_text(encoding="utf-8") for path in sorted((root / "tests").rglob("*.py"))]
@@ -69,14 +79,20 @@ def main(root: Path) -> dict[str, tuple[float, float]]:
         "arrows between packages": (sum(map(len, folders.values())), 61),
         "layers of packages": (layers(set(folder.values()) - AT_ROOT, folders), 9),
         "import cycles of files": (len(cycles), 0),
-        "loose files at the root": (sum(p.parent == root / PACKAGE and p.stem not in AT_ROOT for p in files.values()), 0),
+        "loose files at the root": (
+            sum(p.parent == root / PACKAGE and p.stem not in AT_ROOT for p in files.values()),
+            0,
+        ),
         "files reached from fit": (len(reach[stubs[PACKAGE]["fit"][0]]), 65),
         "files naming 2L or 2C": (sum(bool(found & {"2L", "2C"}) for found in said.values()), 3),
         "files naming beta-binomial": (sum("beta-binomial" in found for found in said.values()), 1),
         "isinstance on recipes": (sum(found[0] for found in counted), 0),
         "files naming 2+ sections": (sum(".run." in name and len(said[name] & SECTIONS) > 1 for name in said), 0),
         "results without Result": (sum(found[1] for found in counted), 0),
-        "old names of parameters": (sum(bool({name, f"{f}.{name}"} & OLD) for (_, f), of in public.items() for name in of), 0),
+        "old names of parameters": (
+            sum(bool({name, f"{f}.{name}"} & OLD) for (_, f), of in public.items() for name in of),
+            0,
+        ),
         "parameters of fit": (len(public[stubs[PACKAGE]["fit"]]), 12),
         "widest public function": (max(len(of) for (_, name), of in public.items() if name != "read_multitext"), 15),
         "test code lines": (sum(code_lines(text, ast.parse(text)) for text in tests), 43_500),
@@ -86,9 +102,18 @@ def main(root: Path) -> dict[str, tuple[float, float]]:
         "inner docstrings, sections": (inner, 60),
         "leftovers of earlier names": (sum(leftovers(tree) for tree in trees.values()), 0),
         "shared numbers, definitions": (sum(defined[name] for name in SHARED), 8),
-        "scipy.stats on the way to fit": (len(slow & ({stubs[PACKAGE]["fit"][0]} | reach[stubs[PACKAGE]["fit"][0]])), 0),
-        "torch at the top outside lm": (sum(loads(tree, "torch") and not name.startswith(f"{PACKAGE}.lm.") for name, tree in trees.items()
-                                            if ".taggers." not in name), 0),
+        "scipy.stats on the way to fit": (
+            len(slow & ({stubs[PACKAGE]["fit"][0]} | reach[stubs[PACKAGE]["fit"][0]])),
+            0,
+        ),
+        "torch at the top outside lm": (
+            sum(
+                loads(tree, "torch") and not name.startswith(f"{PACKAGE}.lm.")
+                for name, tree in trees.items()
+                if ".taggers." not in name
+            ),
+            0,
+        ),
         "seeds to be given": (sum(of.get("seed") in ("", "None") for of in public.values()), 0),
     }
 
@@ -101,7 +126,9 @@ def constants(tree: ast.Module) -> list[str]:
     """Return the names in capitals that a module gives a value."""
     nodes = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
     targets = [target for node in nodes for target in (node.targets if isinstance(node, ast.Assign) else [node.target])]
-    return [target.id.lstrip("_") for target in targets if isinstance(target, ast.Name) and target.id.lstrip("_").isupper()]
+    return [
+        target.id.lstrip("_") for target in targets if isinstance(target, ast.Name) and target.id.lstrip("_").isupper()
+    ]
 
 
 def loads(tree: ast.Module, package: str) -> bool:
@@ -117,7 +144,9 @@ def leftovers(tree: ast.Module) -> int:
     """Count what serves names and files of versions that were never released."""
     assigned = [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AnnAssign))]
     names = [ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target) for node in assigned]
-    of_settings = [node for node in assigned if isinstance(node, ast.AnnAssign) and "ClassVar" in ast.unparse(node.annotation)]
+    of_settings = [
+        node for node in assigned if isinstance(node, ast.AnnAssign) and "ClassVar" in ast.unparse(node.annotation)
+    ]
     decorated = sum(ast.unparse(node.target) == "renamed" for node in of_settings)
     defined = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
     names += [node.name for node in defined]
@@ -135,7 +164,11 @@ def sectioned(tree: ast.Module, public: set[str]) -> int:
             if isinstance(child, (ast.ClassDef, *FUNCTIONS)):
                 here = (shown or child.name in public) and not (child.name.startswith("_") and child.name[:2] != "__")
                 doc = ast.get_docstring(child) or ""
-                if isinstance(child, FUNCTIONS) and not here and re.search(r"^(Parameters|Returns|Yields|Raises)\n-+$", doc, re.M):
+                if (
+                    isinstance(child, FUNCTIONS)
+                    and not here
+                    and re.search(r"^(Parameters|Returns|Yields|Raises)\n-+$", doc, re.M)
+                ):
                     found += "ndarray, shape" not in doc  # kernels keep the shapes of their arrays
                 visit(child, here)
 
@@ -150,18 +183,33 @@ def ratchet(root: Path, measured: dict, since: str, *, record: bool) -> int:
     old = kept["ceilings"]
     if record:
         rising = {what for what, (_, goal) in measured.items() if goal < 0}
-        kept["ceilings"] = {what: (max if what in rising else min)(value, old.get(what, value)) for what, (value, _) in measured.items()}
+        kept["ceilings"] = {
+            what: (max if what in rising else min)(value, old.get(what, value)) for what, (value, _) in measured.items()
+        }
         path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         return 0
     most = ceilings(kept)
-    passed = [what for what, (value, goal) in measured.items() if what in old and (value > most[what] if goal >= 0 else value < most[what])]
+    passed = [
+        what
+        for what, (value, goal) in measured.items()
+        if what in old and (value > most[what] if goal >= 0 else value < most[what])
+    ]
     for what in passed:
-        print(f"{what}: {measured[what][0]:,.0f}, ceiling {most[what]:,.0f} in {CEILINGS}: take as much away elsewhere.")
-    shown = subprocess.run(["git", "show", f"{since}:{CEILINGS.as_posix()}"], cwd=root, capture_output=True, text=True, check=False)
+        print(
+            f"{what}: {measured[what][0]:,.0f}, ceiling {most[what]:,.0f} in {CEILINGS}: take as much away elsewhere."
+        )
+    shown = subprocess.run(
+        ["git", "show", f"{since}:{CEILINGS.as_posix()}"], cwd=root, capture_output=True, text=True, check=False
+    )
     before = ceilings(json.loads(shown.stdout)) if shown.returncode == 0 else {}
-    worth = [sum(each * of.get(what, 0) for what, each in WORTH.items() if what in before and what in most) for of in (before, most)]
+    worth = [
+        sum(each * of.get(what, 0) for what, each in WORTH.items() if what in before and what in most)
+        for of in (before, most)
+    ]
     if worth[1] > worth[0]:
-        print(f"{CEILINGS}: ceilings together are worth {worth[1]:,.0f}, {worth[0]:,.0f} in {since}: lower another by as much.")
+        print(
+            f"{CEILINGS}: ceilings together are worth {worth[1]:,.0f}, {worth[0]:,.0f} in {since}: lower another by as much."
+        )
     if not old:
         print(f"{path} is missing: write it with --record.")
     return int(bool(passed) or worth[1] > worth[0] or not old)
@@ -177,7 +225,9 @@ def name_of(path: Path, root: Path) -> str:
 
 
 def docstrings(tree: ast.Module) -> list[ast.Constant]:
-    holders = [node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) and node.body]
+    holders = [
+        node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) and node.body
+    ]
     values = [node.body[0].value for node in holders if isinstance(node.body[0], ast.Expr)]
     return [value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
 
@@ -212,7 +262,13 @@ def imports(name: str, tree: ast.Module, files: dict, stubs: dict) -> set[tuple[
 
 def home(module: str, name: str, files: dict, stubs: dict) -> str:
     inner, there = stubs.get(module, {}).get(name, (module, name))
-    return here if (here := f"{module}.{name}") in files else module if inner == module else home(inner, there, files, stubs)
+    return (
+        here
+        if (here := f"{module}.{name}") in files
+        else module
+        if inner == module
+        else home(inner, there, files, stubs)
+    )
 
 
 def reached(start: str, arrows: dict[str, set[str]]) -> set[str]:
@@ -263,5 +319,7 @@ if __name__ == "__main__":
         sys.exit(ratchet(given.checkout, measured, given.since, record=given.record))
     missed = {what for what, (value, goal) in measured.items() if (value > goal if goal >= 0 else value < -goal)}
     for what, (value, goal) in measured.items():
-        print(f"{what:31}{value:>9,.0f}   goal {'≥' if goal < 0 else '≤'} {abs(goal):>6,}{'   missed' * (what in missed)}")
+        print(
+            f"{what:31}{value:>9,.0f}   goal {'≥' if goal < 0 else '≤'} {abs(goal):>6,}{'   missed' * (what in missed)}"
+        )
     sys.exit(bool(missed))

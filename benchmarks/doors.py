@@ -223,6 +223,19 @@ def door_parity_few(rng):
     return _parity(rng, labels_of(rng, 160, 8, 1.0), 160)
 
 
+def door_gini(rng):
+    labels, rates = labels_of(rng, 100, 10, 0.5), np.array([[1, 1.4, 2.2, 3.0], [1, 1.2, 1.5, 2.0]])
+    size = lengths(rng, 100, 30, 0.5)
+    own = rng.normal(0, 0.1, (labels.max() + 1, 4))[labels]  # of a translation of a document, in both tokenizers
+    old, new = (frame(rng.poisson(size[:, None] * np.exp(own) * rate) + 1.0) for rate in rates)
+    info = pd.DataFrame({"document": named(labels)}, index=old.index)
+    found = ld.measure_parity(old, tokenizers={"new": new}, clusters=info["document"])
+    contrast = found.gini().contrast("token_premium_new", "token_premium")
+    t = rates * size.mean() * np.exp(0.005) + 1
+    gini = np.abs(t[:, :, None] - t[:, None]).sum(axis=(1, 2)) / (8 * t.sum(axis=1))
+    return [float(contrast.low <= gini[1] - gini[0] <= contrast.high)]
+
+
 def door_totals(rng):
     labels = labels_of(rng, 240, 8, 1.0)
     table = surprisals(bits_of(rng, lengths(rng, 240, 100, 0.5), D5, labels, 0.2), document=named(labels))
@@ -348,6 +361,15 @@ def door_outcomes_interaction(rng):
         .loc["interaction", "p"]
     )
     return [np.nan if pd.isna(p) else float(p < 0.05)]
+
+
+def door_runs(rng):
+    """Two equal runs whose passages are gained or lost together."""
+    labels = labels_of(rng, 120, 30, 0.5)
+    right = rng.random((120, 2)) < 1 / (1 + np.exp(-rng.normal(0, 1, (30, 2))[labels]))
+    info = pd.DataFrame({"passage": named(labels)}, index=[f"s{i}" for i in range(120)])
+    runs = [ld.Outcomes(successes=pd.DataFrame({"m": run.astype(float)}, info.index), items=info) for run in right.T]
+    return [float(ld.compare_runs(*runs).to_frame()["p"].iloc[0] < 0.05)]
 
 
 def door_abilities(rng):
@@ -502,6 +524,7 @@ DOORS = {
     "perturbations": Door("perturbation_contrasts", "5 documents", 400, COVERAGE, door_perturbations),
     "parity": Door("measure_parity: byte premium", "27 books", 120, COVERAGE, door_parity),
     "parity_few": Door("measure_parity: byte premium", "8 documents, log-normal", 80, COVERAGE, door_parity_few),
+    "gini": Door("measure_parity: Gini of two tokenizers", "10 documents", 400, COVERAGE, door_gini),
     "totals": Door("compare_totals", "8 documents, log-normal", 400, COVERAGE, door_totals),
     "translationese": Door("translationese", "24 documents", 25, COVERAGE, door_translationese),
     "held_out": Door("held-out likelihood per cell", "6 documents, log-normal", 400, COVERAGE, door_held_out),
@@ -513,6 +536,7 @@ DOORS = {
         "two_way.test of answers: interaction, at 5 %", "20 passages", 240, FIVE, door_outcomes_interaction
     ),
     "abilities": Door("fit_outcomes: contrast of abilities", "5 documents", 1000, COVERAGE, door_abilities),
+    "runs": Door("compare_runs: equal runs, at 5 %", "30 passages", 400, FIVE, door_runs),
     "discourse": Door("discourse compare, micro, at 5 %", "8 documents", 900, FIVE, door_discourse),
     "discourse_16": Door("discourse compare, micro, at 5 %", "16 documents", 600, FIVE, door_discourse_16),
     "attachment": Door("attachment compare, LAS, at 5 %", "12 documents, log-normal", 800, FIVE, door_attachment),

@@ -149,7 +149,7 @@ def check_first(z, fold_of_document, variances):
         fits = [
             ld.fit(table, model="1", clusters=clusters, errors="sandwich") for clusters in (None, "document", "fold")
         ]
-        compared = compare_folds(table, model="1", clusters="document", n_permutations=9, seed=SEED)
+        compared = compare_folds(table, model="1", clusters="document", n_permutations=99, seed=SEED)
     for source, variance in zip([*fits, compared.effects], variances, strict=True):
         errors = [source.contrast(name, 0).std_error for name in range(1, EDITIONS)]
         assert_allclose(np.square(errors), variance[0], rtol=1e-8)

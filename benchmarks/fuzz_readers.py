@@ -1,4 +1,4 @@
-"""Feed readers of texts and parallelisms with damaged files: ``python benchmarks/fuzz_readers.py [READER ...]``.
+"""Feed readers of texts, logs and parallelisms with damaged files: ``python benchmarks/fuzz_readers.py [READER ...]``.
 
 Every input is a small valid file after a few random edits, drawn from the reader's name, the seed and
 the input's number alone, so that ``--start K`` goes on where a run stopped and ``--start K --count 1``
@@ -25,6 +25,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,7 @@ from langdiff.corpora.formats.zefania import ZefaniaEvents
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.parallelism import read_parallelisms, write_parallelisms
 from langdiff.parallelism.files import ParallelismFormat
+from langdiff.tables.logs.reading import read_logs
 from langdiff.tables.multitext import Multitext
 
 HANG = 20  # seconds, a thousand times what an input takes
@@ -67,7 +69,7 @@ class Case:
     """Valid files of a format, and what is worth inserting into them; `format` is the reader's, if not `name`."""
 
     name: str
-    seeds: tuple[str | bytes, ...]
+    seeds: tuple[str | bytes | Path, ...]
     words: tuple[str, ...]
     beside: tuple[tuple[str, str], ...] = ()
     ending: str = ".txt"
@@ -387,6 +389,14 @@ CASES = {
             ("\t", "-1", "\t-1\t-1", "\n\n", "99999999999", "\r\n", "\u0661"),
             ending=".tsv",
         ),
+        Case(
+            "logs",
+            tuple(sorted(Path(__file__).parents[1].glob("tests/data/logs/made_up/*"))),
+            (
+                "{", "}", "[", "]", ",", '"', ":", "null", "NaN", "1e999", "-Infinity", "true", '"\\ud800"', "[" * 400,
+                '"acc":', '"acc":2,', '"id":7,', '"doc_id":0,', "-9999", "-1e-400", "\n{}\n", "\n[]\n", '"x":' * 9,
+            ),
+        ),
     )
 }  # fmt: skip
 _PACKED: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
@@ -491,27 +501,36 @@ def edit(raw: bytes, operation: str, where: float, size: int, word: str) -> byte
             return raw[:a] + word.encode() + raw[a:]
 
 
-def bytes_of(seed: str | bytes) -> bytes:
+def bytes_of(seed: str | bytes | Path) -> bytes:
     """Return the bytes of a valid file."""
-    return seed.encode() if isinstance(seed, str) else seed
+    return seed.read_bytes() if isinstance(seed, Path) else seed.encode() if isinstance(seed, str) else seed
 
 
 def words_of(case: Case) -> tuple[str, ...]:
     """Return what is worth inserting."""
-    return (*case.words, *(_XML if case.seeds[0][:1] == "<" else ()), "\ud7ff\U0010ffff", "\u202e", "\n", " ", "9" * 30)
+    return (
+        *case.words,
+        *(_XML if bytes_of(case.seeds[0])[:1] == b"<" else ()),
+        "\ud7ff\U0010ffff",
+        "\u202e",
+        "\n",
+        " ",
+        "9" * 30,
+    )
 
 
 def draw(case: Case, seed: int, number: int) -> tuple[str, bytes]:
     """Return the name and the bytes of an input."""
     rng = np.random.default_rng([zlib.crc32(case.name.encode()), seed, number])
-    raw = bytes_of(case.seeds[rng.integers(len(case.seeds))])
+    valid = case.seeds[rng.integers(len(case.seeds))]
+    raw = bytes_of(valid)
     words = words_of(case)
     for _ in range(rng.geometric(0.5)):
         operation = OPERATIONS[rng.integers(len(OPERATIONS))]
         raw = edit(raw, operation, rng.random(), int(rng.integers(1, 40)), words[rng.integers(len(words))])
-    name = f"deu-a{case.ending}"
+    name = valid.name if isinstance(valid, Path) else f"deu-a{case.ending}"
     if rng.random() < 0.1:  # compressed, and every other time damaged after that
-        inside = {f"deu-a{case.ending}": raw}
+        inside = {name: raw}
         archives = {".zip": zipped(inside), ".tar": tarred(inside), ".tgz": gzip.compress(tarred(inside), 1)}
         packed = {name + ending: pack(raw) for ending, pack in _PACKED}
         packed |= {f"deu-a{ending}": content for ending, content in archives.items()}
@@ -535,6 +554,9 @@ def attempt(case: Case, name: str, raw: bytes, folder: Path, *, whole: bool) -> 
     try:
         if case.name.startswith(PARALLELISM):
             attempt_parallelisms(file, whole=whole)
+            return True
+        if case.name == "logs":
+            attempt_log(file)
             return True
         if whole or name.endswith((".zip", ".tar", ".tgz")):
             if case.name == "frame":
@@ -569,6 +591,17 @@ def attempt_whole(read: Callable[..., Multitext]) -> bool:
     elif "skip" in found:
         assert len(found["skip"].skipped)
     return "raise" in found
+
+
+def attempt_log(file: Path) -> None:
+    """Read a log, and make of it whatever it can be made."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)
+        logs = read_logs(file, start="drop")
+    for make in (logs.surprisals, logs.outcomes, logs.tokens):
+        with suppress(LangdiffError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", LangdiffWarning)
+            make()
 
 
 def attempt_parallelisms(file: Path, *, whole: bool) -> None:

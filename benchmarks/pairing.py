@@ -7,11 +7,11 @@ are shuffled, or none. Printed is the share of tables with an error, and with a 
 """
 
 import argparse
-import warnings
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.suspicion import Doubts
 from langdiff.errors import DataError
 from langdiff.tables.logs.pairing import check_pairing
 
@@ -36,18 +36,21 @@ def simulate(items, systems, chance, mean, *, shuffled, seed):
     if shuffled:
         right[:, 3] = right[rng.permutation(items), 3]
     index = pd.MultiIndex.from_product([range(items), LANGUAGES, range(systems)], names=["item", "language", "system"])
-    return pd.DataFrame({"rate": right.ravel().astype(float)}, index).reset_index().assign(text=None, target=None)
+    return (
+        pd.DataFrame({"rate": right.ravel().astype(float)}, index)
+        .reset_index()
+        .assign(text=None, bits=np.nan, target=None)
+    )
 
 
 def outcome(rows):
     """Return what the check says of a table."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            check_pairing(("id",), rows, strictness="checked")
-        except DataError:
-            return "error"
-    return "warning" if caught else "nothing"
+    doubts = Doubts()
+    try:
+        check_pairing(("id",), rows, strictness="checked", doubts=doubts)
+    except DataError:
+        return "error"
+    return "warning" if doubts.judged() else "nothing"
 
 
 def main():

@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 
 from langdiff.base.io import write_json
-from langdiff.lm.lstm.resume import remove_states
+from langdiff.lm.checkpoint import remove_states
 from langdiff.parallelism import (
     published_settings,
     read_parallelisms,

@@ -80,7 +80,7 @@ def table_of(multitext, out, lm, seed):
     found = contrasts.by_kind()
     found.loc["learnt"] = contrasts.by_kind("learnt").loc["shuffle"]
     errors = contrasts.by_kind("std_error")
-    print(f"\n{contrasts!r}, seed {seed}: {len(parts.train)} + {len(parts.test)} intents, {contrasts.units}")
+    print(f"\n{contrasts!r}, seed {seed}: {len(parts.train)} + {len(parts.test)} intents, {contrasts.effects.words}")
     print(f"{time.process_time() - start:.0f} s of processor time")
     order = pilot().index
     shown = found.reindex(index=order)

@@ -49,6 +49,7 @@ from .regression.check.held_out import held_out_log_likelihood as held_out_log_l
 from .regression.check.held_out import standardized_residuals as standardized_residuals
 from .regression.components.difficulty_shares import DifficultyShares as DifficultyShares
 from .regression.components.difficulty_shares import difficulty_shares as difficulty_shares
+from .regression.components.item_plan import plan_items as plan_items
 from .regression.components.outliers import flag_outliers as flag_outliers
 from .regression.components.planning import plan as plan
 from .regression.components.reliability import generalizability as generalizability
@@ -69,6 +70,8 @@ from .regression.outcomes.prediction import OutcomeSimulation as OutcomeSimulati
 from .regression.outcomes.prediction import simulate_crossed_outcomes as simulate_crossed_outcomes
 from .regression.outcomes.prediction import simulate_outcomes as simulate_outcomes
 from .regression.outcomes.result import OutcomeFit as OutcomeFit
+from .regression.outcomes.runs import RunComparison as RunComparison
+from .regression.outcomes.runs import compare_runs as compare_runs
 from .regression.outcomes.sampling import OutcomePriors as OutcomePriors
 from .regression.outcomes.sampling import sample_outcomes as sample_outcomes
 from .regression.result import DifficultyFit as DifficultyFit

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 SHOWN = 10  # faults that a message lists one by one; of more, it has one line per file
@@ -283,10 +283,12 @@ def listing(names: Iterable[object], most: int = 5) -> str:
     --------
     >>> listing(["deu", "eng", "fra"], most=2)
     "'deu', 'eng', …"
+    >>> listing([])
+    'none'
     """
     names = list(names)
     more = ", …" if len(names) > most else ""
-    return ", ".join(repr(name) for name in names[:most]) + more
+    return ", ".join(repr(name) for name in names[:most]) + more or "none"
 
 
 Reader = Literal["python", "command", "experiment"]
@@ -361,9 +363,13 @@ def in_command(options: Mapping[str, tuple[str, str]]) -> Iterator[None]:
 
 
 @contextmanager
-def in_experiment() -> Iterator[None]:
-    """Let messages made inside the block speak of the keys of an experiment file."""
-    token = _READER.set(("experiment", _in_experiment))
+def in_experiment(sections: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
+    """Let messages made inside the block speak of the keys of an experiment file, and of their sections."""
+
+    def say(name: str, value: object) -> str:
+        return _in_experiment(name, value) + (f" in [{sections[name]}]" if name in sections else "")
+
+    token = _READER.set(("experiment", say))
     try:
         yield
     finally:

@@ -12,13 +12,14 @@ langdiff:
     Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit DifficultyShares Drawn Effects
     Explanation Folds HuggingFaceLM ItemFaults Jackknife Logs Multitext OutcomeFit OutcomePriors
     OutcomeSimulation
-    Outcomes Pairs Parity Parts Provenance Random Recipe Result Sandwich Scoring Selection Simulation Surprisals
-    Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_treebanks
+    Outcomes Pairs Parity Parts Provenance Random Recipe Result RunComparison Sandwich Scoring Selection Simulation
+    Surprisals
+    Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_runs compare_treebanks
     compute_surprisals
     correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
     difficulty_shares
     explain fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
-    plan
+    plan plan_items
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read
     read_frame read_logs read_multitext read_outcomes
     read_surprisals read_treebank replicate reproduce run_balanced run_experiment
@@ -83,7 +84,7 @@ langdiff.regression:
     FoldComparison Generalizability Information Jackknife Laplace LogNormal Normal Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Underserved Variant approximate compare compare_folds
     compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
-    Number Plan plan
+    ItemPlan Number Plan plan plan_items
     held_out_log_likelihood posterior_table sample short_form simulate
     standardized_residuals
 langdiff.run:

@@ -1,5 +1,6 @@
 """Common types: arrays, and the allowed values of formats and options."""
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from langdiff.errors import ConfigError, option
@@ -54,3 +55,11 @@ def __getattr__(name: str) -> Any:
 
 
 FEWEST_RESAMPLES = 99  # samples drawn for an interval or a p-value; fewer make them too coarse
+
+
+def check_resamples(name: str, given: object, *, or_none: bool = False) -> None:
+    """Check a number of samples from which intervals or p-values are made; 0 may mean that none are drawn."""
+    whole = isinstance(given, Integral) and not isinstance(given, bool)
+    if not whole or not (given >= FEWEST_RESAMPLES or (or_none and given == 0)):  # type: ignore[operator]
+        least = f"{'0 or ' * or_none}at least {FEWEST_RESAMPLES}"
+        raise ConfigError(f"{option(name, given)}: give a whole number, {least}: fewer samples are too coarse.")

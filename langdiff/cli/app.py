@@ -22,6 +22,7 @@ from langdiff.cli.difficulties import app as difficulties
 from langdiff.cli.help import Group, print_list
 from langdiff.cli.languages import app as languages
 from langdiff.cli.logs import app as logs
+from langdiff.cli.outcomes import app as answers
 from langdiff.cli.outcomes import outcomes
 from langdiff.cli.parallelism import parallelism
 from langdiff.cli.predictors import app as predictors
@@ -34,6 +35,7 @@ from langdiff.errors import LangdiffError
 
 OTHERWISE = {  # what others call it, and the commands for it
     "anova": ("correlate",),
+    "compare": ("compare-runs", "compare-models"),
     "contrast": ("table",),
     "emmeans": ("table",),
     "etable": ("table",),
@@ -91,7 +93,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (runs, texts, training, logs, difficulties, tables, predictors, languages):
+for part in (runs, texts, training, logs, difficulties, answers, tables, predictors, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
 parallelism.add_typer(taggers)
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):

@@ -20,9 +20,9 @@ from typer.main import get_command
 from typer.models import OptionInfo
 
 from langdiff.base.grids import in_lines, line_width
-from langdiff.base.types import FEWEST_RESAMPLES
+from langdiff.base.types import check_resamples
 from langdiff.cli.help import SHARED, print_help
-from langdiff.cli.options import existing, is_given, read_frame
+from langdiff.cli.options import existing, is_given, read_frame, refuse_unused
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
 from langdiff.errors import ConfigError, in_command, listing, option
@@ -68,6 +68,9 @@ class Command:
         Parameters that have no option.
     needs : mapping
         Options of which one at least must be given, by the table whose columns they name.
+    only : mapping
+        Parameters whose options are refused unless a condition holds, by that: ``"plot"``, if that is given;
+        ``"errors bootstrap|jackknife"``, if it has one of these values; ``"without as_json"``; ``"plot or out"``.
     panels : mapping
         Headings of the help under which options stand apart.
     panel : str
@@ -93,6 +96,7 @@ class Command:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     panel: str = ""
     brief: str = ""
@@ -124,14 +128,19 @@ class Command:
         """Return the function that Typer calls, with the signature that it makes options of."""
         own = inspect.signature(body).parameters
         parts = {name: {one.name: one for one in self._expanded(each)} for name, each in own.items()}
+        parts[""] = {"context": inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)}
 
         def call(**given: Any) -> None:
-            if 0 < (given.get("n_resamples") or 0) < FEWEST_RESAMPLES:
-                raise typer.BadParameter(f"{option('n_resamples')} is 0 or at least {FEWEST_RESAMPLES}.")
+            try:
+                check_resamples("n_resamples", given.get("n_resamples") or 0, or_none=True)
+            except ConfigError as error:
+                raise typer.BadParameter(str(error)) from error
+            refuse_unused(given["context"], given, self.only)
+            self._refuse_tables(given)
             arguments = {}
-            for name, options in parts.items():
-                kind = own[name].annotation
-                values = {option: given[option] for option in options}
+            for name, one in own.items():
+                kind = one.annotation
+                values = {option: given[option] for option in parts[name]}
                 arguments[name] = (
                     Call(self, given) if kind is Call else kind(**values) if is_block(kind) else given[name]
                 )
@@ -144,10 +153,23 @@ class Command:
         call.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
         return call
 
+    def _refuse_tables(self, given: Mapping[str, Any]) -> None:
+        """Refuse tables of which no column is named."""
+        told = {one.name: one.default for one in signature_of(self.function).parameters.values()} if self.needs else {}
+        for table, users in self.needs.items():
+            users = tuple(name for name in users if name in given)
+            usual = [given[name] in (None, "none", told.get(name)) for name in users]
+            found = "clusters" in users and given["clusters"] == "auto"  # which are looked for there
+            if given[table] is not None and all(usual) and not found:
+                *most, last = map(option, users)
+                names = f"{', '.join(most)} and {last}" if most else last
+                raise ConfigError(
+                    f"{option(table)} is the table for {names}: name one of its columns, or leave it out."
+                )
+
     def _expanded(self, own: inspect.Parameter) -> Iterator[inspect.Parameter]:
         """Yield the options that a parameter of the body stands for."""
         if own.annotation is Call:
-            yield inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
             yield from self._options()
         elif own.annotation is Output:
             yield from Output.options(signature_of(self.function).offers if self.function else frozenset())
@@ -249,7 +271,6 @@ class Call:
 
     def __call__(self, **more: Any) -> Any:
         """Call the function; arguments given here count more than options."""
-        self._refuse_tables()
         return load(self.command.function)(**(self.arguments(*more) | more))
 
     def arguments(self, *without: str) -> dict[str, Any]:
@@ -291,23 +312,6 @@ class Call:
         """Return the options of `langdiff.read_surprisals` but those named, as that takes them."""
         names = list(signature_of(READER).parameters)[1:]
         return {name: self.given[name] for name in names if name in self.given and name not in without}
-
-    def _refuse_tables(self) -> None:
-        """Refuse tables of which no column is named."""
-        told = {one.name: one.default for one in signature_of(self.command.function).parameters.values()}
-        for table, users in self.command.needs.items():
-            users = tuple(name for name in users if name in self.given)
-            usual = [self.given[name] in (None, "none", told.get(name)) for name in users]
-            if self.given[table] is not None and all(usual) and not self._finds(users):
-                *most, last = map(option, users)
-                names = f"{', '.join(most)} and {last}" if most else last
-                raise ConfigError(
-                    f"{option(table)} is the table for {names}: name one of its columns, or leave it out."
-                )
-
-    def _finds(self, users: tuple[str, ...]) -> bool:
-        """Return whether clusters are looked for in a table that no other option names a column of."""
-        return "clusters" in users and self.given["clusters"] == "auto"
 
     def _object(self, one: Parameter, value: str | None) -> Any:
         """Return the name of a choice, or an object if options of it were given, which alone choose it."""

@@ -178,7 +178,7 @@ def evaluate(
         print_frame(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
 
 
-@Command(constructions)
+@Command(constructions, only={"by pair": ("clusters",), "by construction": ("queries",)})
 def attachment(
     gold: Annotated[Path, typer.Argument(help="Treebank (.conllu, .gz).", metavar="GOLD.conllu", callback=existing)],
     parser: Annotated[
@@ -216,10 +216,6 @@ def attachment(
     check_ending(out, RESULT)
     if not parser:
         raise ConfigError("give the output of a parser: --parser NAME=FILE.")
-    if clusters != "auto" and by != "pair":
-        raise ConfigError(f"--clusters is for --by pair, not {by}: leave it out.")
-    if queries is not None and by != "construction":
-        raise ConfigError(f"--queries is for --by construction, not {by}: leave it out.")
     files: dict[str, list[str | Path]] = {}
     for option in parser:
         name, file = _named(option, "--parser")
@@ -256,7 +252,7 @@ def _of_metric(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     return table.drop(columns=[name for name in METRICS if name in table and name != metric])
 
 
-@Command(constructions)
+@Command(constructions, only={"targets candidates": ("queries",)})
 def study(
     folder: Annotated[
         Path,
@@ -286,10 +282,6 @@ def study(
     from langdiff.regression.outcomes.fitting import fit_outcomes
 
     check_ending(out, TABLE)
-    if queries is not None and targets != "candidates":
-        raise ConfigError(
-            f"--queries finds candidates, which --targets {targets} does not use; use --targets candidates."
-        )
     asked = None
     if targets == "mined":
         try:
@@ -313,7 +305,7 @@ def study(
         print_frame(shown, f"Study of {len(table)} parsers, {gold.name}{of}", STUDY)
 
 
-@Command(constructions)
+@Command(constructions, only={"out": ("per_phenomenon", "seed")})
 def mine(
     files: Annotated[
         list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz).", metavar="FILE…", callback=existing)
@@ -348,7 +340,11 @@ def mine(
         print_frame(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
 
 
-@Command(constructions, name="check")
+@Command(
+    constructions,
+    name="check",
+    only={"vetted": ("out",), "without vetted": ("sentences", "second", "rules", "parser")},
+)
 def check_gold(
     gold: Gold,
     sentences: Sentences = None,
@@ -374,14 +370,7 @@ def check_gold(
     from langdiff.constructions import compare_annotators, read_gold, read_vetted
     from langdiff.constructions.evaluation import warn_about, warn_of_missing_parses
 
-    if out is not None and not vetted:
-        raise ConfigError("--out writes what was accepted by vetting: give --vetted, too.")
     if vetted:
-        given = {"--sentences": sentences, "--second": second, "--rules": rules, "--parser": parser}
-        if unused := [option for option, value in given.items() if value]:
-            raise ConfigError(
-                f"--vetted counts decisions and would not use {', '.join(unused)}. Leave these options out."
-            )
         decided = read_vetted(gold)
         if out is not None:
             decided.gold.save(out / "targets.tsv", out / "sentences.tsv")

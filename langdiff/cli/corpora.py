@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.base.types import AnyFormat, Change, WhenOutOfStep
-from langdiff.cli.commands import LONG, READER, Call, Command, load
-from langdiff.cli.options import Corpus, existing, new_folder, refuse_given
+from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command, load
+from langdiff.cli.options import Corpus, existing, new_folder
 from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_tables, save_picture
 from langdiff.errors import ConfigError
 
@@ -30,7 +30,7 @@ corpora = typer.Typer(
 )
 
 
-@Command(corpora)
+@Command(corpora, only={"name": ("out", "sha256"), "without name": ("as_json",)})
 def fetch(
     name: Annotated[
         str | None, typer.Argument(help="Name of the corpus; without one, known corpora are listed.", metavar="NAME")
@@ -136,6 +136,7 @@ def check(
     reads={"multitext": Corpus},
     kinds={"kinds": list[Change]},
     without=("unit", "window", "keep_base"),
+    only={"kinds shuffle-local|shuffle-by-length|shuffle|scramble": ("seed",)},
 )
 def perturb(
     call: Call,
@@ -210,9 +211,15 @@ def select(
         typer.echo(f"Texts: {out}, to be read with --format {format}", err=True)
 
 
-@Command(app, READER, without=("path", "edition_info"), renamed=LONG, panel="Upkeep")
+@Command(
+    app,
+    READER,
+    without=("path", "edition_info"),
+    renamed=LONG,
+    only={"what native": ("origins",), "what result": ("kind",), "what table": OF_TABLES},
+    panel="Upkeep",
+)
 def plot(
-    context: typer.Context,
     what: Annotated[
         Literal["presence", "sizes", "languages", "intents", "native", "table", "result"],
         typer.Argument(
@@ -250,15 +257,10 @@ def plot(
     from langdiff.experiments import read_origins
 
     check_picture_name(out)
-    if origins is not None and what != "native":
-        raise ConfigError(f"--origins is for native; {what} does not use original languages.")
-    if kind is not None and what != "result":
-        raise ConfigError(f"--kind is for result; {what} has one picture.")
     if what == "table":
         save_picture(_table(corpus, call), out)
         typer.echo(f"Picture: {out}", err=True)
         return
-    refuse_given(context, call.reading(), f"is of tables of surprisals; {what} draws no such table. Leave it out.")
     if what == "result":
         save_picture(_result(corpus, kind), out)
         typer.echo(f"Picture: {out}", err=True)
@@ -274,11 +276,15 @@ def _table(given: Corpus, call: Call) -> "Callable[[], Axes]":
 
     if len(given.corpus) > 1:
         raise ConfigError(f"table draws one table of surprisals, got {len(given.corpus)} files.")
-    if options := given.options():
-        raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table of surprisals is drawn as it is.")
+    _refuse_options(given)
     surprisals = ld.read_surprisals(given.corpus[0], **call.reading())
     fitted = ld.fit(surprisals)
     return lambda: load("langdiff.plots.plot_multitext")(surprisals, fit=fitted)
+
+
+def _refuse_options(given: Corpus) -> None:
+    if options := given.options():
+        raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table or a result is drawn as it is.")
 
 
 def _result(given: Corpus, kind: str | None) -> "Callable[[], Axes]":
@@ -286,6 +292,7 @@ def _result(given: Corpus, kind: str | None) -> "Callable[[], Axes]":
 
     if len(given.corpus) > 1:
         raise ConfigError(f"result draws one result, got {len(given.corpus)} files.")
+    _refuse_options(given)
     found: Any = ld.read(given.corpus[0])
     if kind is not None:
         function = {"forest": "plot_difficulties", "ranks": "plot_ranks"}[kind]

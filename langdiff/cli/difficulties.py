@@ -58,9 +58,11 @@ def _editions(path: Path, call: Call) -> "pd.DataFrame":
     kinds={"surprisals": list[Path]},
     renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula", "groups": "edition-groups"},
     needs={"edition_info": ("groups", "formula", "dispersion", "by"), "intent_info": COLUMNS},
+    only={"without as_json": ("by", "contrast", "details")},
     brief="Estimate how difficult each edition is.",
 )
 def fit(
+    context: typer.Context,
     call: Call,
     output: Output,
     by: Annotated[str | None, typer.Option()] = None,
@@ -82,7 +84,10 @@ def fit(
     import langdiff as ld
 
     output.check(call.offers)
-    found = call()
+    table = call.read("surprisals")
+    if isinstance(table, dict) or table.columns is not None:
+        refuse_given(context, ["by", "contrast"], "is for one language model: leave it out, or use langdiff table.")
+    found = call(surprisals=table)
     output.write(found)
     if output.as_json:
         print_json(flat(found.to_frame()))
@@ -105,7 +110,8 @@ def fit(
     help=SCALE,
     renamed=LONG,
     needs={"intent_info": COLUMNS},
-    without=("n_folds", "restricted", "progress"),
+    only={"n_folds": ("clusters", "seed", "intent_info")},
+    without=("n_folds", "restricted", "progress", "edition_info"),
     brief="Compare models by their fits, or held-out cells.",
 )
 def compare_models(
@@ -138,7 +144,6 @@ def compare_models(
         how = {} if restricted is None else {"restricted": restricted}
         Output(out=out, as_json=as_json).show(call(n_folds=n_folds, **how))
         return
-    refuse_given(context, ["clusters", "seed", "intent_info"], "is for --n-folds: give it, too, or leave it out.")
     named = call.given["models"]
     if twice := [name for name in dict.fromkeys(named) if named.count(name) > 1]:
         raise ConfigError(f"--model: {listing(twice)} named twice. Name each model once.")
@@ -178,7 +183,7 @@ def compare_models(
     reads={**SURPRISALS, **MODELS},
     help=SCALE,
     renamed={**LONG, "n": "held-out-sizes"},
-    without=("cache", "held_out"),
+    without=("cache", "held_out", "edition_info"),
     brief="Compare models by held-out intents, over subsets.",
 )
 def goodness(
@@ -222,7 +227,7 @@ def _by_model(call: Call, name: str) -> dict[str, Any]:
     reads=SURPRISALS,
     kinds={"surprisals": list[Path]},
     renamed={**LONG, "surprisals": "surprisals"},
-    without=("facets",),
+    without=("facets", "edition_info"),
     panel="How sure, how much text",
     brief="Estimate variances, and how many intents it takes.",
 )
@@ -265,7 +270,11 @@ Command(
     app,
     "langdiff.plan",
     reads={"percent": Percent, "pilot": _pilot},
-    help={"pilot": "Saved fit or replicates (.json), or table of surprisals, that shows how much intents vary."},
+    only={
+        "pilot": ("clusters",),
+        "seed_sd or pilot": ("n_seeds",),
+        "all_pairs or seed_sd or pilot": ("n_editions",),
+    },
     examples=(
         "langdiff plan 5 --noise 0.17 --per-document 8 --icc 0.1",
         "langdiff plan 2 --pilot models/surprisals-char-residual.csv --plot power.svg",
@@ -278,7 +287,7 @@ Command(
 Draws = Annotated[Path | None, typer.Option("--out", "-o", help="Save all draws here (.nc, NetCDF).")]
 
 
-@Command(app, "langdiff.sample", reads={**SURPRISALS, **MODEL}, renamed=LONG, without=("priors",))
+@Command(app, "langdiff.sample", reads={**SURPRISALS, **MODEL}, renamed=LONG, without=("priors", "edition_info"))
 def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """Draw from the posterior of difficulties with Stan.
 

@@ -55,10 +55,10 @@ def _editions(path: Path, _: Call) -> "pd.DataFrame":
     },
     renamed={"tests": "test -t", "only": "predictor -p"},
     without=("average", "coordinates", "averaging", "min_level"),
+    only={"tests permutation or interval bootstrap": ("seed",)},
     brief="Test predictors against difficulties of languages.",
 )
 def correlate(
-    context: typer.Context,
     call: Call,
     output: Output,
     categorical: Annotated[
@@ -76,8 +76,6 @@ def correlate(
     Example: langdiff correlate fit.json predictors.tsv --edition-info editions.csv --tree glottolog/
     """
     output.check(call.offers)
-    if call.given["interval"] != "bootstrap" and "permutation" not in (call.given["tests"] or []):
-        refuse_given(context, ["seed"], "is for --test permutation or --interval bootstrap: add one, or leave it out.")
     frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
     result = call(predictors=frame, average="language" if average == "language" else None)
     only = call.given["only"] or []
@@ -114,6 +112,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     settings={READER: OF_TABLES},
     renamed=LONG,
     without=("surprisals", "tokenizers", "alpha"),
+    only={"plot": ("measure",)},
     brief="Compare bytes, tokens and bits of the same content.",
 )
 def parity(
@@ -144,14 +143,12 @@ def parity(
 
     Example: langdiff parity scores.csv --unit nats --reference eng --report parity.html
     """
-    if output.plot is None and measure is not None:
-        raise ConfigError("--measure names what is drawn: give --plot as well.")
     output.check(call.offers)
     check_ending(report, (".html",), "page")
     source, bits = _sources(call, surprisals)
     if bits is None:
         reason = "is for bits, and CORPUS is texts: give --surprisals beside them, or leave it out."
-        refuse_given(context, ["model", *OF_TABLES[:-1]], reason)
+        refuse_given(context, ["model", *OF_TABLES], reason)
     beside = None if bits is source else bits
     arguments = call.arguments("source", *OF_TABLES)
     files = named_files(tokenizer, "--tokenizer", "tokenizer", "gpt2=tokenizers/gpt2")
@@ -194,7 +191,11 @@ def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisa
     return corpus.open(nfc=False), bits
 
 
-@Command(app, brief="Recompute claims of papers from published figures.")
+@Command(
+    app,
+    only={"paper mielke2019": ("rows", "plot", "out"), "out": ("format",)},
+    brief="Recompute claims of papers from published figures.",
+)
 def reproduce(
     paper: Annotated[
         str,
@@ -223,8 +224,6 @@ def reproduce(
     import langdiff as ld
 
     if paper != "mielke2019":
-        if rows or plot is not None or out is not None:
-            raise ConfigError("--all, --plot and --out are for --paper mielke2019.")
         _reproduce_papers(paper, as_json)
         return
     if plot is not None:
@@ -288,10 +287,13 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
     kinds={"lm": str},
     without=("multitext", "languages", "original_language", "cache", "by"),
     panels={PANEL: ONLY_BALANCED},
+    only={
+        "balanced": ONLY_BALANCED,
+        "without balanced": ("min_native", "beside", *(name for name in OF_TABLES if name != "lm")),
+    },
     brief="Estimate how much harder native texts are.",
 )
 def translationese(
-    context: typer.Context,
     table: Annotated[
         str,
         typer.Argument(
@@ -353,8 +355,6 @@ def translationese(
     from langdiff.experiments import translationese_by_model
 
     given = call.given
-    unused = ("min_native", "beside", *(set(OF_TABLES) - {"lm"})) if balanced else ONLY_BALANCED
-    refuse_given(context, unused, f"is of no use {'with' if balanced else 'without'} --balanced: leave it out.")
     if balanced and not given["languages"]:
         raise ConfigError("--balanced needs the languages to balance: name each with --language.")
     output = Output(plot=plot, as_json=as_json)

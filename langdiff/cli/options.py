@@ -1,17 +1,17 @@
 """Options that several commands share: files to be read, corpora and their division, tables of surprisals."""
 
 import glob
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import typer
 
 from langdiff.base.addresses import address_of, refuse_address
 from langdiff.base.remote import local_copies, local_copy
 from langdiff.base.types import AnyFormat, OnError, OwnKind, Ranges
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, listing, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,6 +165,37 @@ def key_or_names(given: list[str] | None, option: str) -> "str | dict[str, str] 
 def is_given(context: typer.Context, name: str) -> bool:
     """Return whether an option was written, whatever its value."""
     return getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"
+
+
+def refuse_unused(context: typer.Context, given: Mapping[str, Any], only: Mapping[str, Iterable[str]]) -> None:
+    """Refuse options that were written, and that are of no use with the values of the others; see `Command`."""
+    for condition, names in only.items():
+        others = condition.split(" or ")
+        written = [name for name in names if is_given(context, name)]
+        if written and not any(_holds(given, each) for each in others):
+            name = _called(written[0])
+            if condition.startswith("without "):
+                told = f"is of no use with {_called(condition.split()[1])}: leave one of them out"
+            else:
+                values = " or ".join(_called(*each.split()) for each in others)
+                told = f"is for {values}: give that, too, or leave {name} out"
+            raise typer.BadParameter(f"{name} {told}.")
+
+
+def _holds(given: Mapping[str, Any], condition: str) -> bool:
+    name, _, values = condition.partition(" ")
+    if name == "without":
+        return not _holds(given, values)
+    chosen = given[name] if isinstance(given[name], list | tuple) else [given[name]]
+    wanted = values.split("|")
+    return any(str(one) in wanted if values else one not in (None, False) for one in chosen)
+
+
+def _called(name: str, values: str = "") -> str:
+    """Name an option, or an argument, with values that it may have."""
+    found = option(name)
+    found = found if found.startswith("--") else name.upper()
+    return f"{found} {values.replace('|', ' or ')}".strip()
 
 
 def refuse_given(context: typer.Context, names: Iterable[str], reason: str) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langdiff.cli.commands import Call, Command
+from langdiff.cli.commands import Call, Command, show
 from langdiff.cli.difficulties import Draws, show_draws
-from langdiff.cli.options import existing, key_or_names, read_attributes, refuse_given
+from langdiff.cli.options import existing, key_or_names, read_attributes
 from langdiff.cli.output import Json, Output, echo, print_frame, print_json
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ outcomes = typer.Typer(
     rich_help_panel="Other data",
     short_help="Abilities of systems, difficulties of items.",
 )
+
+app = typer.Typer(rich_help_panel="Difficulties")
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,9 @@ def check(
     "langdiff.fit_outcomes",
     reads={"outcomes": Tables},
     without=("allow_unlinked",),
+    only={"errors bootstrap": ("n_resamples",), "explain or out": ("systems",)},
 )
 def fit(
-    context: typer.Context,
     call: Call,
     output: Output,
     systems: Annotated[
@@ -139,8 +141,6 @@ def fit(
     import langdiff as ld
 
     output.check(call.offers)
-    if call.given["errors"] != "bootstrap":
-        refuse_given(context, ["n_resamples"], "is for --errors bootstrap: give it, too, or leave this out.")
     table = call.read("outcomes")
     result = call(
         outcomes=table if systems is None else table.with_systems(read_attributes(systems, distinct=True)),
@@ -173,3 +173,50 @@ def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """
     formats = dict.fromkeys(("mean", "low", "high"), "{:+.3f}") | {"sd": "{:.3f}"}
     show_draws(call, out, as_json, formats)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference that a plan is made for."""
+
+    difference: Annotated[
+        float | None, typer.Argument(help="Difference to be found, in accuracy or score; of --rate by default.")
+    ] = None
+
+    def open(self) -> float | None:
+        """Return the difference."""
+        return self.difference
+
+
+def _pilot(path: Path, call: Call) -> "Outcomes":  # noqa: ARG001 as all readers
+    import langdiff as ld
+
+    return ld.read_outcomes(path)
+
+
+@Command(
+    app,
+    "langdiff.compare_runs",
+    kinds={"old": Path, "new": Path, "language": list[str], "item": list[str]},
+    help={"old": "Logs of the first run, or a table of outcomes.", "new": "Those of the second run."},
+    without=("weights",),
+)
+def compare_runs(call: Call, output: Output) -> None:
+    """Compare two runs over the same items, item by item: points gained, by language and in the mean.
+
+    Example: langdiff compare-runs results/old/ results/new/ --metric acc
+    """
+    output.check(call.offers)
+    output.show(call(language=key_or_names(call.given["language"], "language"), item=call.given["item"] or None))
+
+
+Command(
+    outcomes,
+    "langdiff.plan_items",
+    name="plan",
+    reads={"difference": Difference, "pilot": _pilot},
+    examples=(
+        "langdiff outcomes plan --rate 0.73 --rate 0.7 --correlation 0.5",
+        "langdiff outcomes plan 0.02 --pilot samples/ --each",
+    ),
+)(show)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from langdiff.cli.commands import Call, Command, load
-from langdiff.cli.options import existing, existing_named, named_paths, refuse_given
+from langdiff.cli.options import existing, existing_named, named_paths
 from langdiff.cli.output import Json, echo, print_frame, print_json
 from langdiff.errors import ConfigError
 
@@ -55,7 +55,7 @@ def stats(
         print_frame(frame, "Pairs of parallel branches", FORMATS)
 
 
-@Command(parallelism, READ, without=("source", "predicted"))
+@Command(parallelism, READ, without=("source", "predicted"), only={"without counts": ("format", "trust")})
 def split(
     call: Call,
     documents: Annotated[
@@ -94,9 +94,8 @@ def split(
     typer.echo(f"Mean squared errors of the shares: {errors}", err=True)
 
 
-@Command(parallelism)
+@Command(parallelism, only={"without scores": ("corpus", "metric")})
 def ranks(
-    context: typer.Context,
     scores: Annotated[
         Path | None,
         typer.Argument(
@@ -115,8 +114,6 @@ def ranks(
     """
     from langdiff import parallelism
 
-    if scores is not None:
-        refuse_given(context, ["corpus", "metric"], "chooses among published scores: leave it out, or SCORES.")
     values = load("langdiff.datasets.bothwell2023")().table(corpus, metric) if scores is None else _read_blocks(scores)
     result = parallelism.compare_treatments(values)
     frame = result.to_frame() if table == "ranks" else result.pairs
@@ -190,9 +187,17 @@ def _read_blocks(path: Path) -> "pd.DataFrame":
     return numbers.set_index(table.iloc[:, 0].astype(str))
 
 
-@Command(parallelism, "langdiff.parallelism.score_parallelisms", without=("hypotheses", "references"))
+@Command(
+    parallelism,
+    "langdiff.parallelism.score_parallelisms",
+    without=("hypotheses", "references"),
+    only={
+        "outcomes": ("metric",),
+        "table totals|documents|parallelisms or outcomes": ("beta",),
+        "table totals": ("published",),
+    },
+)
 def score(
-    context: typer.Context,
     call: Call,
     reference: Annotated[Path, typer.Argument(help="File or folder of the annotated documents.", callback=existing)],
     predictions: Annotated[
@@ -227,12 +232,8 @@ def score(
 
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
-    else:
-        refuse_given(context, ["metric"], "is for outcomes; tables have all metrics: give --outcomes, or leave it out.")
-        if table in ("errors", "cases"):
-            refuse_given(context, ["beta"], f"weights F, which is not in the table {table}: leave it out.")
-    if published is not None and (table != "totals" or call.given["beta"] != 1):
-        raise ConfigError("--published adds F1 to the totals: leave --table and --beta out, or --published.")
+    if published is not None and call.given["beta"] != 1:
+        raise ConfigError("--published adds F1 to the totals: leave --beta out, or --published.")
     gold = parallelism.read_parallelisms(reference)
     systems = {name: parallelism.read_parallelisms(path, predicted=True) for name, path in named_paths(predictions)}
     if table in ("errors", "cases"):

@@ -8,7 +8,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command
 from langdiff.cli.languages import TABLES, read_difficulties
-from langdiff.cli.options import Texts, existing, is_given, read_attributes, refuse_given
+from langdiff.cli.options import Texts, existing, read_attributes
 from langdiff.cli.output import TABLE, Json, Out, check_ending, echo, print_json, write_frame
 from langdiff.errors import ConfigError, DataError
 
@@ -36,10 +36,14 @@ class TextsOrNone(Texts):
     "langdiff.predictors",
     reads={"multitext": TextsOrNone},
     without=("tokenized", "syncretism", "lang2vec"),
+    only={
+        "wals": ("features",),
+        "codes": ("glottolog", "unmatched"),
+        "without codes": (*(each.name for each in fields(TextsOrNone)), "all_intents", *WITH_TEXTS),
+    },
     brief="Print predictors of difficulty of editions.",
 )
 def predictors(
-    context: typer.Context,
     call: Call,
     codes: Annotated[
         Path | None,
@@ -69,30 +73,22 @@ def predictors(
     Example: langdiff predictors --codes fit.json --wals wals/ --feature 81A --glottolog glottolog/ --out p.tsv
     """
     check_ending(out, TABLE, "table")
-    if is_given(context, "features") and call.given["wals"] is None:
-        raise ConfigError("--feature names features of WALS: give its folder, --wals DIR, too.")
-    result = _of_codes(context, call, codes, glottolog, unmatched) if codes else _of_texts(context, call, all_intents)
+    result = _of_codes(call, codes, glottolog, unmatched) if codes else _of_texts(call, all_intents)
     table = result.to_frame().reset_index()
     if out is not None:
         write_frame(table, out)
-    elif as_json:
+    if as_json:
         print_json(table)
-    else:
+    elif out is None:
         typer.echo(table.to_csv(sep="\t", index=False, float_format="%.15g"), nl=False)
     echo("\n".join([repr(result), *result._notes()]) if codes else result.summary(), err=True)
 
 
-def _of_codes(
-    context: typer.Context, call: Call, codes: Path, glottolog: Path | None, unmatched: Path | None
-) -> "LanguageTable":
+def _of_codes(call: Call, codes: Path, glottolog: Path | None, unmatched: Path | None) -> "LanguageTable":
     """Look up the languages that a fit or a table names."""
     import langdiff as ld
     from langdiff.base.saving import write_lines
 
-    reason = "is for texts, and --codes names languages: leave one of them out."
-    if call.given["corpus"]:
-        raise ConfigError(f"CORPUS {reason}")
-    refuse_given(context, [*(each.name for each in fields(TextsOrNone)), "all_intents", *WITH_TEXTS], reason)
     names = read_difficulties(codes).effects.estimate.index if codes.suffix == ".json" else read_attributes(codes).index
     found = ld.typology.language_table(
         names, wals=call.given["wals"], glottolog=glottolog, features=call.given["features"]
@@ -102,10 +98,9 @@ def _of_codes(
     return found
 
 
-def _of_texts(context: typer.Context, call: Call, all_intents: bool) -> "Predictors":
+def _of_texts(call: Call, all_intents: bool) -> "Predictors":
     """Compute predictors of texts."""
     corpus = call.given["corpus"]
-    refuse_given(context, ["glottolog", "unmatched"], "is for --codes TABLE: give that instead of texts.")
     if not corpus:
         raise ConfigError("there is nothing to describe: give a CORPUS, or a table of languages with --codes.")
     if len(corpus) == 1 and corpus[0].endswith(TABLES[:2]) and Path(corpus[0]).is_file():

@@ -13,7 +13,6 @@ from langdiff.cli.commands import Command
 from langdiff.cli.help import print_rows
 from langdiff.cli.options import existing_here, new_folder
 from langdiff.cli.output import Json, print_frame, print_json
-from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -41,7 +40,7 @@ def demo(out: RunOut = Path("runs/demo"), as_json: Json = False) -> None:
     _run(demo_experiment(), out, as_json)
 
 
-@Command(app, brief="Run an experiment file, from corpus to report.")
+@Command(app, only={"without shard": ("dask", "as_json")}, brief="Run an experiment file, from corpus to report.")
 def run(
     experiment: Annotated[
         Path, typer.Argument(help="Experiment file (TOML).", metavar="EXPERIMENT.toml", callback=existing_here)
@@ -82,8 +81,6 @@ def run(
     settings = read_experiment(experiment, remote=remote)
     out = out or Path("runs") / settings.name
     if shard is not None:
-        if dask is not None:
-            raise ConfigError("--shard and --dask are two ways to use several machines: give one of them.")
         typer.echo(f"Share {shard} is in {out}: {', '.join(run_shard(settings, out, shard)) or 'no edition'}.")
         return
     if dask is None:

@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from langdiff.base.saving import FRAMES
 from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command
-from langdiff.cli.options import existing, read_attributes
+from langdiff.cli.options import existing, read_attributes, refuse_given
 from langdiff.cli.output import Json, Output, flat, print_json
 from langdiff.errors import ConfigError
 
@@ -44,8 +45,19 @@ Out = Annotated[
 Seed = Annotated[int, typer.Option(min=0)]
 
 
-@Command(app, READER, without=("path",), renamed=LONG, brief="Table of fits side by side, pairs and differences.")
+@Command(
+    app,
+    READER,
+    without=("path",),
+    renamed=LONG,
+    only={
+        "by or names or order family or rows groups": ("edition_info",),
+        "contrast or pairs or baseline": ("adjust",),
+    },
+    brief="Table of fits side by side, pairs and differences.",
+)
 def table(
+    context: typer.Context,
     fits: Fits,
     call: Call,
     name: Name = None,
@@ -83,6 +95,12 @@ def table(
         raise ConfigError("--contrast, --pairs and --baseline are three families: give one of them.")
     if pairs or baseline is not None:
         contrasts = "pairs" if pairs else f"vs {baseline}"
+    if not any(path.suffix in FRAMES for path in fits):
+        refuse_given(
+            context,
+            ["model", "clusters", *call.reading("edition_info")],
+            "is for tables, not for saved fits: leave it out.",
+        )
     found = _read(fits, name or [], call, model=model, clusters=clusters)
     if paired is None and len(fits) == 1 and len(found) == 2:  # two language models in one table have the same texts
         one, other = found.values()
@@ -116,7 +134,7 @@ def _read(paths: list[Path], names: list[str], call: Call, **settings: Any) -> d
 
     found: list[tuple[str, Any]] = []
     for path in paths:
-        if path.suffix in (".csv", ".tsv", ".parquet"):
+        if path.suffix in FRAMES:
             clusters = None if settings["clusters"] == "none" else settings["clusters"]
             read = ld.read_surprisals(path, **call.reading("edition_info"))
             parts = unstack(read)

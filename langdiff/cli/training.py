@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from langdiff.cli.commands import Call, Command, load
-from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, existing_here, is_given, new_folder
+from langdiff.cli.options import Corpus, DividedTexts, Texts, existing, existing_here, new_folder
 from langdiff.cli.output import Json, Output, echo, print_frame, print_json, save_picture, write_frame
-from langdiff.errors import ConfigError, LangdiffError, listing, option
+from langdiff.errors import ConfigError, LangdiffError
 
 if TYPE_CHECKING:
     from langdiff.experiments.replicates import Replicates
@@ -118,10 +118,14 @@ TRANSFORMER = ("dtype", "device_map", "batch_size", "max_length", "overlap", "st
     help=LM,
     panels={"With --hf": (*TRANSFORMER, "cache", "shard")},
     without=("multitext", "models", "progress"),
+    only={
+        "hf": (*TRANSFORMER, "cache", "shard"),
+        "without hf": ("lm", "scoring", "max_replaced", "training_seed"),
+        "without shard": ("as_json",),
+    },
     brief="Score a corpus with models trained before.",
 )
 def score(
-    context: typer.Context,
     models: Annotated[
         Path,
         typer.Argument(
@@ -175,17 +179,11 @@ def score(
     from langdiff.lm.texts import NOTE, read_preparation
     from langdiff.tables.long_tables import table_kind
 
-    if not hf:
-        _refuse_transformer(context)
     if (shard is None) == (out is None) or (shard is not None and cache is None):
         raise ConfigError("give --out, the table to write, or --shard with --cache, the folder of all shares.")
     if out is not None:
         table_kind(out)  # an error before any work is done
     if hf:
-        if any(is_given(context, name) for name in ("lm", "scoring", "max_replaced", "training_seed")):
-            raise ConfigError(
-                "--lm, --scoring, --max-replaced, --seed are for models trained here: leave them out, or --hf."
-            )
         if per != "text" and cache is not None:
             raise ConfigError("--cache keeps bits of texts: leave it out, or --per.")
         model = ld.HuggingFaceLM(models, **{name: call.given[name] for name in ("device", *TRANSFORMER)})
@@ -205,13 +203,6 @@ def score(
     )
     scores = token_scores(trained, multitext, scoring=how, max_replaced=given["max_replaced"])
     _write_tokens(scores, per, written, as_json)
-
-
-def _refuse_transformer(context: typer.Context) -> None:
-    """Refuse options of models of the Transformers library."""
-    if alone := [name for name in (*TRANSFORMER, "cache", "shard") if is_given(context, name)]:
-        names = listing([option(name) for name in alone], most=20).replace("'", "")
-        raise ConfigError(f"{names}: for models of the Transformers library; add --hf.")
 
 
 def _score_transformer(

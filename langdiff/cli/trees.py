@@ -16,7 +16,6 @@ from langdiff.cli.options import (
     named_files,
     named_paths,
     new_folder,
-    refuse_given,
     split_name,
 )
 from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, save_picture
@@ -185,9 +184,12 @@ def parse(
     },
     kinds={"classes": str},
     without=("reference", "predictions", "procedures", "spans", "trivial_spans"),
+    only={
+        "table differences|similarity": ("averaging",),
+        "table differences|similarity|relations or outcomes": ("metric",),
+    },
 )
 def evaluate(
-    context: typer.Context,
     call: Call,
     reference: Annotated[Path, typer.Argument(help="File or folder of the reference trees.", callback=existing)],
     predictions: Annotated[
@@ -223,7 +225,8 @@ def evaluate(
     if outcomes is not None:
         table_kind(outcomes)  # an error before any work is done
     given, classes = call.given, _classes(call.given["classes"])
-    _refuse_unused(context, table, outcomes is not None)
+    if table == "relations" and given["metric"] not in ("R", "F"):
+        raise ConfigError(f"--metric {given['metric']}: relations are compared by R or F, which have them.")
     read = {name: given[name] for name in ("format", "collapse_unary", "detached")} | {"trust": given["trust"] or ()}
     gold = read_documents(reference, **read)
     systems = {
@@ -295,7 +298,13 @@ def convert(
     typer.echo(f"{len(paths):,} tree(s): {out}", err=True)
 
 
-@Command(discourse, "langdiff.discourse.read_discourse", name="show", without=("source", "on_error"))
+@Command(
+    discourse,
+    "langdiff.discourse.read_discourse",
+    name="show",
+    without=("source", "on_error"),
+    only={"without out": ("as_json",)},
+)
 def show_tree(
     call: Call,
     tree: Annotated[Path, typer.Argument(help="File of a tree.", callback=existing)],
@@ -341,18 +350,6 @@ def show_tree(
         print_json((one if compared is None else compared).to_frame().reset_index())
     else:
         echo((one if compared is None else compared).summary())
-
-
-def _refuse_unused(context: typer.Context, table: str, has_outcomes: bool) -> None:
-    """Refuse options that the table to be printed would not use."""
-    given = context.params
-    if table == "relations" and given["metric"] not in ("R", "F"):
-        raise ConfigError(f"--metric {given['metric']}: relations are compared by R or F, which have them.")
-    if table not in ("differences", "similarity"):
-        refuse_given(context, ["averaging"], f"is for --table differences or similarity; {table} does not use it.")
-        if table != "relations" and not has_outcomes:
-            reason = f"is for --table differences, similarity or relations, and --outcomes; {table} does not use it."
-            refuse_given(context, ["metric"], reason)
 
 
 def _classes(given: str | None) -> "Classes":

@@ -15,8 +15,8 @@ import langdiff
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.base.types import Floats, check_resamples
+from langdiff.errors import DataError
 from langdiff.parallelism.documents import Branch, Document, Parallelism, depths, make_document
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
 from langdiff.parallelism.scoring import ParallelismScores, ratio, score_parallelisms
@@ -251,7 +251,7 @@ def annotator_agreement(
     Raises
     ------
     ConfigError
-        If `n_draws` is less than 2.
+        If `n_draws` is less than 99.
     DataError
         If the documents of the two annotators or their numbers of tokens differ, or no parallelism is annotated.
 
@@ -269,8 +269,7 @@ def annotator_agreement(
     >>> annotator_agreement({"1": one}, {"1": other}, seed=0)
     AnnotatorAgreement on 1 document(s): F of EPM 0.000, MPBM 0.800, MBAWO 0.800, MWO 0.800
     """
-    if n_draws < 2:
-        raise ConfigError(f"{option('n_draws')} is at least 2; got {n_draws}.")
+    check_resamples("n_draws", n_draws)
     rng = generator(seed, "bootstrap samples")
     if differ := sorted(set(one) ^ set(other)):
         raise DataError(f"{len(differ)} document(s) have only one annotator: {', '.join(differ[:5])}.")

@@ -7,8 +7,8 @@ intent, the likelihood is that of a multinomial logit, which is concave.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,9 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.result import DifficultyFit
+from langdiff.tables.contrasts import Scale, shares
 from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Influence
 
 MEAN = "mean"  # name of this reference
 MODEL = "information_parity_model"
@@ -133,6 +135,64 @@ class Parity(Result):
             raise ConfigError(f"{option('measure', measure)}: there are errors of {listing(self.measures)}.")
         return self.measures[measure]
 
+    def gini(self, *measures: str) -> Effects:
+        """Return Gini's coefficient of the editions: how unequal the lengths of the same content are.
+
+        Parameters
+        ----------
+        *measures : str
+            Premiums, such as ``"token_premium"``; by default all. Their differences are contrasts, whose errors are of
+            the same texts.
+
+        Returns
+        -------
+        Effects
+            One coefficient per premium: 0 if all editions are equal, close to 1 if one has nearly everything.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such premium, or their errors have units of different kinds.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> one = pd.DataFrame([[10, 20], [20, 40], [5, 12]] * 8, columns=["eng", "fin"])
+        >>> other = pd.DataFrame([[9, 12], [19, 25], [5, 6]] * 8, columns=["eng", "fin"])
+        >>> found = ld.measure_parity(one, tokenizers={"b": other}, clusters=None)
+        >>> found.gini().estimate.round(3).to_dict()
+        {'token_premium': 0.173, 'token_premium_b': 0.066}
+        """
+        names = measures or tuple(name for name in self.measures if "_premium" in name)
+        if unknown := [name for name in names if name not in self.measures or "_premium" not in name]:
+            known = [name for name in self.measures if "_premium" in name]
+            raise ConfigError(f"{option('measures', unknown[0])}: there are premiums {listing(known)}.")
+        values, parts = zip(*(_gini(self.measures[name]) for name in names), strict=True)
+        estimate = pd.Series(values, pd.Index(names, name="measure"), name="gini")
+        return Effects(estimate=estimate, influence=reduce(Influence.stack, parts), scale=shares("gini"), title="gini")
+
+    def compare(self, one: str, other: str) -> Effects:
+        """Return how much more one premium is than another by edition, such as those of two tokenizers.
+
+        Parameters
+        ----------
+        one, other : str
+            Premiums, such as ``"token_premium_new"`` and ``"token_premium_old"``, of the same texts.
+
+        Returns
+        -------
+        Effects
+            Differences of the logarithms of the premiums, `one` less `other`.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such measure, or their errors have units of different kinds.
+        """
+        scale = Scale(quantity="difference", first="highest", centre="mean")
+        first, second = (replace(self.effects(name), scale=scale) for name in (one, other))
+        return replace(first.minus(second), title=f"{one} less {other}")
+
     @cached_property
     def low(self) -> pd.DataFrame:
         """Lower ends of 95 % intervals, of those measures that have one."""
@@ -201,6 +261,14 @@ class Parity(Result):
         """Yield a note on the editions that the others were translated from."""
         if self.measures:
             yield next(iter(self.measures.values())).words
+        if len(tokens := [name for name in self.measures if name.startswith("token_premium")]) > 1:
+            gini = self.gini(*tokens)
+            each = ", ".join(
+                f"{row.Index} {row.gini:.3f} ({row.low:.3f} to {row.high:.3f})" for row in gini.to_frame().itertuples()
+            )
+            yield f"Gini's coefficient of {each}."
+            if len(tokens) == 2:
+                yield f"Its difference: {gini.contrast(*tokens)}."
         if self.originals:
             what = "is the original" if len(self.originals) == 1 else "are originals"
             yield (
@@ -233,6 +301,17 @@ class Parity(Result):
             )
         )
         return f"Parity of {len(self.estimates)} editions with {self.compared_with}{ends}"
+
+
+def _gini(premiums: Effects) -> tuple[float, Influence]:
+    """Return Gini's coefficient of the exponentials of effects, and the influences of units on it."""
+    t = np.exp(premiums.estimate.to_numpy(dtype=float))
+    apart = t[:, None] - t
+    found = float(np.abs(apart).sum() / (2 * len(t) * t.sum()))
+    if not isinstance(premiums.influence, Influence):
+        raise ConfigError(f"{premiums.title}: no errors by units, which Gini's coefficient needs.")
+    slope = t * (np.sign(apart).sum(axis=1) / len(t) - found) / t.sum()  # by the logarithms
+    return found, premiums.influence.map(slope[None, :])
 
 
 def of_model(fitted: DifficultyFit, reference: str, editions: pd.Index) -> list[Floats]:

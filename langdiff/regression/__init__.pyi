@@ -7,6 +7,8 @@ from .check.fold_differences import FoldComparison as FoldComparison
 from .check.fold_differences import compare_folds as compare_folds
 from .check.held_out import held_out_log_likelihood as held_out_log_likelihood
 from .check.held_out import standardized_residuals as standardized_residuals
+from .components.item_plan import ItemPlan as ItemPlan
+from .components.item_plan import plan_items as plan_items
 from .components.numbers import Number as Number
 from .components.outliers import flag_outliers as flag_outliers
 from .components.planning import Plan as Plan

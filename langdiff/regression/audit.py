@@ -45,7 +45,8 @@ class NoiseTest:
     Attributes
     ----------
     statistic, p_value : float
-        Hotelling's T² of the mean squared residuals, with its p; NaN where it cannot be tested.
+        Statistic of the mean squared residuals by F, or by sign flips where units are few, with its p; NaN where it
+        cannot be tested.
     fitted : {"common", "edition", "given"}
         Dispersions that were fitted: one, one per edition because of the test, or those that were asked for.
     why : str
@@ -86,7 +87,7 @@ class NoiseTest:
             return f"Equal noise is not tested: {self.why}.{totals}"
         if not self.unequal:
             return f"Noise does not differ between {self.of}s (p = {self.p_value:.2g}).{totals}"
-        found = f"Noise differs between {self.of}s (p = {self.p_value:.2g})"
+        found = f"Noise, or how much of it {self.of}s share, differs (p = {self.p_value:.2g})"
         if self.fitted == "edition":
             changed = f"; no difference changes by more than {self.largest_change:.2g} %"
             return f"{found}, so that each has its own and difficulties are about expected bits{changed}.{totals}"

@@ -24,6 +24,7 @@ from langdiff.tables.units import (
 )
 
 FEWEST_CLUSTERS = 5  # found by default; below it, smaller ones within them are looked for
+AS_ASKED = "as asked"  # where each intent is a unit by clusters=None
 FEWEST_WITHIN = 10  # of these
 
 
@@ -82,7 +83,7 @@ def independent_units(
     '2 intents'
     """
     if clusters is None:
-        return IndependentUnits(count=len(intents), source="as asked")
+        return IndependentUnits(count=len(intents), source=AS_ASKED)
     if isinstance(clusters, str) and clusters == "auto":
         found = _found(intents, intent_info, usable)
         return found if bits is None else join_copies(found, intents, first_copies(bits), usable)

@@ -106,9 +106,10 @@ def mean_over_seeds(tables: Sequence[Surprisals]) -> Surprisals:
             ("editions", first.editions, table.editions),
         ):
             if not ours.equals(theirs):
+                others = theirs.symmetric_difference(ours)
                 raise DataError(
                     f"the {what} of table {number} of {len(tables)} are not those of the first, in the same order "
-                    f"({listing(theirs.symmetric_difference(ours)) or 'only the order differs'}). Score the same texts "
+                    f"({listing(others) if len(others) else 'only the order differs'}). Score the same texts "
                     "with the models of every seed."
                 )
         if (table.bits.isna().to_numpy() != missing).any():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, create_model, field_validator, model_validator
 
@@ -245,6 +245,23 @@ def experiment_type() -> type[Core]:
 def _experiment_type(kinds: tuple[tuple[str, type[Section]], ...]) -> type[Core]:
     keys: dict[str, Any] = {name: (kind | None, None) for name, kind in kinds}
     return create_model("Experiment", __base__=Core, __module__=__name__, __doc__=Core.__doc__, **keys)
+
+
+def sections_of_keys() -> dict[str, str]:
+    """Return the section of every key that it alone has; sections that are optional have names of other things, too."""
+    found = [
+        (key, section)
+        for section, field in experiment_type().model_fields.items()
+        for kind in (field.annotation, *get_args(field.annotation))
+        if isinstance(kind, type) and issubclass(kind, Settings)
+        for key in kind.model_fields
+    ]
+    owners = {key: {section for name, section in found if name == key} for key, _ in found}
+    return {
+        key: min(sections)
+        for key, sections in owners.items()
+        if len(sections) == 1 and sections <= set(Core.model_fields)
+    }
 
 
 if TYPE_CHECKING:

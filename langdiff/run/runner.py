@@ -37,7 +37,7 @@ from langdiff.run.directory import (
     publish,
     staged,
 )
-from langdiff.run.experiment import Core, FileCorpus
+from langdiff.run.experiment import Core, FileCorpus, sections_of_keys
 from langdiff.run.experiment_file import read_experiment
 from langdiff.run.language_models import check_clusters, kept, open_models, sizes_of
 from langdiff.run.log import RunLog, warned_once
@@ -118,7 +118,7 @@ def run_experiment(
     if not isinstance(experiment, Core):
         experiment = read_experiment(experiment)
     directory = as_path(directory)
-    with in_experiment(), own_directory(directory):
+    with in_experiment(sections_of_keys()), own_directory(directory):
         log = RunLog(directory)
         with log.of_run(experiment.name):
             if not is_finished(directory):  # else this would overwrite the experiment of its results
@@ -186,7 +186,7 @@ def run_shard(
     directory = as_path(directory)
     share_of([], shard)  # refuse a wrong one before anything is read
     check_directory(directory)
-    with in_experiment(), TemporaryDirectory() as elsewhere:
+    with in_experiment(sections_of_keys()), TemporaryDirectory() as elsewhere:
         if not is_finished(directory):
             write_json(directory / EXPERIMENT, experiment.model_dump(mode="json"))
         shared = _Run(experiment, directory, Path(elsewhere), None, progress, RunLog(Path(elsewhere)))

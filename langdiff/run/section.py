@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from langdiff.base.types import FEWEST_RESAMPLES
+from langdiff.base.types import check_resamples
 from langdiff.corpora.tokenizer import detokenize
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 
 
 def _enough(samples: int) -> int:
-    if 0 < samples < FEWEST_RESAMPLES:
-        raise ValueError(f"0 or at least {FEWEST_RESAMPLES} samples")
+    check_resamples("n_resamples", samples, or_none=True)
     return samples
 
 
-Resamples = Annotated[int, Field(ge=0), AfterValidator(_enough)]
+Resamples = Annotated[int, AfterValidator(_enough)]
 
 
 class Settings(BaseModel):

@@ -53,7 +53,7 @@ Groups = str | Mapping[object, object] | pd.Series
 def find_complete(multitext: Multitext, incomplete: Incomplete) -> Booleans:
     """Return an indicator of the intents that all editions have, shape (I,)."""
     if incomplete not in ("error", "drop", "test"):
-        raise ConfigError(f"incomplete must be 'error', 'drop' or 'test', not {incomplete!r}.")
+        raise ConfigError(f"{option('incomplete', incomplete)}: must be 'error', 'drop' or 'test'.")
     complete: Booleans = np.logical_and.reduce(multitext.presence.to_numpy(), axis=1)
     if not complete.any():
         raise DataError(

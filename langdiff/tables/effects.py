@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, check_resamples
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale, count_ranks
 from langdiff.tables.influences import Covariance, Draws, Influence, Sampling, Units, joint_test
@@ -774,9 +774,10 @@ class Effects(Result):
         --------
         >>> names = ["eng", "fin"]
         >>> effects = Effects.from_covariance(pd.Series([-0.1, 0.1], names), pd.DataFrame(0.0, names, names))
-        >>> effects.ranks(10, seed=0).loc["fin"].to_dict()
+        >>> effects.ranks(99, seed=0).loc["fin"].to_dict()
         {1: 1.0, 2: 0.0}
         """
+        check_resamples("n_draws", n_draws)
         return count_ranks(self.draws(n_draws, seed=seed))
 
     plot = Drawn("plot_difficulties")

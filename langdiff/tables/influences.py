@@ -535,7 +535,8 @@ def joint_test(estimate: Floats, sampling: Influence | Covariance, df: int, weig
     if isinstance(sampling, Covariance):
         shared = isinstance(sampling.freedom, float)
         return joint_f(estimate, sampling.matrix, df, float(np.min(sampling.freedom)), shared=shared)
-    freedom = np.diag(sampling.freedom_of_pairs)
+    own = sampling.freedom
+    freedom = sampling.freedom_along(np.eye(len(estimate))) if own is None else np.diag(own)
     least = float(np.min(freedom))
     if least >= MANY * df:
         found = joint_f(estimate, sampling.covariance, df, least)
@@ -543,8 +544,8 @@ def joint_test(estimate: Floats, sampling: Influence | Covariance, df: int, weig
             return found
     if sampling.count < FEWEST_FLIPPED or not sampling.complete:
         return bonferroni(estimate, np.sqrt(np.diag(sampling.covariance)), freedom, df)
-    share = sampling.share if sampling.share.ndim == 1 else sampling.share.mean(axis=1)
-    parts = sampling.plain + share[:, None] * estimate
+    share = sampling.share if sampling.share.ndim == 2 else sampling.share[:, None]
+    parts = sampling.plain + share * estimate
     statistic, p = sign_flips(parts, list(map(str, sampling.units.names)), weights)
     return JointTest("sign flips", statistic, df, float("nan"), p)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import pandas as pd
 
-from langdiff.base.archives import File
+from langdiff.base.archives import File, Member
 from langdiff.base.cells import check_names, guarded
 from langdiff.base.io import SEPARATOR, atomic_path, read_lines, read_table, write_text
 from langdiff.base.numbers import exact_numbers
@@ -90,22 +90,24 @@ def write_table_file(frame: pd.DataFrame, path: Path, record: Mapping[str, Any] 
     write_text(manifest_beside(path), manifest_text(path.name, digest, record or {}))
 
 
-def read_table_file(path: Path, *, verify: bool = True) -> pd.DataFrame:
-    """Read a table; of CSV and TSV all cells are text, indexed by line."""
-    refuse_folder(path)
-    kind = table_kind(path)
-    if kind == "parquet":
-        try:
-            frame = _read_parquet(path, verify=verify)
-        except DataError:
-            raise
-        except Exception as error:  # of a damaged file pyarrow and pandas raise errors of any class
-            raise DataError(f"{path}: cannot be read as a table: {str(error) or type(error).__name__}") from error
-        check_names(frame, "column", str(path))
-        return frame
-    if verify and (manifest := read_manifest(path)) is not None:
-        check_digest(path, manifest, digest_of_file(path))
-    header, rows = read_table(path, separator_of(path, kind))  # names such as "nan" (Min Nan) are not missing values
+def read_table_file(path: File, *, verify: bool = True) -> pd.DataFrame:
+    """Read a table; of CSV and TSV all cells are text, indexed by line. Manifests are not in archives."""
+    if not isinstance(path, Member):
+        refuse_folder(path)
+        if table_kind(path) == "parquet":
+            try:
+                frame = _read_parquet(path, verify=verify)
+            except DataError:
+                raise
+            except Exception as error:  # of a damaged file pyarrow and pandas raise errors of any class
+                raise DataError(f"{path}: cannot be read as a table: {str(error) or type(error).__name__}") from error
+            check_names(frame, "column", str(path))
+            return frame
+        if verify and (manifest := read_manifest(path)) is not None:
+            check_digest(path, manifest, digest_of_file(path))
+    elif path.suffix == ".parquet":
+        raise DataError(f"{path}: Parquet is not read in archives: unpack it.")
+    header, rows = read_table(path, separator_of(path, KINDS[path.suffix]))  # "nan" (Min Nan) is not a missing value
     lines = pd.Index([line for line, _ in rows], dtype=int)
     return pd.DataFrame([cells for _, cells in rows], index=lines, columns=header, dtype=object)
 

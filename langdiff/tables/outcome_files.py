@@ -251,7 +251,7 @@ def read_outcomes(
     if repeats not in ("error", "sum"):
         raise ConfigError(f"unknown repeats {repeats!r}; use 'error' or 'sum'.")
     path = local_copies(path)
-    table = _table_of(path)
+    table = table_of(path)
     if table is None:
         logs = read_logs(
             path,
@@ -274,7 +274,7 @@ def read_outcomes(
     return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
 
 
-def _table_of(path: object) -> Path | None:
+def table_of(path: object) -> Path | None:
     """Return the file of outcomes in a table; None for logs."""
     if not isinstance(path, str | Path):
         paths = as_paths(path) if isinstance(path, Sequence) else []

@@ -73,9 +73,11 @@ def t_interval(
     return value - half, value + half
 
 
-def draw_interval(draws: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return the ends of intervals between quantiles of draws from a posterior, (n, …) → (…)."""
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+def draw_interval(
+    draws: Floats, level: float = LEVEL, method: Literal["linear", "nearest"] = "linear"
+) -> tuple[Floats, Floats]:
+    """Return the ends of intervals between quantiles of draws, (n, …) → (…); infinity does not spoil the nearest."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method=method)
     return low, high
 
 
@@ -85,6 +87,11 @@ def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | f
         error = np.asarray(std_error, dtype=float)
         t = np.where(error > 0, np.abs(estimate) / error, np.nan)
         return np.asarray(2 * student.sf(t, freedom))
+
+
+def f_p(statistic: float, df: float, freedom: float) -> float:
+    """Return the p-value of a statistic that follows F."""
+    return float(fisher.sf(statistic, df, freedom))
 
 
 def wilson(value: Floats, trials: Floats | float, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -166,7 +173,7 @@ def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, sh
     if not np.isfinite(freedom):
         return JointTest("chi-squared", square, df, rest, float(chi2.sf(square, df)))
     statistic = square / df if shared else square * rest / (freedom * df)
-    return JointTest("F", statistic, df, rest, float(fisher.sf(statistic, df, rest)))
+    return JointTest("F", statistic, df, rest, f_p(statistic, df, rest))
 
 
 def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -> tuple[float, float]:

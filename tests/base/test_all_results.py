@@ -159,6 +159,8 @@ MADE_HERE = {
     "Effects": lambda: ld.fit(ld.simulate(30, 3, seed=1).surprisals).effects,
     "Number": lambda: ld.generalizability(ld.simulate(60, 5, seed=1).surprisals).intents_for(0.95),
     "Plan": lambda: ld.plan(1, noise=0.17, seed_sd=0.006, n_seeds=3),
+    "RunComparison": lambda: ld.compare_runs(*[ld.simulate_outcomes(60, 1, seed=seed).outcomes for seed in (1, 2)]),
+    "ItemPlan": lambda: ld.plan_items(0.03, sd=0.45),
     "Reproduction": ld.reproduce,
     "Tagger": tagger,
     "TreebankProfile": lambda: ld.treebanks.profile_treebank(Treebank.from_trees([SING] * 3, name="a_b & <i>")),

@@ -67,11 +67,6 @@ def test_what_is_no_record(tmp_path, content):
         read_checksums(tmp_path)
 
 
-def test_no_record(tmp_path):
-    with pytest.raises(DamageError, match=rf"{CHECKSUMS}: missing"):
-        read_checksums(tmp_path)
-
-
 def test_another_version(tmp_path):
     (tmp_path / CHECKSUMS).write_text(json.dumps(seal({"format_version": 99, "files": {}})))
     with pytest.raises(DamageError, match="of another version"):

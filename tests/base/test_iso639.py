@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from langdiff.base.iso639 import ISO_639_3, MACROLANGUAGES, contradict, english_names, iso639_3
+from langdiff.base.iso639 import ISO_639_3, MACROLANGUAGES, english_names, iso639_3
 from langdiff.corpora import read_multitext
 from langdiff.errors import DataError, LangdiffWarning
 
@@ -31,12 +31,6 @@ def test_what_is_no_code_of_a_language():
         assert iso639_3(code) is None
     assert [iso639_3(code) for code in ("qaa", "qtz", "iw", "scr")] == ["qaa", "qtz", "heb", "hrv"]
     assert all(iso639_3(code) == code for code in ISO_639_3.values())
-
-
-def test_contradictions():
-    assert contradict("deu", "eng")
-    assert not contradict("deu", "deu")
-    assert not contradict("swa", "swh")
 
 
 @pytest.fixture

@@ -29,14 +29,6 @@ def test_the_hash_is_that_of_the_values_whatever_their_layout(array):
         assert full_hash(same) == full_hash(array)
 
 
-def test_frames_of_equal_values_have_equal_hashes_whatever_their_blocks():
-    values = np.arange(12.0).reshape(4, 3)
-    one = pd.DataFrame(values, columns=list("abc"))
-    by_column = pd.DataFrame({name: one[name].copy() for name in "abc"})
-    assert full_hash(one) == full_hash(pd.DataFrame(np.asfortranarray(values), columns=list("abc")))
-    assert full_hash(one) == full_hash(by_column)
-
-
 def test_a_change_of_one_number_of_a_large_table_changes_the_hash():
     table = np.arange(20_000.0).reshape(10_000, 2)
     assert full_hash(table) == full_hash(np.asfortranarray(table))

@@ -1,11 +1,7 @@
 """Warnings name the line outside of the package that called it, however deep the function that warns."""
 
-import subprocess
-import sys
 import threading
 import warnings
-from contextlib import contextmanager
-from functools import wraps
 from inspect import currentframe
 from pathlib import Path
 
@@ -81,24 +77,6 @@ def test_a_generator_warns_where_it_is_read(within):
     assert (file, line) == (__file__, called)
 
 
-def test_decorators_of_the_caller_are_passed_over_or_named_as_his_own(within):
-    @contextmanager
-    def block():
-        yield
-
-    file, line, called = place_of(block()(within["deep"]))
-    assert (file, line) == (__file__, called)  # contextlib is in between
-
-    @wraps(within["deep"])
-    def wrapped():
-        inner.append(currentframe().f_lineno + 1)
-        within["deep"]()
-
-    inner = []
-    file, line, _ = place_of(wrapped)
-    assert (file, line) == (__file__, inner[0])
-
-
 def test_a_function_of_the_caller_that_the_package_calls_is_named_itself(within):
     def own():
         inner.append(currentframe().f_lineno + 1)
@@ -140,33 +118,6 @@ def test_text_category_and_warnings_made_before_are_given_as_they_are():
     assert [warning.category for warning in caught] == [LangdiffWarning, ConvergenceWarning, EditionWarning]
     assert caught[2].message is made
     assert [str(warning.message) for warning in caught][:2] == ["few.", "not converged."]
-
-
-def test_filters_see_the_module_of_the_caller(within):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", module=__name__.replace(".", r"\."))
-        within["deep"]()
-    assert not caught
-
-
-def test_a_line_is_told_once_as_python_does_by_default(within):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for _ in range(3):
-            within["deep"]()
-        within["deep"]()
-    assert len(caught) == 2
-    assert caught[1].lineno == caught[0].lineno + 1
-
-
-def test_a_script_is_named_with_its_line(tmp_path):
-    script = tmp_path / "analysis.py"
-    script.write_text(
-        "import langdiff as ld\nbits = ld.simulate(12, 3).surprisals.bits\nld.fit(bits.assign(copy=bits.iloc[:, 0]))\n"
-    )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    assert f"{script}:3: LangdiffWarning: 1 pair(s) of editions" in done.stderr
 
 
 def test_only_one_function_of_the_package_issues_warnings():

@@ -14,6 +14,11 @@ class Outcome:
     out: str
     err: str
 
+    @property
+    def said(self):
+        """What stderr says, without the frame that Typer draws around errors of options."""
+        return " ".join(self.err.replace("│", " ").split())
+
 
 @pytest.fixture
 def langdiff(monkeypatch, capsys):

@@ -17,13 +17,6 @@ def table(tmp_path):
     return tmp_path / "bits.csv"
 
 
-@pytest.fixture
-def documents(tmp_path):
-    lines = ["line,document", *(f"{i},d{(i - 1) // 6}" for i in range(1, 61))]
-    (tmp_path / "documents.csv").write_text("\n".join(lines))
-    return tmp_path / "documents.csv"
-
-
 def test_compare_prints_what_the_api_gives(langdiff, table, tmp_path):
     done = langdiff(
         "compare-models", table, "--model", "2", "--model", "2C", "--restricted", "--out", tmp_path / "fits.tsv"
@@ -41,26 +34,6 @@ def test_compare_prints_what_the_api_gives(langdiff, table, tmp_path):
     assert "those with model 2" in done.out
 
 
-def test_compare_refuses_models_without_a_restricted_likelihood(langdiff, table):
-    done = langdiff("compare-models", table, "--model", "1", "--model", "2", "--restricted")
-    assert done.code == 1
-    assert "--restricted: no restricted likelihood of model(s) '1'. Leave --restricted out" in done.err
-    rows = json.loads(langdiff("compare-models", table, "--restricted", "--json").out)
-    assert [(row["model"], row["restricted"]) for row in rows] == [("2", True), ("2L", True)]
-
-
-def test_compare_as_json_with_the_usual_models(langdiff, table):
-    rows = json.loads(langdiff("compare-models", table, "--json").out)
-    assert [row["model"] for row in rows] == ["1", "2", "2L"]
-    assert rows[0]["largest_difference"] == 0
-
-
-def test_model_3_alone_takes_the_scale(langdiff, table):
-    done = langdiff("compare-models", table, "--model", "1", "--model", "3", "--laplace-scale", 0.03, "--json")
-    assert [row["converged"] for row in json.loads(done.out)] == [True, True]
-    assert "needs --laplace-scale" in langdiff("compare-models", table, "--model", "3").err
-
-
 def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
     options = ["--model", "1", "--model", "2", "--n-folds", 4, "--seed", 7]
     done = langdiff("compare-models", table, *options, "--out", tmp_path / "models.csv")
@@ -73,41 +46,6 @@ def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
     full = ld.cross_validate(ld.read_surprisals(table), ["1", "2"], n_folds=4, restricted=False, seed=7).to_frame()
     assert [row["model"] for row in unrestricted] == list(full.index)
     assert unrestricted[0]["log_density"] == pytest.approx(full["log_density"].iloc[0], abs=ROUNDING)
-
-
-def test_cross_validate_by_document(langdiff, table, documents):
-    options = ["--model", "1", "--n-folds", 3, "--seed", 1]
-    done = langdiff("compare-models", table, *options, "--clusters", "document", "--intent-info", documents)
-    assert done.code == 0
-    surprisals = ld.read_surprisals(table, intent_info=documents)
-    assert done.out.strip() == ld.cross_validate(surprisals, "1", n_folds=3, clusters="document", seed=1).summary()
-    assert "10 of 6 to 6 intents (document)" in done.out
-    surprisals.save(table)  # with its documents, so that the option is not needed
-    assert langdiff("compare-models", table, *options, "--clusters", "document").out == done.out
-
-
-@pytest.mark.parametrize(
-    ("command", "options", "message"),
-    [
-        ("compare-models", ["--model", "1", "--model", "1"], "--model: '1' named twice"),
-        (
-            "compare-models",
-            ["--clusters", "document", "--n-folds", "4"],
-            "--clusters document: --intent-info has no such column. There is none",
-        ),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(langdiff, table, command, options, message):
-    done = langdiff(command, table, *options)
-    assert done.code == (2 if "unknown kind of file" in message else 1)
-    assert message in done.err
-    assert done.err.count("\n") == 1
-
-
-def test_an_unknown_model_is_a_wrong_option(langdiff, table):
-    done = langdiff("compare-models", table, "--model", "4")
-    assert done.code == 2
-    assert "'4' is not one of '1', '2', '2L', '2L-rounded', '2C', '3'" in done.err
 
 
 def test_the_command_writes_table_and_picture_and_goes_on(langdiff, tmp_path):

@@ -1,5 +1,4 @@
 import json
-import re
 
 import pandas as pd
 import pytest
@@ -91,39 +90,6 @@ def test_what_cannot_be_evaluated(evaluate, files, options, message):
     assert message in done.err
 
 
-@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
-def test_treebanks_that_a_parser_lacks(langdiff, files):
-    """Of two treebanks, the output for one is given; of that one, one sentence was not parsed."""
-    banks = ["# treebank = one", "# treebank = two"]
-    rows = [f"{item}\t{' '.join(words)}" for item, words in worked.WORDS.items()]
-    (files / "banks.tsv").write_text("\n".join([banks[0], *rows[:3], banks[1], *rows[3:]]))
-    one, first = list(worked.WORDS)[:3], next(iter(worked.WORDS))
-    blocks = re.findall(r"# \w+\n(?:[^#].*\n)*", worked.GR)
-    (files / "part.gr").write_text("".join(b for b in blocks if b.split()[1] in one and b.split()[1] != first))
-    rules = ["--rules", files / "cc.rules"]
-    gold = ["constructions", "evaluate", files / "gold.tsv", "--sentences", files / "banks.tsv", *rules]
-    part = ["--parser", f"part={files}/part.gr"]
-    done = langdiff(*gold, *part)
-    assert (done.code, done.out) == (1, "")
-    assert "parser 'part' has no parse of any sentence of 1 of 2 treebanks: two (2 sentences). Give" in done.err
-    assert "(--unparsed skip)" in done.err
-    assert "(--unparsed wrong)" in done.err
-    done = langdiff(*gold, *part, "--unparsed", "skip", "--by", "coverage", "--json")
-    counts = {"items": 3, "no_parse": 1, "empty": 0, "by_text": 0}
-    assert json.loads(done.out) == [{"parser": "part", "treebank": "one", **counts}]
-    assert "left out for all parsers: the scores are of 3 of 5 sentences." in done.err
-    assert f"no parse of 1 of 3 sentences, whose targets count as wrong. one: 1 of 3 ('{first}')." in done.err
-    assert (
-        "Not parsed by part, and therefore wrong: 1 of 3 of one (s" in langdiff(*gold, *part, "--unparsed", "skip").out
-    )
-    done = langdiff(*gold, *part, "--unparsed", "wrong", "--json")
-    assert sum(row["targets"] for row in json.loads(done.out)) == 9
-    assert "one: 1 of 3" in done.err
-    assert "two: 2 of 2" in done.err
-    check = ["constructions", "check", files / "gold.tsv", "--sentences", files / "banks.tsv", *rules, *part]
-    assert "two: 2 of 2" in langdiff(*check).err
-
-
 def test_gold_sets_of_the_package(langdiff, files):
     assert "targets" in langdiff("constructions", "check", "constructed", "--json").out
     done = langdiff("constructions", "check", "mined")
@@ -158,14 +124,6 @@ def test_mine_then_vet(langdiff, files):
     assert pooled["control", "tree"] == 1.0  # of the one type that a tree expresses
 
 
-@pytest.mark.parametrize("option", ["--sentences", "--second", "--rules", "--parser"])
-def test_options_that_vetting_does_not_use(langdiff, files, option):
-    value = files / "gold.tsv" if option in ("--sentences", "--second") else f"x={files}/cc.gr"
-    done = langdiff("constructions", "check", files / "candidates.tsv", "--vetted", option, value)
-    assert (done.code, done.out) == (1, "")
-    assert f"would not use {option}. Leave" in done.err
-
-
 def test_check(langdiff, files):
     gold = [files / "gold.tsv", "--sentences", files / "sentences.tsv"]
     parser = ["--parser", f"cc={files}/cc.gr", "--rules", files / "cc.rules"]
@@ -180,7 +138,7 @@ def test_check(langdiff, files):
     assert (done.code, done.out) == (1, "")
     assert "2 faults in 1 file(s):" in done.err
     assert "bad.tsv, line 5: position 9 is outside the sentence" in done.err
-    assert "--out writes what was accepted" in langdiff("constructions", "check", *gold, "--out", files).err
+    assert "--out is for --vetted: give" in langdiff("constructions", "check", *gold, "--out", files).said
 
 
 def test_attachment(langdiff, files):
@@ -198,12 +156,6 @@ def test_attachment(langdiff, files):
         done = langdiff("constructions", "attachment", bank, *two, "--by", by, "--out", files / "table.csv")
         assert done.code == 0, done.err
     assert "give the output of a parser" in langdiff("constructions", "attachment", bank).err
-
-
-def test_a_treebank_is_not_a_gold_set(langdiff, files):
-    done = langdiff("constructions", "evaluate", files / "bank.conllu", "--parser", f"cc={files}/cc.gr")
-    assert (done.code, done.out) == (1, "")
-    assert "is a treebank, and targets or their sentences are asked for: give mined --sentences" in done.err
 
 
 @pytest.mark.filterwarnings("ignore:no ability is estimated", "default:1 of 4 outputs cannot be used")
@@ -242,4 +194,4 @@ def test_study(langdiff, files):
     assert json.loads(skipped.out) == json.loads(bare.out)
     assert "nine.conllu, line 2: 9 columns" in skipped.err
     refused = langdiff(*asked, "--targets", "none", "--queries", files / "gold.tsv")
-    assert "--targets none does not use" in refused.err
+    assert "--queries is for --targets candidates: give that, too" in refused.said

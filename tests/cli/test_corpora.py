@@ -74,29 +74,6 @@ def test_plot_of_native_share_needs_origins(langdiff, corpus, tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_origins_are_for_the_native_share(langdiff, corpus, tmp_path):
-    (tmp_path / "origins.csv").write_text("intent,original_language\n01001001,deu\n")
-    options = ("--origins", tmp_path / "origins.csv", "--out", tmp_path / "picture.png")
-    done = langdiff("plot", "sizes", corpus, *options)
-    assert done.code == 1
-    assert "--origins is for native" in done.err
-
-
-def test_plot_refuses_a_name_before_reading(langdiff, tmp_path):
-    done = langdiff("plot", "presence", tmp_path, "--out", tmp_path / "picture.docx")
-    assert done.code == 1
-    assert "unknown kind of picture '.docx'" in done.err
-
-
-def test_plot_of_costep(langdiff, tmp_path):
-    (tmp_path / "2000-01-17.xml").write_text(
-        "<session><chapter><turn><speaker language='de'><text language='de'><p>ja</p></text>"
-        "<text language='en'><p>yes</p></text></speaker></turn></chapter></session>"
-    )
-    done = langdiff("plot", "native", tmp_path, "--format", "costep", "--out", tmp_path / "picture.svg")
-    assert done.code == 0, done.err
-
-
 @pytest.fixture
 def out_of_step(tmp_path):
     """Return a folder of four editions, one of which is a line ahead from line 61 to line 120."""

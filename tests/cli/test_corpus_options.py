@@ -63,15 +63,6 @@ def test_markers_of_ones_own(langdiff, tmp_path):
         assert message in refused.err
 
 
-def test_original_language_of_lines(langdiff, tmp_path):
-    for name, text in {"en.txt": "a\nb\n", "de.txt": "x\ny\n", "said.list": "en\nde\n"}.items():
-        (tmp_path / name).write_text(text)
-    say = ("plot", "native", f"{tmp_path}/*.txt", "--format", "moses", "--out", tmp_path / "native.svg")
-    done = langdiff(*say, "--original-language", tmp_path / "said.list")
-    assert done.code == 0, done.err
-    assert (tmp_path / "native.svg").is_file()
-
-
 def test_what_is_selected_from_lines_can_be_written_and_read(langdiff, tmp_path):
     for name in ("deu", "eng"):
         (tmp_path / f"{name}.txt").write_text("a\nb\n")
@@ -80,30 +71,6 @@ def test_what_is_selected_from_lines_can_be_written_and_read(langdiff, tmp_path)
     assert "to be read with --format moses" in done.err
     again = langdiff("corpora", "describe", tmp_path / "chosen", "--format", "moses", "--json")
     assert json.loads(again.out)["counts"][0] == {"what": "editions", "count": 2}
-
-
-@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")  # the command prints it
-def test_faults_are_listed_or_skipped_and_listed(langdiff, tmp_path):
-    (tmp_path / "deu-a.txt").write_text("01001001\ta\n01001002\tb\nx\n")
-    (tmp_path / "eng-b.txt").write_text("01001001\ta\n01001001\tb\n01001002\tc\n")
-    refused = langdiff("corpora", "describe", tmp_path)
-    assert (refused.code, refused.out) == (1, "")
-    assert "2 faults in 2 file(s):" in refused.err
-    assert "deu-a.txt, line 3: " in refused.err
-    assert "eng-b.txt, line 2: " in refused.err
-    done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip")
-    assert done.code == 0
-    assert "2 fault(s) in 2 file(s): what is faulty is left out" in done.err
-    assert (
-        "Left out, repaired or doubted: deu-a (1 text), eng-b (1 text)\n  deu-a, 1 text (x): line 3: expected BBCCCVVV"
-        in done.out
-    )
-    done = langdiff("corpora", "describe", tmp_path, "--on-error", "skip", "--json")
-    told = json.loads(done.out)
-    counts = {row["what"]: row["count"] for row in told["counts"]}
-    assert (counts["cells"], counts["left_out"]) == (3, 2)
-    assert [row["what"] for row in told["left_out"]] == ["1 text (x)", "1 text (01001001)"]
-    assert [row["line"] for row in told["skipped"]] == [3, 2]
 
 
 def test_columns_of_editions(langdiff, tmp_path):
@@ -125,35 +92,3 @@ def test_columns_of_editions(langdiff, tmp_path):
     for twice in (["Datei=file", "Datei=edition"], ["Datei=file", "Sprache=file"]):
         options = [part for pair in twice for part in ("--rename", pair)]
         assert f"--rename {twice[0]} and {twice[1]} name the same twice" in langdiff(*say, *options).err
-
-
-def test_their_names_of_columns_may_have_equals_signs(langdiff, tmp_path):
-    (tmp_path / "a.txt").write_text("01001001\ta\n")
-    (tmp_path / "about.csv").write_text("x=file,a=b=c\na.txt,ger\n")
-    say = (
-        "corpora",
-        "describe",
-        tmp_path / "a.txt",
-        "--edition-info",
-        tmp_path / "about.csv",
-        "--by-edition",
-        "--json",
-    )
-    done = langdiff(*say, "--rename", "x=file=file", "--rename", "a=b=c=language")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["editions"][0]["language"] == "deu"
-
-
-def test_columns_of_no_table_are_refused(langdiff, tmp_path):
-    (tmp_path / "a.txt").write_text("01001001\ta\n")
-    done = langdiff("corpora", "describe", tmp_path / "a.txt", "--rename", "Datei=file")
-    assert (done.code, done.out) == (1, "")
-    assert "there is none: metadata.csv is not in the folder of the files" in done.err
-
-
-def test_a_spreadsheet_is_a_corpus(langdiff, tmp_path):
-    (tmp_path / "texts.tsv").write_text("id\tdeu\teng\tnotes\ns1\tein Hund\ta dog\told\ns2\teine Katze\t\t\n")
-    for format in ("auto", "table"):
-        say = ("corpora", "describe", tmp_path / "texts.tsv", "--format", format, "-e", "eng", "-e", "deu", "--json")
-        counts = {row["what"]: row["count"] for row in json.loads(langdiff(*say).out)["counts"]}
-        assert (counts["editions"], counts["intents"], counts["cells"]) == (2, 2, 3)

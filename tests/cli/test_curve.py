@@ -50,12 +50,6 @@ def test_curve_of_folds_measures_every_intent(langdiff, corpus, tmp_path):
     assert ld.read(tmp_path / "curve.json").n_intents == 200
 
 
-def test_sizes_must_be_numbers(langdiff, corpus, tmp_path):
-    done = langdiff("curve", corpus, "--train-sizes", "30,many", "--out", tmp_path)
-    assert done.code == 1
-    assert "write whole numbers with commas between" in done.err
-
-
 def test_reliability_of_one_table_and_of_two(langdiff, tables):
     done = langdiff("reliability", tables / "one.csv", "--target", 0.9)
     assert done.code == 0, done.err

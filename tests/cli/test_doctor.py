@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from langdiff.cli import installed
 from tests.cli.conftest import langdiff as langdiff
 
 REQUIREMENTS = importlib.metadata.requires("langdiff")
@@ -91,25 +90,3 @@ def test_a_package_that_raises_when_it_is_imported_is_named(langdiff, monkeypatc
     found = details(langdiff)["ILP solvers"]
     assert not found["ok"]
     assert "OSError: libhighs.so: cannot open" in found["detail"]
-
-
-def test_finders_of_modules_may_raise(langdiff, monkeypatch):
-    class Blocked:
-        def find_spec(self, name, path=None, target=None):
-            if name == "pooch":
-                raise ImportError(name)
-
-    hide(monkeypatch, {"pooch"})
-    for name in [name for name in sys.modules if name.partition(".")[0] == "pooch"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sys, "meta_path", [Blocked(), *sys.meta_path])
-    assert details(langdiff)["packages"]["detail"] == "pip install pooch"
-
-
-def test_a_checkout_that_is_not_installed(langdiff, monkeypatch):
-    def unknown(name):
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr("importlib.metadata.requires", unknown)
-    assert "langdiff is not installed" in details(langdiff)["packages"]["detail"]
-    assert installed.missing_packages() == []

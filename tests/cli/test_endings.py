@@ -1,7 +1,6 @@
 """What a file holds goes by the ending of its name; another ending is refused before any work is done."""
 
 import csv
-import json
 
 import pandas as pd
 import pytest
@@ -49,20 +48,6 @@ def test_a_fit_or_its_table(langdiff, folder, ending):
     pd.testing.assert_frame_equal(written(out), frame, check_exact=True, check_dtype=False)
 
 
-@pytest.mark.parametrize("ending", PARTS)
-def test_a_fit_of_outcomes_or_its_table(langdiff, folder, ending):
-    out = folder / f"fit.{ending}"
-    done = langdiff("outcomes", "fit", "answers.csv", "--out", out)
-    assert done.code == 0, done.err
-    expected = ld.fit_outcomes(ld.read_outcomes(folder / "answers.csv"))
-    if ending == "json":
-        assert ld.read(out).to_frame().equals(expected.to_frame())
-        return
-    found = written(out)
-    assert found.columns.tolist() == expected.to_frame().columns.tolist()
-    assert found["estimate"].tolist() == expected.to_frame()["estimate"].tolist()
-
-
 TABLE = "use .csv, .tsv or .parquet."
 FIT = "use .json (the result), .csv, .tsv, .parquet (its table), .md, .tex, .html or .txt."
 
@@ -89,10 +74,3 @@ def test_other_endings_are_refused(langdiff, folder, arguments, message):
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert sorted(path.name for path in folder.iterdir()) == before
-
-
-def test_the_table_has_the_numbers_that_are_printed(langdiff, folder):
-    printed = json.loads(langdiff("fit", "bits.csv", "--out", "fit.csv", "--json").out)
-    found = written(folder / "fit.csv")
-    assert found["edition"].tolist() == [row["edition"] for row in printed]
-    assert found["percent"].tolist() == pytest.approx([row["percent"] for row in printed])

@@ -40,25 +40,3 @@ def test_another_way_of_scoring_needs_no_training(langdiff, corpus, tmp_path):
         table = tmp_path / "all.csv"
         assert langdiff("score", models, corpus, *options, "--out", table).code == 0
         assert ld.read_surprisals(table).lm == "kneser-ney-2-unpriced"
-
-
-@pytest.mark.filterwarnings("ignore:.*edition.* too rare in training")  # what is asked for here
-def test_too_many_replaced_characters(langdiff, corpus, tmp_path):
-    models, table = tmp_path / "models", tmp_path / "all.csv"
-    assert langdiff("train", corpus, "--lm", "kneser-ney-2", "--out", models).code == 0
-    foreign = ld.read_multitext(corpus, format="pbc").map_text(lambda text: "猫犬鳥魚" + text)
-    ld.write_multitext(foreign, tmp_path / "foreign")
-    score = ("score", models, tmp_path / "foreign", "--lm", "kneser-ney-2", "--out", table)
-    refused = langdiff(*score)
-    assert refused.code == 1
-    assert "2 of 2 edition(s) have more than 5.00%" in refused.err
-    assert not table.exists()
-    allowed = langdiff(*score, "--max-replaced", "1")
-    assert allowed.code == 0, allowed.err
-    assert "replaced percent" in allowed.out
-
-
-def test_a_name_without_order(langdiff, corpus, tmp_path):
-    done = langdiff("train", corpus, "--lm", "kneser-ney", "--out", tmp_path / "models")
-    assert done.code == 1
-    assert "Write 'kneser-ney-6' for n-grams of order 6" in done.err

@@ -32,14 +32,6 @@ def test_a_table_of_surprisals_is_drawn_with_its_fit(langdiff, tmp_path):
     assert (refused.code, "one table of surprisals, got 2 files" in refused.err) == (1, True)
 
 
-def test_options_of_a_corpus_are_not_ignored(langdiff, tmp_path):
-    path = tmp_path / "bits.csv"
-    ld.simulate(30, 3, seed=0).surprisals.save(path)
-    refused = langdiff("plot", "table", path, "-e", "e1", "--format", "pbc", "--out", tmp_path / "table.svg")
-    assert refused.code == 1
-    assert "--format, --edition: for pictures of a corpus" in refused.err
-
-
 @pytest.mark.parametrize("command", ["fit", "compare-models", "reliability", "plot table"])
 def test_commands_refuse_altered_bits(langdiff, tmp_path, command):
     table = ld.simulate(40, 5, model="1", sigma=0.2, seed=0).surprisals
@@ -64,9 +56,3 @@ def test_a_saved_result_is_drawn_by_its_kind(langdiff, tmp_path, kind, said):
     done = langdiff("plot", "result", tmp_path / "fit.json", *kind, "--out", tmp_path / "picture.svg")
     assert done.code == 0, done.err
     assert said in (tmp_path / "picture.svg").read_text(encoding="utf-8")
-
-
-def test_kinds_are_of_results_and_of_one(langdiff, tmp_path):
-    (tmp_path / "x.csv").touch()
-    refused = langdiff("plot", "table", tmp_path / "x.csv", "--kind", "ranks", "--out", tmp_path / "p.svg")
-    assert (refused.code, "--kind is for result; table has one picture" in refused.err) == (1, True)

@@ -33,18 +33,6 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
     pd.testing.assert_frame_equal(frame, ours, check_dtype=False)
 
 
-def test_check_takes_what_fit_takes(langdiff, table, tmp_path):
-    assert langdiff("outcomes", "check", table, "--clusters", "group", "--formula", "group").code == 0
-    for pair, message in [
-        (("--formula", "length"), "length"),
-        (("--interaction", "length"), "length"),
-        (("--clusters", "length"), "--clusters length is not an attribute of the items"),
-    ]:
-        done = langdiff("outcomes", "check", table, *pair)
-        assert done.code == 1
-        assert message in done.err
-
-
 def test_attributes_from_other_files(langdiff, table, tmp_path):
     sizes = tmp_path / "sizes.csv"
     sizes.write_text("system,size\ns1,1\ns2,2\ns3,4\n")
@@ -57,24 +45,6 @@ def test_attributes_from_other_files(langdiff, table, tmp_path):
     assert "ability ~ size" in done.out
     as_json = langdiff("outcomes", "fit", table, "--systems", sizes, "--explain", "size", "--json")
     assert "explained" in {row["parameter"] for row in json.loads(as_json.out)}
-
-
-def test_what_cannot_be_done_is_one_line(langdiff, table, tmp_path):
-    wide = tmp_path / "wide.csv"
-    wide.write_text("item,x,y\na,1,0\nb,1,1\n")
-    for arguments, message in [
-        (("fit", wide), "system 'x' has all 2 right"),
-        (("fit", table, "--by", "length"), "is not an attribute of the items"),
-        (("fit", table, "--plot", "map.txt"), "unknown kind of picture"),
-    ]:
-        done = langdiff("outcomes", *arguments)
-        assert done.code == 1
-        assert message in done.err
-        assert done.out == ""
-    checked = langdiff("outcomes", "check", wide)
-    assert checked.code == 1
-    assert "marginal models: CANNOT be fitted" in checked.out
-    assert langdiff("outcomes", "fit", table, "--model", "2pl").code == 2
 
 
 def test_several_languages_with_chance(langdiff, tmp_path):

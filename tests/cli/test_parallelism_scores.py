@@ -73,13 +73,6 @@ def test_published_scores_are_beside_ones_own(langdiff, folders):
     assert "latin-bert" not in shown
 
 
-@pytest.mark.parametrize("other", [("--table", "errors"), ("--beta", 2)])
-def test_published_scores_are_f1_of_totals(langdiff, folders, other):
-    done = langdiff("parallelism", "score", folders / "gold", folders / "guess", "--published", "ASP", *other)
-    assert done.code != 0
-    assert "--published adds F1 to the totals" in done.err
-
-
 def test_outcomes_are_written(langdiff, folders):
     path = folders / "outcomes.csv"
     sides = [folders / "gold", f"a={folders / 'guess'}", f"b={folders / 'gold'}"]
@@ -88,20 +81,3 @@ def test_outcomes_are_written(langdiff, folders):
     table = ld.read_outcomes(path)
     assert table.successes.loc["two/1"].to_dict() == {"a": 1, "b": 1}
     assert table.successes.loc["one/2"].to_dict() == {"a": 0, "b": 1}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["score", "gold", "guess", "x=guess", "x=gold"], "'x' is the name of two sets of documents"),
-        (["score", "gold", "nowhere"], "no such file"),
-        (["score", "gold", "guess", "--beta", "0"], "beta is a positive number"),
-        (["score", "gold", "guess", "--outcomes", "table.pickle"], "table.pickle"),
-    ],
-)
-def test_bad_input_is_one_line(langdiff, folders, arguments, message):
-    paths = {"gold", "guess", "gold/one.xml", "nowhere"}
-    given = [folders / one if one in paths else one.replace("=", f"={folders}/") for one in arguments]
-    done = langdiff("parallelism", *given)
-    assert done.code == 1
-    assert message in done.err.replace("\n", " ")

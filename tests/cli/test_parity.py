@@ -69,22 +69,3 @@ def test_a_log_becomes_a_page(langdiff, tmp_path, monkeypatch):
     assert "<h2>Difficulties</h2>" in text
     assert text.count('<svg role="img"') == 4
     assert "http://" not in text.replace("http://www.w3.org", "")
-
-
-def test_refusals(langdiff, corpus, tmp_path):
-    assert "no such edition" in langdiff("parity", corpus, "--format", "moses", "--reference", "x").err
-    assert (
-        "use .json (the result), .csv, .tsv, .parquet (its table)"
-        in langdiff("parity", corpus, "--reference", "eng", "--out", "t.xlsx").err
-    )
-    for name in ("a.csv", "b.csv"):
-        (tmp_path / name).touch()
-    twice = langdiff("parity", tmp_path / "a.csv", "--surprisals", tmp_path / "b.csv", "--reference", "eng")
-    assert "two tables of surprisals" in twice.err
-    assert "give --plot" in langdiff("parity", tmp_path / "a.csv", "--reference", "eng", "--measure", "bits").err
-    (tmp_path / "n.csv").write_text("line,eng,ell\n" + "".join(f"{i},2,4\n" for i in range(30)))
-    named = ["--tokenizer", f"x={tmp_path}/n.csv"] * 2
-    assert (
-        "a second tokenizer for 'x'; give one"
-        in langdiff("parity", corpus, "--format", "moses", "--reference", "eng", *named).err
-    )

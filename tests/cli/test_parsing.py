@@ -69,15 +69,3 @@ def test_models_must_be_named_after_what_is_there(langdiff, corpus, tmp_path, mo
     assert done.code == 1
     assert message in done.err
     assert not (tmp_path / "parsed").exists()
-
-
-def test_a_second_model_of_a_name_is_refused(langdiff, corpus, tmp_path):
-    models = ["--udpipe", "eng=en.udpipe", "--udpipe", "eng=x=y.udpipe"]
-    done = langdiff("treebanks", "parse", corpus, *models, "--out", tmp_path / "parsed")
-    assert (done.code, done.out) == (1, "")
-    assert "--udpipe eng=x=y.udpipe: a second model for 'eng'" in done.err
-
-
-def test_a_missing_model_is_one_line(langdiff, corpus, tmp_path):
-    done = langdiff("treebanks", "parse", corpus, "--udpipe", "eng=nowhere.udpipe", "--out", tmp_path / "parsed")
-    assert (done.code, done.out, done.err) == (1, "", "langdiff: nowhere.udpipe: no such file or directory.\n")

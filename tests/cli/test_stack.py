@@ -4,12 +4,9 @@ import json
 
 import pandas as pd
 import pytest
-from typer.main import get_command
 
 import langdiff as ld
-from langdiff.cli.app import app
 from langdiff.tables.stack import unstack
-from tests.cli.test_help_table import commands
 
 
 @pytest.fixture
@@ -56,12 +53,6 @@ def test_a_long_table_of_several_models_gives_a_column_for_each(langdiff, two, t
     pd.testing.assert_series_equal(found, expected, rtol=1e-6)
 
 
-def test_models_that_share_no_edition_are_no_table(langdiff, tmp_path):
-    (tmp_path / "t.csv").write_text("intent,edition,bits,lm\n1,a,2,x\n1,b,2,y\n2,a,3,x\n2,b,4,y\n")
-    done = langdiff("table", tmp_path / "t.csv")
-    assert (done.code, "surprisals of 2 language models, 'x', 'y', and no edition has" in done.err) == (1, True)
-
-
 FAMILIES = "edition,family\ne1,Uralic\ne2,Turkic\ne3,Uralic\nother,Germanic\n"
 
 
@@ -75,17 +66,8 @@ def test_families_come_from_a_table_of_the_editions(langdiff, two, tmp_path):
     stacked = ld.stack({"a": read, "b": ld.read_surprisals(two[1])})
     assert unstack(stacked)["a"].edition_info["family"].to_dict() == read.edition_info["family"].to_dict()
     (tmp_path / "editions.csv").write_text("edition,family\ne1,Uralic\n")
-    refused = langdiff("compare-models", two[0], "--edition-info", tmp_path / "editions.csv")
-    assert (refused.code, "no row for 2 of 3 editions: 'e2', 'e3'" in refused.err) == (1, True)
-
-
-def test_every_command_that_reads_surprisals_takes_properties_of_editions():
-    without = set()
-    for words, command in commands(get_command(app)):
-        names = {name for one in command.params for name in one.opts}
-        if "--bits-column" in names and "--edition-info" not in names:
-            without.add(words)
-    assert without == set()
+    refused = langdiff("fit", two[0], "--formula", "family", "--edition-info", tmp_path / "editions.csv")
+    assert (refused.code, "2 edition(s) are not in --edition-info: 'e2', 'e3'." in refused.err) == (1, True)
 
 
 def test_shares_of_two_corpora_with_columns_of_their_own(langdiff, tmp_path):

@@ -1,5 +1,4 @@
 import json
-import re
 import sys
 
 import cmdstanpy
@@ -29,30 +28,6 @@ def test_sample_prints_and_saves_what_the_api_draws(langdiff, table, tmp_path):
     effective = {"ess_bulk", "ess_tail", "ess_sd"}
     assert set(rows["e1"]) == {"edition", "difficulty", "sd", "low", "high", "percent", "r_hat"} | effective
     assert "seed:4" in idata.posterior.attrs["signature"]
-
-
-def test_sample_prints_a_table_with_what_is_needed_to_trust_it(langdiff, table):
-    settings = ["--chains", 2, "--iter-warmup", 100, "--iter-sampling", 800, "--engine", "pystan"]
-    done = langdiff("sample", table, *settings)
-    assert done.code == 0
-    expected = r"2 chains of 800 draws: .*\nlargest R-hat 1\.\d+ .* 0 divergences\nintents are taken as independent"
-    assert re.search(expected + r".*\n\[model:2\|", done.out)
-    assert [line for line in done.out.splitlines() if "e2" in line]
-
-
-@pytest.mark.parametrize(
-    ("settings", "code", "message"),
-    [
-        (["--out", "draws.csv"], 2, "draws.csv: draws are saved as NetCDF"),
-        (["--chains", 0], 1, "chains must be at least 1"),
-        (["--model", "3"], 1, "model '3' needs --laplace-scale"),
-    ],
-)
-def test_bad_settings_are_one_line(langdiff, table, settings, code, message):
-    done = langdiff("sample", table, *settings)
-    assert (done.code, done.out) == (code, "")
-    assert message in done.err
-    assert done.err.count("\n") == 1
 
 
 def test_absent_cmdstan_is_one_line(langdiff, table, monkeypatch):

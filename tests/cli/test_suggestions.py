@@ -69,14 +69,6 @@ def test_option_that_may_be_meant(langdiff):
     assert "--clusters" in langdiff("fit", "--clutsers", "book", "s.csv").err
 
 
-@pytest.mark.parametrize(
-    ("wrong", "meant"), [("bpe", "bpe-residual"), ("char", "char-residual"), ("bpe-adw", "bpe-awd")]
-)
-def test_recipe_that_may_be_meant(wrong, meant):
-    with pytest.raises(ConfigError, match=f"Did you mean '{meant}'"):
-        find_lm(wrong)
-
-
 def test_no_recipe_of_ten_times_the_cost_is_suggested():
     costs = {name: find_lm(name).effort for name in ("char-ptb", "char-small")}
     assert costs["char-ptb"] > 10 * costs["char-small"]

@@ -32,9 +32,3 @@ def test_writes_table_picture_and_surprisals(langdiff, corpus, tmp_path):
     assert ld.read_surprisals(tmp_path / "surprisals-bpe-tiny-best.csv").lm == "bpe-tiny-best"
     again = langdiff(*arguments)  # from the folder, for people
     assert again.out.startswith("Merges per distinct word, bpe-tiny: ")
-
-
-def test_characters_have_no_merges(langdiff, corpus, tmp_path):
-    done = langdiff("sweep", corpus, "--out", tmp_path, "--lm", "char-tiny")
-    assert (done.code, done.out) == (1, "")
-    assert "'char-tiny' predicts characters" in done.err

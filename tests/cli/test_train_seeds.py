@@ -44,14 +44,3 @@ def test_one_seed_draws_its_learning_curves_and_n_grams_have_none(langdiff, corp
     assert (tmp_path / "surprisals-char-tiny-unpriced.csv").is_file()
     assert langdiff("train", corpus, "--out", tmp_path, "--lm", "kneser-ney-3").code == 0
     assert not (tmp_path / "learning-curves-kneser-ney-3.svg").exists()
-
-
-def test_the_spread_of_one_edition_is_refused_before_training(langdiff, corpus, tmp_path):
-    done = langdiff("train", corpus, "--out", tmp_path, "--lm", "char-tiny", "--n-seeds", 2, "--edition", "eng")
-    assert (done.code, done.out) == (1, "")
-    assert "at least two editions" in done.err
-    assert not list(tmp_path.glob("seed-*"))
-
-
-def test_no_seeds_at_all(langdiff, corpus, tmp_path):
-    assert langdiff("train", corpus, "--out", tmp_path, "--n-seeds", 0).code == 2

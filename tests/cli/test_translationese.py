@@ -40,21 +40,6 @@ def test_speaks_to_people_of_the_language_they_name(langdiff, tables):
     assert "Left whole, which biases the differences (native intents): 'e1' (75)" in done.out
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ([], "no edition has 500 native intents"),
-        (["--language", "deu"], "unknown language(s): 'deu'"),
-        (["--min-native", 50, "--plot", "native.doc"], "unknown kind of picture '.doc'"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(langdiff, tables, settings, message):
-    done = langdiff("translationese", *tables[:2], *settings)
-    assert (done.code, done.out) == (1, "")
-    assert message in done.err
-    assert done.err.count("\n") == 1
-
-
 def test_origins_come_with_surprisals_that_know_them(langdiff, tables, tmp_path):
     table, origins, surprisals, origin = tables
     surprisals.with_intent_info(origin.to_frame()).save(tmp_path / "with-origins.csv")
@@ -147,42 +132,3 @@ def test_several_models_beside_each_other(langdiff, tables, tmp_path):
     assert done.out == expected.summary() + "\n"
     printed = langdiff("translationese", paths[0], origins, "--beside", paths[1], "--min-native", 1, "--json").out
     assert [row["lm"] for row in json.loads(printed)] == ["length"] * 2 + ["one"] * 2 + ["two"] * 2
-
-
-def test_a_second_text_is_not_a_table_of_origins(langdiff, corpus, tables):
-    folder, _ = corpus
-    texts = [folder / "deu.txt", folder / "eng.txt"]
-    assert all(text.is_file() for text in texts)
-    balanced = langdiff("translationese", *texts, "--balanced", "-l", "deu", "--format", "moses")
-    assert (balanced.code, balanced.out, balanced.err.count("\n")) == (1, "", 1)
-    assert f"{texts[1]}, line 1: no column 'original_language' after the first" in balanced.err
-    assert "Origins are a table, not a text" in balanced.err
-    assert f"name several files by their folder, or by a pattern in quotes, '{folder}/*'" in balanced.err
-    twice = langdiff("translationese", folder, folder, "--balanced", "-l", "deu", "--format", "moses")
-    assert f"pattern in quotes, '{folder}/*'" in twice.err
-    two_tables = langdiff("translationese", tables[0], tables[0])
-    assert (two_tables.code, two_tables.err.count("\n")) == (1, 1)
-    assert f"named by an option: --beside {tables[0]}" in two_tables.err
-    pattern = ("translationese", f"{folder}/???.txt", tables[1], "--balanced", "-l", "deu", "--format", "moses")
-    assert "100 of 400 intents have no original language" in langdiff(*pattern).err  # the call of the message reads all
-
-
-def test_min_native_holds_for_languages_that_are_named(langdiff, tables):
-    done = langdiff("translationese", *tables[:2], "--language", "e1", "--language", "e2", "--min-native", 76)
-    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert "2 edition(s) of the languages that are named have fewer than 76 native intents: e1 75, e2 75" in done.err
-    assert langdiff("translationese", *tables[:2], "-l", "e1", "-l", "e2", "--min-native", 75).code == 0
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (["--lm", "kneser-ney-2"], "--lm is of no use without --balanced"),
-        (["--balanced", "--min-native", 3], "--min-native is of no use with --balanced"),
-        (["--balanced"], "--balanced needs the languages to balance"),
-    ],
-)
-def test_options_that_would_not_be_used_are_refused(langdiff, tables, settings, message):
-    done = langdiff("translationese", *tables[:2], *settings)
-    assert (done.code, done.out) == (1, "")
-    assert message in done.err

@@ -29,14 +29,6 @@ def test_measures(langdiff, files):
     assert "Head-POS entropy in bits over tokens" in langdiff("treebanks", "measures", *files).out
 
 
-@pytest.mark.parametrize("option", ["--punctuation", "--no-punctuation"])
-def test_measures_with_and_without_punctuation(langdiff, files, option):
-    printed = json.loads(langdiff("treebanks", "measures", *files, option, "--json").out)
-    expected = ld.measure_treebanks(files, punctuation=option == "--punctuation").to_frame()
-    assert [row["words"] for row in printed] == expected["words"].tolist()
-    assert [row["dependency_length"] for row in printed] == pytest.approx(expected["dependency_length"])
-
-
 def test_measures_over_types(langdiff, tmp_path):
     path = tmp_path / "dogs.conllu"
     # dogs, half of the tokens and one of three types: VERB three times, AUX once, entropy 0.8113
@@ -88,13 +80,6 @@ def test_every_option_arrives(langdiff, files):
     ) in done.out.replace("\n", "")
 
 
-def test_infinity_is_printed(langdiff, files):
-    arguments = ["treebanks", "compare", *files, "--smoothing", 0, "--no-halves"]
-    divergences = {row["divergence"] for row in json.loads(langdiff(*arguments, "--json").out)}
-    assert "inf" in divergences
-    assert "inf" in langdiff(*arguments).out
-
-
 def test_errors(langdiff, files, tmp_path):
     bad = tmp_path / "bad.conllu"
     bad.write_text(BARK * 60 + BARK.replace("2\tnsubj", "x\tnsubj"))
@@ -110,12 +95,3 @@ def test_errors(langdiff, files, tmp_path):
     assert "line 181: This is not a tree: it has 2 roots" in strict.err
     assert langdiff("treebanks", "compare", files[0]).code == 1
     assert langdiff("treebanks", "compare", *files, "--levels", "deep").code == 2
-
-
-def test_clusters_that_cannot_be_drawn_leave_nothing_behind(langdiff, files, tmp_path):
-    done = langdiff("treebanks", "compare", *files, "--cluster")
-    assert (done.code, "give their folder, --out DIR" in done.err) == (1, True)
-    out = tmp_path / "maps"
-    done = langdiff("treebanks", "compare", *files, "--cluster", "--smoothing", 0, "--out", out)
-    assert (done.code, "cannot be clustered" in done.err) == (1, True)
-    assert not out.exists()

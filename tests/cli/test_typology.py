@@ -75,45 +75,6 @@ def test_a_saved_fit_is_read(langdiff, tmp_path):
     assert done.out.startswith("3 tests with a p")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--predictor", "word_typs"], "did you mean 'word_types'"),
-        (["--given", "nothing"], "unknown predictor 'nothing'"),
-        (["--categorical", "nothing"], "no column 'nothing'"),
-        (["--plot", "out.doc"], "unknown kind of picture"),
-    ],
-)
-def test_bad_options_are_one_line(langdiff, tables, arguments, message):
-    done = langdiff("correlate", tables / "difficulties.csv", tables / "predictors.tsv", *arguments)
-    assert (done.code, done.out) == (1, "")
-    assert message in done.err
-
-
-def test_an_unknown_test_is_a_usage_error(langdiff, tables):
-    done = langdiff("correlate", tables / "difficulties.csv", tables / "predictors.tsv", "--test", "t")
-    assert (done.code, done.out) == (2, "")
-    assert "'t' is not one of 'pearson', 'spearman'" in done.err
-
-
-def test_options_that_no_test_uses_are_refused_in_the_words_of_the_command(langdiff, tables, tmp_path):
-    (tmp_path / "tree.nwk").write_text("((deu,nld),(fra,spa));")
-    for options, message in (
-        (
-            ["-t", "pearson", "--tree", tmp_path / "tree.nwk"],
-            "--tree is used by tests 'phylo' and 'phylo+area' only, and tests are 'pearson': add --test phylo+area, or",
-        ),
-        (["-t", "mixed", "--interval", "bootstrap"], "--interval bootstrap is for the correlations 'pearson', "),
-        (["--seed", "0"], "--seed is for --test permutation or --interval bootstrap"),
-        (["--average", "edition"], "with --average edition, name --test mixed alone; or keep --average language."),
-    ):
-        done = langdiff(
-            "correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-p", "word_types", *options
-        )
-        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), options
-        assert message in done.err
-
-
 def test_a_tree_makes_the_test_along_it(langdiff, tables, tmp_path):
     figures = mielke2019()
     languages = sorted(set(figures.edition_info("bibles")["language"]))
@@ -146,35 +107,6 @@ def test_a_word_among_numbers_does_not_make_them_categories(langdiff, tmp_path, 
     assert [row["test"] for row in json.loads(told.out)] == ["mood"]
 
 
-def test_columns_and_rows_without_names_are_refused(langdiff, tmp_path):
-    names = list("abcde")
-    pd.DataFrame({"edition": names, "lm": [0.1, -0.1, 0.0, 0.3, 0.2]}).to_csv(tmp_path / "d.csv", index=False)
-    (tmp_path / "x.csv").write_text("edition,x,\n" + "".join(f"{name},1,2\n" for name in names))
-    assert "x.csv, line 1: column 3 has no name" in langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv").err
-    (tmp_path / "x.csv").write_text("edition,x\na,1\n ,2\nc,4\nd,3\ne,2\n")
-    done = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv")
-    assert "x.csv, line 3: the first cell, which names the row, is empty" in done.err
-
-
-def test_places_that_are_no_numbers_are_named(langdiff, tmp_path):
-    names = list("abcdef")
-    pd.DataFrame({"edition": names, "lm": [0.1, -0.1, 0.0, 0.3, 0.2, 0.5]}).to_csv(tmp_path / "d.csv", index=False)
-    pd.DataFrame({"edition": names, "x": [3, 1, 4, 1, 5, 9]}).to_csv(tmp_path / "x.csv", index=False)
-    info = pd.DataFrame({"edition": names, "language": names, "latitude": ["50N", *range(5)], "longitude": range(6)})
-    info.to_csv(tmp_path / "e.csv", index=False)
-    done = langdiff(
-        "correlate", tmp_path / "d.csv", tmp_path / "x.csv", "--edition-info", tmp_path / "e.csv", "-t", "area"
-    )
-    assert (done.code, done.out) == (1, "")
-    assert "--edition-info: latitude of 'a' is not a number of degrees, such as '50N'." in done.err
-
-
-def test_wrong_tables_are_named(langdiff, tables):
-    done = langdiff("correlate", tables / "editions.csv", tables / "predictors.tsv")
-    assert (done.code, done.out) == (1, "")
-    assert "'language' is not of numbers, such as 'afr' for 'afr-1953'" in done.err
-
-
 def test_min_nan_chinese_is_a_language(langdiff, tmp_path):
     codes = ["nan", "deu", "eng", "fra", "yue"]
     pd.DataFrame({"edition": [f"{c}-1" for c in codes], "lm": [0.1, -0.1, 0.0, 0.3, 0.2]}).to_csv(
@@ -185,43 +117,6 @@ def test_min_nan_chinese_is_a_language(langdiff, tmp_path):
     done = langdiff("correlate", tmp_path / "d.csv", tmp_path / "x.csv", "--edition-info", tmp_path / "e.csv", "--json")
     assert done.code == 0, done.err
     assert {(row["n"], row["missing"]) for row in json.loads(done.out)} == {(4, 1)}
-
-
-def test_correlate_along_a_tree(langdiff, tables, tmp_path):
-    figures = mielke2019()
-    languages = sorted(set(figures.edition_info("bibles")["language"]))
-    halves = [",".join(languages[start::2]) for start in (0, 1)]
-    tree = tmp_path / "tree.nwk"
-    tree.write_text(f"(({halves[0]}),({halves[1]}));")
-    editions = pd.read_csv(tables / "editions.csv").assign(latitude=range(106), longitude=0)
-    editions["latitude"] = editions.groupby("language")["latitude"].transform("first") / 2
-    editions.to_csv(tmp_path / "editions.csv", index=False)
-    done = langdiff(
-        *[
-            "correlate",
-            tables / "difficulties.csv",
-            tables / "predictors.tsv",
-            "--edition-info",
-            tmp_path / "editions.csv",
-        ],
-        *["-t", "phylo", "-t", "phylo+area", "-p", "word_types", "--tree", tree, "--json"],
-    )
-    assert done.code == 0, done.err
-    printed = pd.DataFrame(json.loads(done.out))
-    expected = ld.correlate(
-        figures.difficulties("bibles"),
-        figures.predictors("bibles"),
-        edition_info=editions.set_index("edition"),
-        tests=["phylo", "phylo+area"],
-        only="word_types",
-        tree=tree,
-    ).to_frame()
-    floats = expected.select_dtypes("number").columns
-    printed[floats] = printed[floats].astype(float)  # null where a test has no such figure
-    pd.testing.assert_frame_equal(printed, expected, check_dtype=False, rtol=1e-6)
-    lacking = langdiff("correlate", tables / "difficulties.csv", tables / "predictors.tsv", "-t", "phylo")
-    assert (lacking.code, lacking.out) == (1, "")
-    assert "needs a family tree" in lacking.err
 
 
 def test_one_paper(langdiff):
@@ -242,9 +137,3 @@ def test_all_papers(langdiff):
         "tokenization_lengths2023": 4,
         "goldfish2024": 3,
     }
-
-
-def test_refusals(langdiff):
-    assert langdiff("reproduce", "--paper", "x").code == 1
-    assert "for --paper mielke2019" in langdiff("reproduce", "--paper", "all", "--all").err
-    assert "for --paper mielke2019" in langdiff("reproduce", "--paper", "xmi2020", "--out", "x").err

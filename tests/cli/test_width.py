@@ -124,6 +124,8 @@ import bits.csv --out logs.csv
 outcomes check cells.csv --by group
 outcomes fit cells.csv --by group --clusters document
 outcomes fit cells.csv --model conditional
+outcomes plan 0.02 --sd 0.45
+compare-runs cells.csv cells.csv
 treebanks measures {TREEBANKS}
 treebanks compare {TREEBANKS}
 constructions evaluate gold.tsv --sentences sentences.tsv --parser a-parser=cc.gr --rules cc.rules

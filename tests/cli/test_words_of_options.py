@@ -191,24 +191,6 @@ def test_commands_name_their_options(langdiff, tmp_path, monkeypatch, case):
     assert "attribute" not in done.out + done.err
 
 
-@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")
-def test_bytes_are_replaced_on_request(langdiff, tmp_path):
-    _corpus(tmp_path)
-    say = [
-        "select",
-        tmp_path / "texts",
-        "--format",
-        "moses",
-        "--decode-errors",
-        "replace",
-        "--out",
-        tmp_path / "chosen",
-    ]
-    done = langdiff(*say)
-    assert (done.code, "faulty" in done.out) == (0, False)
-    assert (tmp_path / "chosen" / "fra.txt").read_text(encoding="utf-8") == "un\nd\ufffdux\n"
-
-
 EXPERIMENT = """name = "x"
 [corpus]
 format = "moses"
@@ -225,13 +207,19 @@ baselines = false
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"path": "texts"}, 'decode_errors = "replace" reads it with U+FFFD'),
-        ({"path": "gaps"}, 'pass incomplete = "drop" to leave such intents out or incomplete = "test"'),
+        ({"path": "texts"}, 'decode_errors = "replace" in [corpus] reads it with U+FFFD'),
+        (
+            {"path": "gaps"},
+            'pass incomplete = "drop" in [split] to leave such intents out or incomplete = "test" in [split]',
+        ),
         (
             {"path": "gaps", "more": '[fit]\nn_resamples = 99\nerrors = "jackknife"'},
             'contradicts errors = "jackknife"',
         ),
-        ({"path": "gaps", "more": '[fit]\nstrata = "book"'}, 'add clusters = "chapter" beside strata = "book"'),
+        (
+            {"path": "gaps", "more": '[fit]\nstrata = "book"'},
+            'add clusters = "chapter" beside strata = "book"',
+        ),
     ],
 )
 def test_experiments_name_their_keys(langdiff, tmp_path, settings, told):

@@ -1,7 +1,6 @@
 import pytest
 
 from langdiff.constructions import compare_annotators, read_gold
-from langdiff.errors import DataError
 
 from . import worked
 
@@ -23,12 +22,3 @@ def test_agreement_of_two_annotators(write, gold):
     ]
     assert "3 of 4 items" in repr(agreement)
     assert "passed-4" in agreement.summary()
-
-
-def test_sets_that_cannot_be_compared(write, gold):
-    other = read_gold(write("o.tsv", "x\tvpart\t1\ta-0\tARG2\tb-1\n"), {"x": ("a", "b")})
-    with pytest.raises(DataError, match="no sentence in common"):
-        compare_annotators(gold, other)
-    same = read_gold(write("s.tsv", "v1\tvpart\t1\ta-0\tARG2\tb-1\n"), {"v1": ("a", "b")})
-    with pytest.raises(DataError, match="1 sentences have different words"):
-        compare_annotators(gold, same)

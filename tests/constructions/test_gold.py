@@ -36,13 +36,6 @@ def test_a_fault_has_its_line(write, line, message):
     assert message in str(raised.value)
 
 
-def test_all_faults_are_told_at_once(write):
-    path = write("gold.tsv", "v1\tx\t1\ta-1\tARG2\tb-2\n" + GOOD + "v1\tvpart\t2\ta-1\tARG2\tb-2\n")
-    with pytest.raises(FaultsError) as raised:
-        read_gold(path, worked.WORDS)
-    assert [fault.line for fault in raised.value.faults] == [1, 3]
-
-
 def test_the_same_target_with_alternatives_in_another_order(write):
     lines = "a1\tabsol\t1\thaving-2|been-3\tARG\tact-1\na1\tabsol\t1\tbeen-3|having-2\tARG\tact-1\n"
     with pytest.raises(FaultsError, match="line 2: the same target as in line 1"):
@@ -66,11 +59,6 @@ def test_other_words_are_a_warning_only(write):
 def test_files_of_sentences_are_checked(write, sentences, message):
     with pytest.raises(FaultsError, match=message):
         read_gold(write("gold.tsv", GOOD), write("sentences.tsv", sentences))
-
-
-def test_no_targets(write):
-    with pytest.raises(DataError, match="the file has no targets"):
-        read_gold(write("gold.tsv", "# nothing\n"), worked.WORDS)
 
 
 def test_positions_alone_are_enough(write):

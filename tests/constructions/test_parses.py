@@ -1,6 +1,14 @@
 import pytest
 
-from langdiff.constructions import evaluate, read_parses
+from langdiff.constructions import (
+    default_rules,
+    evaluate,
+    mine_candidates,
+    read_gold,
+    read_parses,
+    read_rules,
+    study_outputs,
+)
 from langdiff.constructions.parses import align
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 
@@ -45,37 +53,6 @@ def test_malformed_conllu_names_the_line(write, old, new, message):
         read_parses(path, "conllu")
 
 
-def test_a_tree_without_an_enhanced_graph(write):
-    path = write("tree.conllu", ROWS.replace("4:nsubj", "_").replace("4:aux", "_").replace("4:advmod", "_"))
-    path.write_text(path.read_text().replace("0:root", "_").replace("4:conj", "_"))
-    with pytest.raises(DataError, match="column DEPS is empty"):
-        read_parses(path, "conllu", graph="enhanced")
-
-
-def test_second_blocks(write):
-    with pytest.raises(DataError, match=r"x.gr, line 3: a second block for item 'v1'; the first is in line 1"):
-        read_parses(write("x.gr", "# v1\n(dobj carried_1 plan_4)\n# v1\n"), "gr")
-    with pytest.raises(DataError, match=r"line 12: a second block for item 's1'; the first is in line 3"):
-        read_parses(write("x.conllu", ROWS + "\n" + ROWS), "conllu")
-
-
-def test_lines_before_the_first_item(write):
-    with pytest.raises(DataError, match="line 1: a dependency before the first line"):
-        read_parses(write("x.gr", "(dobj a_1 b_2)\n# v1\n"), "gr")
-    with pytest.raises(DataError, match="line 1: no item after"):
-        read_parses(write("x.gr", "#\n"), "gr")
-
-
-def test_settings_that_do_not_fit(write):
-    path = write("x.conllu", ROWS)
-    with pytest.raises(ConfigError, match="unknown shape 'xml'"):
-        read_parses(path, "xml")
-    with pytest.raises(ConfigError, match="unknown graph"):
-        read_parses(path, "conllu", graph="deep")
-    with pytest.raises(ConfigError, match="leave tokens out"):
-        read_parses(path, "conllu", tokens=path)
-
-
 def test_several_files_and_some_items(write):
     first, second = write("a.gr", "# v1\n(dobj carried_1 plan_4)\n# v2\n"), write("b.gr", "# i1\n")
     assert list(read_parses([first, second], "gr").blocks) == ["v1", "v2", "i1"]
@@ -88,13 +65,6 @@ def test_blocks_for_unknown_items_are_a_warning(write, gold, rules):
     parses = read_parses(write("x.gr", worked.GR + "# z9\n(dobj a_1 b_2)\n"), "gr")
     with pytest.warns(LangdiffWarning, match=r"1 blocks are not for items of 'gold' .* 'z9', the first in line 22"):
         assert evaluate(gold, parses, rules).judgements["correct"].tolist() == worked.CORRECT
-
-
-def test_words_that_cannot_be_aligned(write, gold, rules):
-    tokens = write("t.tsv", "v1\tHe carried out a plan\n")
-    parses = read_parses(write("x.gr", "# v1\n(dobj carried_1 plan_4)\n"), "gr", tokens=tokens)
-    with pytest.raises(DataError, match=r"item 'v1': .* differ after 12 characters .*'aplan', .* has 'theplan'"):
-        evaluate(gold, parses, rules)
 
 
 def test_all_sentences_that_cannot_be_aligned_are_named(write, gold, rules):
@@ -142,7 +112,43 @@ def test_words_of_a_token_that_do_not_add_up_to_it():
     assert align("f", ["bord", "du", "lac"], tokens, ["bord", "de", "le", "lac"]) == [(0,), (1, 2), (3,)]
 
 
-def test_every_item_needs_words_of_its_own_if_any_has(write):
-    tokens = write("t.tsv", "v2\tShe looked up the word\n")
-    with pytest.raises(DataError, match=r"t.tsv: no words for 4 items of .*x.gr: 'a1', 'v1'"):
-        read_parses(write("x.gr", worked.GR), "gr", tokens=tokens)
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda w: read_parses(w("(dobj a_1 b_2)\n# v1\n"), "gr"), DataError, "a dependency before the first line"),
+        (lambda w: read_parses(w("#\n"), "gr"), DataError, "line 1: no item after"),
+        (lambda w: read_parses(w("# v1\n# v1\n"), "gr"), DataError, "a second block for item 'v1'"),
+        (lambda w: read_parses(w(ROWS + "\n" + ROWS), "conllu"), DataError, "line 12: a second block for item 's1'"),
+        (lambda w: read_parses(w(ROWS), "xml"), ConfigError, "unknown shape 'xml'"),
+        (lambda w: read_parses(w(ROWS), "conllu", graph="deep"), ConfigError, "unknown graph"),
+        (lambda w: read_parses(w(ROWS), "conllu", tokens=w(ROWS)), ConfigError, "leave tokens out"),
+        (lambda w: read_parses(w(worked.GR), "gr", tokens=w("v2\tShe\n", "t.tsv")), DataError, "no words for"),
+        (lambda w: read_rules(w("# none\n")), DataError, "the file has no rules"),
+        (lambda w: default_rules("penn"), ConfigError, "unknown scheme 'penn'"),
+        (lambda w: read_gold(w("# none\n", "g.tsv"), worked.WORDS), DataError, "the file has no targets"),
+        (lambda w: mine_candidates(w(ROWS), phenomena=["net"]), ConfigError, "unknown phenomena 'net'"),
+        (lambda w: mine_candidates(w("")), DataError, "the files have no sentences"),
+        (lambda w: mine_candidates([w(ROWS), w(ROWS, "b.conllu")]), DataError, "sent_id 's1' comes twice"),
+        (lambda w: study_outputs(w(ROWS), {"a": w(ROWS)}, on_error="ignore"), ConfigError, "must be 'raise' or 'skip'"),
+        (
+            lambda w: study_outputs(w(ROWS), {"a": w(ROWS)}, pairs=True),
+            ConfigError,
+            "abilities and pairs are of targets",
+        ),
+    ],
+)
+def test_what_cannot_be_read_or_mined(write, call, error, words):
+    with pytest.raises(error, match=words):
+        call(lambda text, name="a.conllu": write(name, text))
+
+
+def test_what_cannot_be_evaluated(gold, parses, rules):
+    scores = evaluate(gold, parses, rules)
+    for call, words in (
+        (lambda: evaluate(gold, parses, {"other": rules}), "parser 'cc' has no rules"),
+        (lambda: evaluate(gold, [parses, parses], rules), "different names"),
+        (lambda: evaluate(gold, [], rules), "no parser is given"),
+        (lambda: scores.compare("cc", "rasp"), "two different parsers of cc are needed"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            call()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from langdiff.constructions import default_rules, evaluate, read_gold, read_parses, read_rules
 from langdiff.constructions.rules import Rule, is_found, lexical_words
 from langdiff.constructions.target import PHENOMENA, Target, types_of_rules
-from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
+from langdiff.errors import FaultsError, LangdiffWarning
 
 from . import worked
 
@@ -35,17 +35,6 @@ def test_a_fault_has_its_line(write, line, message):
     path = write("bad.rules", f"# rules\n{worked.RULES.splitlines()[1]}\n{line}\n")
     with pytest.raises(FaultsError, match=re.escape(f"bad.rules, line 3: {message}")):
         read_rules(path)
-
-
-def test_no_rules(write):
-    with pytest.raises(DataError, match="the file has no rules"):
-        read_rules(write("empty.rules", "# none\n"))
-
-
-def test_a_negative_type_needs_a_rule(write, gold, parses):
-    some = "\n".join(line for line in worked.RULES.splitlines() if "!ARG2" not in line)
-    with pytest.raises(DataError, match=r"no rule for vpart !ARG2, of which gold line 6 has a negative target"):
-        evaluate(gold, parses, read_rules(write("some.rules", some)))
 
 
 def test_a_positive_type_without_a_rule_is_wrong_and_told(write, gold, parses):
@@ -91,20 +80,6 @@ def test_labels_may_be_words_of_the_sentences(write, gold, rules):
 @pytest.mark.parametrize("scheme", ["ud", "clearnlp"])
 def test_default_rules_serve_every_phenomenon(scheme):
     assert {rule.phenomenon for rule in default_rules(scheme).rules} == set(PHENOMENA)
-
-
-def test_an_unknown_scheme():
-    with pytest.raises(ConfigError, match="unknown scheme 'penn'"):
-        default_rules("penn")
-
-
-def test_parsers_need_rules_and_names(gold, parses, rules):
-    with pytest.raises(ConfigError, match="parser 'cc' has no rules"):
-        evaluate(gold, parses, {"other": rules})
-    with pytest.raises(ConfigError, match="different names"):
-        evaluate(gold, [parses, parses], rules)
-    with pytest.raises(ConfigError, match="no parser is given"):
-        evaluate(gold, [], rules)
 
 
 def test_rules_for_another_shape_are_warned_of(gold, parses):

@@ -13,7 +13,7 @@ from langdiff.constructions import (
     read_parses,
     study_outputs,
 )
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import DataError
 
 from . import trees
 
@@ -150,17 +150,6 @@ def test_outputs_that_cannot_be_used(write, outputs):
         study_outputs(gold, {"nine": outputs / "nine.conllu"}, on_error="skip")
     with pytest.raises(DataError, match="2 of 2 outputs cannot be used:\n"):
         study_outputs(gold, {name: outputs / f"{name}.conllu" for name in ("nine", "other")}, on_error="skip")
-
-
-def test_what_is_refused(write, tmp_path):
-    gold = write("gold.conllu", BANK)
-    with pytest.raises(DataError, match=r"there are no files NAME\.conllu; give a folder"):
-        study_outputs(gold, tmp_path / "nothing")
-    with pytest.raises(ConfigError, match="on_error must be 'raise' or 'skip', got 'ignore'"):
-        study_outputs(gold, {"one": gold}, on_error="ignore")
-    for given in ({"fit": ld.fit_outcomes}, {"pairs": True}):
-        with pytest.raises(ConfigError, match="abilities and pairs are of targets"):
-            study_outputs(gold, {"one": gold}, **given)
 
 
 def test_two_outputs_of_one_parser_are_refused_and_other_files_left(tmp_path):

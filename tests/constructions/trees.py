@@ -4,9 +4,9 @@ ROW = "{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{features}\t{head}\t{deprel}\t
 
 
 def conllu(item, *words):
-    """Return CoNLL-U of words "form lemma upos head deprel [Feature=x] [xpos=VBG] [deps=…]"."""
+    """Return CoNLL-U of words "form lemma upos head deprel [Feature=x] [xpos=VBG] [deps=…] / …"."""
     rows = [f"# sent_id = {item}"]
-    for number, word in enumerate(words, 1):
+    for number, word in enumerate(" / ".join(words).split(" / "), 1):
         form, lemma, upos, head, deprel, *rest = word.split()
         features = "|".join(part for part in rest if not part.startswith(("deps=", "xpos="))) or "_"
         extra = dict(part.split("=", 1) for part in rest if part.startswith(("deps=", "xpos=")))
@@ -20,124 +20,71 @@ def conllu(item, *words):
 
 BAREREL = conllu(
     "barerel",
-    "The the DET 2 det",
-    "film film NOUN 5 nsubj deps=4:obj",
-    "she she PRON 4 nsubj PronType=Prs",
-    "made make VERB 2 acl:relcl VerbForm=Fin",
-    "won win VERB 0 root VerbForm=Fin",
+    "The the DET 2 det / film film NOUN 5 nsubj deps=4:obj / she she PRON 4 nsubj PronType=Prs / "
+    "made make VERB 2 acl:relcl VerbForm=Fin / won win VERB 0 root VerbForm=Fin",
 )
 RELATIVE = conllu(
     "relative",
-    "The the DET 2 det",
-    "film film NOUN 6 nsubj deps=5:obj",
-    "that that PRON 5 obj PronType=Rel",
-    "she she PRON 5 nsubj PronType=Prs",
-    "made make VERB 2 acl:relcl VerbForm=Fin",
-    "won win VERB 0 root VerbForm=Fin",
+    "The the DET 2 det / film film NOUN 6 nsubj deps=5:obj / that that PRON 5 obj PronType=Rel / "
+    "she she PRON 5 nsubj PronType=Prs / made make VERB 2 acl:relcl VerbForm=Fin / won win VERB 0 root VerbForm=Fin",
 )
 TOUGH = conllu(
     "tough",
-    "Greek Greek PROPN 3 nsubj",
-    "is be AUX 3 cop",
-    "hard hard ADJ 0 root",
-    "to to PART 5 mark",
+    "Greek Greek PROPN 3 nsubj / is be AUX 3 cop / hard hard ADJ 0 root / to to PART 5 mark / "
     "read read VERB 3 advcl VerbForm=Inf",
 )
 RNR = conllu(
     "rnr",
-    "He he PRON 2 nsubj",
-    "wrote write VERB 0 root",
-    "and and CCONJ 4 cc",
-    "sang sing VERB 2 conj",
-    "songs song NOUN 2 obj",
+    "He he PRON 2 nsubj / wrote write VERB 0 root / and and CCONJ 4 cc / sang sing VERB 2 conj / songs song NOUN 2 obj",
 )
 ITEXPL = conllu(
     "itexpl",
-    "It it PRON 3 expl",
-    "is be AUX 3 cop",
-    "clear clear ADJ 0 root",
-    "he he PRON 5 nsubj",
-    "left leave VERB 3 csubj",
+    "It it PRON 3 expl / is be AUX 3 cop / clear clear ADJ 0 root / he he PRON 5 nsubj / left leave VERB 3 csubj",
 )
 ITOBJECT = conllu(
     "itobject",
-    "They they PRON 2 nsubj",
-    "made make VERB 0 root",
-    "it it PRON 2 expl",
-    "possible possible ADJ 2 xcomp",
-    "to to PART 6 mark",
-    "vote vote VERB 2 csubj",
+    "They they PRON 2 nsubj / made make VERB 0 root / it it PRON 2 expl / possible possible ADJ 2 xcomp / "
+    "to to PART 6 mark / vote vote VERB 2 csubj",
 )
 VPART = conllu(
-    "vpart",
-    "He he PRON 2 nsubj",
-    "carried carry VERB 0 root",
-    "out out ADP 2 compound:prt",
-    "plans plan NOUN 2 obj",
+    "vpart", "He he PRON 2 nsubj / carried carry VERB 0 root / out out ADP 2 compound:prt / plans plan NOUN 2 obj"
 )
 SPLIT = conllu(
-    "split",
-    "He he PRON 2 nsubj",
-    "carried carry VERB 0 root",
-    "plans plan NOUN 2 obj",
-    "out out ADP 2 compound:prt",
+    "split", "He he PRON 2 nsubj / carried carry VERB 0 root / plans plan NOUN 2 obj / out out ADP 2 compound:prt"
 )
 NED = conllu(
     "ned",
-    "A a DET 5 det",
-    "red red ADJ 4 amod",
-    "- - PUNCT 4 punct",
-    "haired haired ADJ 5 amod",
-    "man man NOUN 6 nsubj",
+    "A a DET 5 det / red red ADJ 4 amod / - - PUNCT 4 punct / haired haired ADJ 5 amod / man man NOUN 6 nsubj / "
     "left leave VERB 0 root",
 )
 ABSOL = conllu(
     "absol",
-    "Weather weather NOUN 2 nsubj",
-    "permitting permit VERB 5 advcl VerbForm=Part",
-    ", , PUNCT 2 punct",
-    "boats boat NOUN 5 nsubj",
-    "leave leave VERB 0 root VerbForm=Fin",
+    "Weather weather NOUN 2 nsubj / permitting permit VERB 5 advcl VerbForm=Part / , , PUNCT 2 punct / "
+    "boats boat NOUN 5 nsubj / leave leave VERB 0 root VerbForm=Fin",
 )
 ADVERBIAL = conllu(
     "adverbial",
-    "When when SCONJ 3 mark",
-    "weather weather NOUN 3 nsubj",
-    "permits permit VERB 6 advcl VerbForm=Fin",
-    ", , PUNCT 3 punct",
-    "boats boat NOUN 6 nsubj",
-    "leave leave VERB 0 root VerbForm=Fin",
+    "When when SCONJ 3 mark / weather weather NOUN 3 nsubj / permits permit VERB 6 advcl VerbForm=Fin / "
+    ", , PUNCT 3 punct / boats boat NOUN 6 nsubj / leave leave VERB 0 root VerbForm=Fin",
 )
 VGER = conllu(
     "vger",
-    "She she PRON 2 nsubj",
-    "likes like VERB 0 root VerbForm=Fin",
-    "reading read VERB 2 xcomp VerbForm=Ger xpos=VBG",
+    "She she PRON 2 nsubj / likes like VERB 0 root VerbForm=Fin / reading read VERB 2 xcomp VerbForm=Ger xpos=VBG / "
     "novels novel NOUN 3 obj",
 )
 ARGADJ = conllu(
     "argadj",
-    "She she PRON 2 nsubj",
-    "said say VERB 0 root",
-    "on on ADP 4 case",
-    "Monday Monday PROPN 2 obl",
-    "that that SCONJ 7 mark",
-    "he he PRON 7 nsubj",
-    "left leave VERB 2 ccomp",
+    "She she PRON 2 nsubj / said say VERB 0 root / on on ADP 4 case / Monday Monday PROPN 2 obl / "
+    "that that SCONJ 7 mark / he he PRON 7 nsubj / left leave VERB 2 ccomp",
 )
 CONTROL = conllu(
     "control",
-    "She she PRON 2 nsubj",
-    "persuaded persuade VERB 0 root",
-    "him he PRON 2 obj deps=5:nsubj:xsubj",
-    "to to PART 5 mark",
-    "leave leave VERB 2 xcomp VerbForm=Inf",
+    "She she PRON 2 nsubj / persuaded persuade VERB 0 root / him he PRON 2 obj deps=5:nsubj:xsubj / "
+    "to to PART 5 mark / leave leave VERB 2 xcomp VerbForm=Inf",
 )
 SUBJECT = conllu(
     "subject",
-    "She she PRON 2 nsubj deps=4:nsubj:xsubj",
-    "tried try VERB 0 root",
-    "to to PART 4 mark",
+    "She she PRON 2 nsubj deps=4:nsubj:xsubj / tried try VERB 0 root / to to PART 4 mark / "
     "leave leave VERB 2 xcomp VerbForm=Inf",
 )
 RAISING = SUBJECT.replace("subject", "raising", 1).replace("tried\ttry", "seemed\tseem")

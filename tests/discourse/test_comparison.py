@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import t as student
 
 from langdiff.discourse import DiscourseTree, evaluate_discourse, parse_discourse
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import LangdiffWarning
 from tests.discourse.test_evaluation import BOTH, BOTH_PREDICTED, SHORT
 
 WRONG = parse_discourse("1 1 S cause\n2 2 N span", format="spans")
@@ -58,13 +58,3 @@ def test_documents_of_one_edu_in_the_reference(averaging):
     assert row[["estimate", "std_error", "p"]].tolist() == pytest.approx(
         [contrast.estimate, contrast.std_error, contrast.p_value]
     )
-
-
-def test_what_cannot_be_compared():
-    result = evaluation(1, 1)
-    with pytest.raises(ConfigError, match="metric is one of"):
-        result.compare(metric="X")
-    with pytest.raises(DataError, match="one document: errors say nothing of others"):
-        evaluation(1, 0).compare()
-    with pytest.raises(DataError, match="at least two effects; there is 1"):
-        evaluate_discourse(BOTH, {"a": BOTH_PREDICTED["p"]}).compare()

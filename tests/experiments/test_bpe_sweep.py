@@ -79,11 +79,6 @@ def test_finished_models_are_not_trained_again(result, parts, recipe, cache, mon
     assert_frame_equal(again.dev_bits, result.dev_bits)
 
 
-def test_without_a_cache_the_same(result, parts, recipe):
-    again = sweep_merges(parts, ratios=[0.5], lm=recipe, compute=Compute(progress=False), seed=0)
-    assert_frame_equal(again.dev_bits, result.dev_bits.loc[[0.5]])
-
-
 def table(values, ratio):
     return ld.Surprisals(bits=pd.DataFrame(values, index=["i", "k"]), lm=f"bpe-{ratio:g}")
 
@@ -104,15 +99,6 @@ def test_best_ratios(known):
     assert known.best_surprisals().bits.to_dict("list") == {"eng": [1.5, 2.5], "deu": [3.0, 4.0]}
     assert known.best_surprisals().lm == "bpe-best"
     assert repr(known) == "SweepResult of bpe: 3 ratios × 2 editions, best overall 0"
-
-
-def test_the_frame_and_the_summary(known):
-    frame = known.to_frame().set_index(["edition", "ratio"])
-    assert frame["dev_bits"]["deu", 0.5] == 11
-    assert frame["excess_percent"]["deu", 0.5] == pytest.approx(10)
-    assert frame["excess_percent"]["eng", 1.0] == pytest.approx(3)
-    assert "0 is best for all 2 edition(s) together, of 0, 0.5, 1" in known.summary()
-    assert "[experiment:bpe-sweep|lm:bpe|seed:0]" in known.summary()
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,12 @@
 
 import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import langdiff as ld
 from langdiff.errors import ConvergenceWarning, DataError, EditionWarning, LangdiffWarning
-from langdiff.experiments import replicate, sweep_merges, translationese
+from langdiff.experiments import replicate, sweep_merges
 from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Compute
 
@@ -67,14 +66,6 @@ def test_one_warning_for_all_models_points_to_the_caller(strange, experiment):
     kinds = [str(warning.message) for warning in caught]
     assert len(kinds) == 2, kinds  # characters too rare in training and dev, and characters replaced in the test part
     assert all(kind.startswith("2 editions, 'deu', 'eng'") for kind in kinds), kinds
-    assert {warning.filename for warning in caught} == {__file__}
-
-
-def test_a_warning_of_the_fit_points_to_the_caller_of_translationese():
-    surprisals = ld.simulate(60, 3, seed=1).surprisals
-    origin = pd.Series(np.resize(["e1", "e2", "e3"], 60), index=surprisals.intents)
-    with pytest.warns(LangdiffWarning, match="left whole") as caught:
-        translationese(surprisals, origin, languages=["e1"], min_native=5)
     assert {warning.filename for warning in caught} == {__file__}
 
 

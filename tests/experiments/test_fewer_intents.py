@@ -48,12 +48,6 @@ def test_frames_are_means_over_repeats(found):
     assert "50, 200 of 400 intents, 16 repeats" in found.summary()
 
 
-def test_usual_sizes_are_halves():
-    found = intent_stability(SURPRISALS.bits.iloc[:320], n_repeats=1, seed=0)
-    assert found.results["size"].unique().tolist() == [20, 40, 80, 160]
-    assert repr(found).endswith("of 320 intents, 1 repeat")
-
-
 def test_lines_end_at_the_difficulties_of_all_intents(found):
     ax = found.plot()
     ends = sorted(line.get_ydata()[-1] for line in ax.lines if line.get_marker() != "None")

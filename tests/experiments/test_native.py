@@ -76,11 +76,6 @@ def test_two_languages_alone_cannot_be_compared():
     split_by_origin(surprisals, origin, min_native=1)  # through a translation into both
 
 
-def test_three_languages_need_no_fourth():
-    surprisals, origin = table(["deu"] * 20 + ["eng"] * 20 + ["fra"] * 20, languages=LANGUAGES[:3])
-    assert len(split_by_origin(surprisals, origin, min_native=20).editions) == 6
-
-
 def test_by_source_there_is_one_part_a_source():
     surprisals, origin = table(["eng"] * 30 + ["deu"] * 10 + ["fra"] * 20 + ["und"] * 5)
     divided = split_by_source(surprisals, origin, languages=["deu"])
@@ -121,14 +116,6 @@ def test_gaps_and_doubles_of_the_table_of_origins_are_refused():
         split_by_origin(surprisals, pd.concat([origin, origin.iloc[:1]]), languages=["deu"])
     with pytest.raises(ConfigError, match="min_native must be at least 1, got 0"):
         split_by_origin(surprisals, origin, min_native=0)
-
-
-def test_the_least_number_of_native_intents_holds_for_named_languages():
-    surprisals, origin = table(["deu"] * 20 + ["eng"] * 20)
-    with pytest.raises(DataError, match=r"1 edition\(s\) of the languages .* fewer than 21 native intents: deu 20\."):
-        split_by_origin(surprisals, origin, languages=["deu"], min_native=21)
-    divided = split_by_origin(surprisals, origin, languages=["deu"], min_native=20)
-    assert divided.bits.equals(split_by_origin(surprisals, origin, languages=["deu"]).bits)
 
 
 def test_origins_are_read_by_the_first_column(tmp_path):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import ConfigError, LangdiffWarning
 from langdiff.experiments import split_by_origin, translationese
 
 SAME_ALGEBRA = 1e-7  # least squares by another route
@@ -98,25 +98,6 @@ def test_table_counts_and_measures():
     assert frame.loc["e2", "difference"] == fit.difficulty["e2:native"] - fit.difficulty["e2:translated"]
 
 
-def test_summary_says_what_is_needed_to_trust_it():
-    surprisals, origin = native_texts(0.0)
-    result = translationese(surprisals, origin, min_native=1, model="1")
-    text = result.summary()
-    assert "model 1, converged" in text
-    assert f"Mean over 3 edition(s) {result.mean.estimate:+.4f}, standard error {result.mean.std_error:.4f}" in text
-    assert f", standard deviation {result.standard_deviation:.4f}" in text
-    assert result.fit.signature in text
-    with pytest.warns(LangdiffWarning, match="left whole"):
-        one = translationese(surprisals, origin, languages=["e2"], model="1")
-    native = {edition: int((origin == edition).sum()) for edition in ("e1", "e3")}
-    assert one.whole.to_dict() == native
-    assert f"'e1' ({native['e1']})" in one.summary().splitlines()[-2]
-    assert not len(result.whole)
-    assert np.isnan(one.standard_deviation)
-    assert "standard deviation" not in one.summary()
-    assert "on average over 1 edition(s)" in repr(one)
-
-
 def test_min_native_names_what_it_leaves_whole():
     surprisals, origin = native_texts(0.0)
     native = {edition: int((origin == edition).sum()) for edition in ("e1", "e2", "e3")}
@@ -148,12 +129,3 @@ def test_editions_named_like_parts_are_not_taken_for_them():
 def test_difficulties_cannot_be_tied(settings, message):
     with pytest.raises(ConfigError, match=message):
         translationese(*native_texts(0.0, intents=60), min_native=1, **settings)
-
-
-def test_tables_of_another_type_are_refused():
-    surprisals, origin = native_texts(0.0, intents=60)
-    for divide in (translationese, split_by_origin):
-        with pytest.raises(DataError, match="original_language must be a Series indexed by intent, not dict"):
-            divide(surprisals, origin.to_dict(), min_native=1)
-        with pytest.raises(DataError, match="surprisals must be a Surprisals, not DataFrame"):
-            divide(surprisals.bits, origin, min_native=1)

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.errors import DataError, LangdiffWarning
+from langdiff.errors import DataError
 from langdiff.experiments import translationese_by_model
 
 EDITIONS = ("e1", "e2", "e3")
@@ -53,14 +53,6 @@ def test_table_slope_and_picture():
     axes = found.plot()
     assert axes.get_xlim()[0] > axes.get_xlim()[1]  # better models to the right
     assert {text.get_text() for text in axes.get_legend().get_texts()} == {*EDITIONS, "of lengths in characters"}
-
-
-def test_editions_left_whole_are_told_once():
-    tables, origin = tables_of()
-    with pytest.warns(LangdiffWarning, match="2 edition.s. with native intents are left whole") as caught:
-        translationese_by_model(tables, origin, languages=["e2"])
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
 
 
 def test_tables_that_cannot_be_set_side_by_side():

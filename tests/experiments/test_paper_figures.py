@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from langdiff.datasets import mielke2019
-from langdiff.errors import ConfigError
 from langdiff.experiments import paper_figures
 from langdiff.experiments.paper_figures import DRAWN, ENTRIES
 
@@ -65,9 +64,3 @@ def test_pictures_are_the_same_bytes_again(saved, reproduction, tmp_path):
     paper_figures._draw(DRAWN["figure5"], mielke2019(), reproduction, again, "svg")
     assert again.read_bytes() == (saved[0] / "figure5.svg").read_bytes()
     assert b">difficulty (nats)</text>" in again.read_bytes()  # text stays text
-
-
-def test_an_unknown_kind_of_picture_is_refused(reproduction, tmp_path):
-    with pytest.raises(ConfigError, match="unknown kind of picture 'docx'"):
-        reproduction.save(tmp_path / "new", kind="docx")
-    assert not (tmp_path / "new").exists()

@@ -7,7 +7,6 @@ import statsmodels.api as sm
 
 import langdiff as ld
 from langdiff.errors import DataError
-from langdiff.plots import plot_perturbation_contrasts
 
 SAME = 1e-9  # the same algebra in another order
 
@@ -66,15 +65,3 @@ def test_missing_cells_are_left_out_in_pairs(surprisals):
 def test_nothing_to_compare(surprisals):
     with pytest.raises(DataError, match="stands beside its edition"):
         ld.experiments.perturbation_contrasts(surprisals.sel(editions=["eng", "a|b|shuffle"]))
-
-
-def test_table_and_picture(surprisals):
-    contrasts = ld.experiments.perturbation_contrasts(surprisals)
-    assert contrasts.by_kind().shape == (2, 2)
-    assert np.isnan(contrasts.by_kind().loc["reverse", "a|b"])
-    assert "12 documents" in contrasts.summary()
-    ax = plot_perturbation_contrasts(contrasts)
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["shuffle", "reverse"]
-    assert len(ax.containers) == 2
-    drawn = np.concatenate([np.asarray(bars[0].get_xdata(), dtype=float) for bars in ax.containers])
-    np.testing.assert_allclose(np.sort(drawn), np.sort(contrasts.to_frame()["percent"]))

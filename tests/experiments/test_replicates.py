@@ -9,7 +9,6 @@ from langdiff.errors import ConfigError
 from langdiff.experiments import replicate
 from langdiff.experiments.replicates import Replicates
 from langdiff.lm import RECIPES, Compute
-from langdiff.typology import propagate_errors
 
 ROUNDING = 1e-12
 RECIPE = replace(RECIPES["char-tiny"], epochs=1, embedding_size=8)
@@ -101,13 +100,6 @@ def test_draws_have_both_errors(replicates):
     error = 5 * np.sqrt(expected.max() / 50_000)
     assert np.abs(drawn.mean() - replicates.effects.estimate).max() < error
     pd.testing.assert_frame_equal(replicates.draws(9, seed=1), replicates.draws(9, seed=1))
-
-
-def test_draws_are_taken_by_typology(replicates):
-    assert replicates.draws(100, seed=0)["eng"].std() > 0
-    both = pd.concat([replicates.draws(200, seed=0), replicates.draws(200, seed=1).add_suffix("-2")], axis=1)
-    lengths = pd.Series(range(4), index=both.columns, name="length", dtype=float)
-    assert propagate_errors(both, lengths, seed=0).estimates["n"].eq(4).all()
 
 
 def test_more_seeds_are_the_same_ones_and_others(parts, replicates, tmp_path, monkeypatch):

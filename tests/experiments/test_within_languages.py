@@ -99,19 +99,6 @@ def test_one_language_has_a_spread_but_no_components():
     assert "variance components" not in spread.summary()
 
 
-def test_the_picture_has_a_row_per_language_of_several_editions():
-    y, language = drawn([3, 2, 1, 1], 0.05, 0.02, 0)
-    spread = spread_within_languages(y.rename("mine"), language)
-    ax = spread.plot()
-    labels = [label.get_text() for label in ax.get_yticklabels()]
-    assert labels[0] == "2 of one edition"
-    assert set(labels[1:]) == {"l0 (3)", "l1 (2)"}
-    drawn_at = [line.get_xdata() for line in ax.lines if line.get_marker() == "o"]
-    assert_allclose(sorted(np.concatenate(drawn_at)), sorted(y))
-    assert ax.get_title(loc="left") == "mine"
-    assert "between languages (95 % interval" in spread.summary()
-
-
 def test_refusals():
     y, language = drawn([2, 2], 0.05, 0.02, 0)
     with pytest.raises(DataError, match=r"1 edition\(s\) without a language: 'l0-0'"):

@@ -86,7 +86,7 @@ def folds_compared():
     info = TABLE.intent_info.assign(fold=np.arange(len(TABLE.intents)) // 4 % 3)
     table = TABLE.with_intent_info(info)
     options = {"model": "2", "errors": "sandwich", "intents": "fixed", "restricted": False}
-    found = compare_folds(table, folds="fold", clusters="chapter", n_permutations=49, seed=1, **options)
+    found = compare_folds(table, folds="fold", clusters="chapter", n_permutations=99, seed=1, **options)
     return {"frame": columns(found.to_frame()), **texts(found)}
 
 

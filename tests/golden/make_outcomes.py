@@ -100,7 +100,7 @@ def outcomes_clusters():
 
 @golden
 def outcomes_bootstrap():
-    return of_fit(fit(ONE, clusters="document", errors="bootstrap", n_resamples=8, seed=1))
+    return of_fit(fit(ONE, clusters="document", errors="bootstrap", n_resamples=99, seed=1))
 
 
 @golden

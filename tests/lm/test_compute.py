@@ -54,15 +54,6 @@ def changed_text(parts, part, edition, function=lambda text: text + " home"):
     return replace(parts, **{part: replace(multitext, sources={**multitext.sources, **one})})
 
 
-def test_bytes_are_those_of_the_text(parts, tiny_recipe):
-    table = compute(parts, tiny_recipe)
-    text = parts.test.text("ell")
-    assert table.bytes["ell"].tolist() == [len(verse.encode("utf-8")) for verse in text]
-    rates = table.bits_per_character()
-    assert rates["bits_per_byte"]["ell"] == table.bits["ell"].sum() / len("".join(text).encode())
-    assert rates["bits_per_byte"]["ell"] < 0.6 * rates["bits_per_character"]["ell"]  # Greek letters have two bytes
-
-
 def test_scoring_with_the_models_of_a_cache(tiny_recipe, tmp_path):
     parts = make_parts(missing=[("ell", "test3")])
     first = compute(parts, tiny_recipe, cache=tmp_path)
@@ -205,14 +196,6 @@ def test_too_many_replaced_characters_are_refused_before_training(tiny_recipe, t
         assert same(table, score_multitext(parts.test, tmp_path, lm=tiny_recipe, max_replaced=0.2, progress=False))
 
 
-def test_all_editions_with_too_many_replaced_characters_are_named_with_their_rates(tiny_recipe):
-    parts = make_parts()
-    for edition in parts.test.editions:
-        parts = changed_text(parts, "test", edition, lambda text: "猫犬鳥" + text)
-    with pytest.raises(DataError, match=r"^2 of 2 edition\(s\) .*: (eng|ell) \d+\.\d%, (eng|ell) \d+\.\d%\."):
-        compute(parts, tiny_recipe)
-
-
 @pytest.mark.parametrize("name", ["surprisals.parquet", "surprisals.json"])
 def test_damaged_surprisals_are_scored_again(parts, tiny_recipe, tmp_path, trainings, name):
     first = compute(parts, tiny_recipe, cache=tmp_path)
@@ -295,10 +278,6 @@ def test_editions_with_strange_names_stay_inside_the_cache(tiny_recipe, tmp_path
     compute(type(parts)(**renamed), tiny_recipe, cache=tmp_path / "cache")
     assert [p.name for p in tmp_path.iterdir()] == ["cache"]
     assert read_job_states(tmp_path / "cache")["edition"].tolist() == [name]
-
-
-def test_states_of_no_cache(tmp_path):
-    assert len(read_job_states(tmp_path / "nothing")) == 0
 
 
 def test_workers_give_the_same_bits_and_cautions(tiny_recipe, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, TrainingError
+from langdiff.errors import DataError, LangdiffWarning, TrainingError
 from langdiff.lm import Compute, read_training_logs
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.lstm import training
@@ -84,13 +84,6 @@ def test_networks_of_folds_have_seeds_of_their_own_and_are_kept(multitext, tiny_
         compute(folded(multitext), cache=tmp_path, lm=tiny_recipe, seed=6)
 
 
-def test_a_multitext_has_to_be_divided_first(multitext):
-    with pytest.raises(
-        ConfigError, match="Parts or Folds, not Multitext: divide a multitext by split or split_into_folds"
-    ):
-        compute(multitext)
-
-
 @pytest.mark.slow
 def test_workers_give_the_same_bits(multitext):
     folds = folded(multitext)
@@ -121,17 +114,3 @@ def test_what_all_folds_warn_of_is_said_once(multitext):
     with pytest.warns(LangdiffWarning) as caught:
         compute(folded(rare))
     assert [str(w.message).split(":")[0] for w in caught] == ["edition 'eng'"] * 2  # of training and of scoring
-
-
-def test_several_seeds_of_several_folds(multitext, tiny_recipe, tmp_path):
-    found = ld.replicate(
-        folded(multitext),
-        lm=tiny_recipe,
-        n_seeds=2,
-        seed=1,
-        compute=Compute(cache=tmp_path, progress=False),
-        max_replaced=1,
-    )
-    assert all(len(table.intents) == N for table in found.surprisals.values())
-    assert len(list(tmp_path.glob("seed-*/fold-*"))) == 6
-    assert read_training_logs(tmp_path)["seed"].nunique() == 6

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import DataError
 from langdiff.parallelism import Parallelism, classify_errors, make_document
 from tests.parallelism.strategies import document_pairs
 
@@ -69,8 +69,3 @@ def test_every_parallelism_is_in_one_case(pair):
     assert sorted(frame["hypothesis"].dropna()) == list(range(1, len(predicted.parallelisms) + 1))
     for row in frame[frame["granularity"].isna()].itertuples():
         assert gold.parallelisms[row.reference - 1].branches == predicted.parallelisms[row.hypothesis - 1].branches
-
-
-def test_bad_input():
-    with pytest.raises(ConfigError, match="no systems"):
-        classify_errors({}, {"d": document([])})

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from pyrallelism.primitives.loading.instantiations import TSVLoader, XMLLoader
 
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.parallelism import Parallelism, Section, make_document, nesting, read_parallelisms, write_parallelisms
+from langdiff.parallelism import Parallelism, Section, make_document, read_parallelisms, write_parallelisms
 from langdiff.parallelism.branches import split_words
 
 FORMATS = ["brat", "text-xml", "word-xml", "essay-xml", "tsv"]
 WORDS = ["uenit", ",", "uidit", "et", "uicit", ";", "non", "fugit", ",", "non", "fuit", "&", "abest", "."]
-NESTED = [Parallelism(((0, 1), (2, 3), (4, 5))), Parallelism(((6, 8), (9, 13))), Parallelism(((9, 11), (12, 13)))]
 BRAT_TEXT = "<7 1>\nVenit, uidit.\nUicit!\n<7 2>\nNon fugit non\nfuit; abest\n"
 BRAT = (
     "T1\tParallelArm 6 12\tVenit,\nT2\tParallelArm 13 19\tuidit.\nR1\tParallel Arg1:T1 Arg2:T2\t\n"
@@ -94,12 +93,6 @@ def test_brat(tmp_path):
             Parallelism(((6, 8), (8, 10)), "chiastic"),  # two fragments; punctuation moved out
         )
         assert document.sections == (Section("1", 0, 6), Section("2", 6, 12))
-
-
-def test_kinds_come_back_from_brat(tmp_path):
-    made = make_document("x", WORDS, [Parallelism(((0, 1), (2, 3)), "chiastic"), Parallelism(((6, 8), (9, 11)))])
-    write_parallelisms({"x": made}, tmp_path, format="brat")
-    assert [one.kind for one in read_parallelisms(tmp_path)["x"].parallelisms] == ["chiastic", "synchystic"]
 
 
 def test_text_xml(tmp_path):
@@ -208,11 +201,3 @@ def test_formats_and_names_that_do_not_exist(tmp_path):
         (tmp_path / name).write_text("token\na\n")
     with pytest.raises(DataError, match="are both of document '1'"):
         read_parallelisms(tmp_path)
-
-
-def test_nested_sets_survive_every_format(tmp_path):
-    made = make_document("7", [word for word in WORDS if word != "."], NESTED)
-    assert nesting(made.parallelisms) == "nested"
-    for format in FORMATS:
-        write_parallelisms({"7": made}, tmp_path / format, format=format)
-        assert branches(read_parallelisms(tmp_path / format)["7"]) == branches(made)

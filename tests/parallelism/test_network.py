@@ -72,23 +72,6 @@ def test_gradients_are_derivatives_of_the_loss():
     assert torch.autograd.gradcheck(loss, (emissions, *crf.parameters()))
 
 
-def test_a_batch_is_its_rows_one_by_one():
-    crf, draw = _crf(4, seed=2)
-    emissions = torch.randn(3, 7, 4, generator=draw, dtype=torch.double)
-    tags, lengths = torch.randint(4, (3, 7), generator=draw), torch.tensor([3, 7, 1])
-
-    def gradients(loss):
-        crf.zero_grad()
-        loss.backward()
-        return [weights.grad.clone() for weights in crf.parameters()]
-
-    rows = [(emissions[i : i + 1, :n], tags[i : i + 1, :n], torch.tensor([n])) for i, n in enumerate(lengths.tolist())]
-    together, apart = gradients(crf(emissions, tags, lengths).sum()), gradients(sum(crf(*row).sum() for row in rows))
-    for one, other in zip(together, apart, strict=True):
-        torch.testing.assert_close(one, other, rtol=ROUNDING, atol=ROUNDING)
-    assert crf.decode(emissions, lengths) == [crf.decode(e, n)[0] for e, _, n in rows]
-
-
 def test_scores_of_ten_thousand_do_not_overflow_in_single_precision():
     crf = LinearChainCRF(2)
     with torch.no_grad():

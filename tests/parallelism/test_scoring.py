@@ -9,7 +9,7 @@ from pyrallelism.primitives.evaluation_metric import METRIC_TABLE
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.parallelism import Parallelism, Section, make_document, score_parallelisms, scoring
+from langdiff.parallelism import Parallelism, Section, make_document, score_parallelisms
 from langdiff.parallelism.matching import METRICS, match_parallelisms, overlaps
 from tests.parallelism.strategies import document_pairs
 from tests.parallelism.test_matching import all_matchings, by_definition
@@ -165,14 +165,6 @@ CLOSE = {"a": document([P, ((20, 24), (26, 29))], name="a"), "b": document([], n
 FAR = {"a": document([((1, 3), (5, 6))], name="a")}
 
 
-def test_the_long_table_is_made_when_it_is_asked_for(monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.delattr(scoring, "features")  # takes longer than the scores
-        scores = score_parallelisms({"close": CLOSE}, GOLD)
-        assert scores.to_frame()["matched"].tolist() == [1, 3, 16, 16]
-    assert len(scores.parallelisms) == 4 * (3 + 2)
-
-
 def test_parallelisms_say_what_may_explain_their_credit():
     rows = score_parallelisms({"close": CLOSE}, GOLD).parallelisms
     row = rows[(rows["side"] == "reference") & (rows["number"] == 2) & (rows["metric"] == "MWO")].iloc[0]
@@ -224,18 +216,6 @@ def test_outcomes_of_precision_are_by_document():
     assert list(table.items.index) == ["a"]  # nothing is predicted elsewhere
     assert table.successes.loc["a"].to_dict() == {"close": 16, "far": 3}
     assert table.trials.loc["a"].to_dict() == {"close": 16, "far": 3}
-
-
-def test_outcomes_go_into_the_regression():
-    gold = {f"d{k}": document([((2, 5), (7, 9)), Q, ((40, 44), (46, 50))], name=f"d{k}") for k in range(8)}
-    good = {name: document([((2, 5), (7, 9)), ((21, 24), (25, 29))], name=name) for name in gold}
-    weak = {name: document([((2, 4), (8, 9)), ((42, 44), (46, 47))], name=name) for name in gold}
-    found = ld.fit_outcomes(
-        score_parallelisms({"good": good, "weak": weak}, gold).outcomes("MBAWO"), clusters=None
-    ).to_frame()
-    ability = found[found["parameter"] == "ability"].set_index("name")["estimate"]
-    assert ability["good"] > 0 > ability["weak"]
-    assert {"difficulty", "spread"} <= set(found["parameter"])
 
 
 @pytest.mark.parametrize(

@@ -60,18 +60,6 @@ def test_wrong_objects_are_refused_in_words(name, what):
         assert hasattr(importlib.import_module(module), last)
 
 
-def test_the_error_says_what_to_give_and_what_was_given():
-    with pytest.raises(
-        LangdiffError, match=r"plot_corpus_sizes draws .* multitext\.edition_sizes\(\); sizes is a Surprisals"
-    ):
-        plots.plot_corpus_sizes(wrong()["Surprisals"])
-    with pytest.raises(LangdiffError, match=r"langdiff\.parallelism\.Tagger; history has no column 'epoch'"):
-        plots.plot_tagger_training(wrong()["a frame"])
-    effects = wrong()["a fit"].effects
-    with pytest.raises(LangdiffError, match="difficulties is a Series"):
-        plots.plot_wright_map(effects, pd.Series([1.0]), pd.Series([1.0]))
-
-
 def test_a_file_stands_for_what_is_in_it(tmp_path):
     surprisals = ld.simulate(40, 4, seed=1).surprisals
     surprisals.save(tmp_path / "bits.csv")
@@ -86,3 +74,36 @@ def test_a_file_stands_for_what_is_in_it(tmp_path):
         plots.plot_difficulties(tmp_path / "bits.csv")
     with pytest.raises(LangdiffError, match=r"other\.json: cannot be read"):
         plots.plot_ranks("other.json")
+
+
+TREE = ld.discourse.parse_discourse("1 1 N span\n2 2 S cause", format="spans")
+SCORES = ld.datasets.bothwell2023().scores
+D = pd.Series({"a": 0.1, "b": -0.1, "c": 0.0})
+EMPTY = pd.DataFrame({"epoch": [], "system": [], "relation": [], "recall": [], "gold": []})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "settings", "words"),
+    [
+        ("plot_by_language", (D, D), {"highlight": ["x"]}, "to highlight: 'x'"),
+        ("plot_by_language", (D, D), {"highlight": list("abcdef")}, "at most 5"),
+        ("plot_by_language", (D, D), {"edition_info": pd.DataFrame({"family": D})}, "needs a column 'language'"),
+        ("plot_constructions", (pd.DataFrame({"parser": ["a"]}),), {}, "lacks"),
+        ("plot_corpus_sizes", (pd.DataFrame({"intents": [1]}),), {}, "no column 'words'"),
+        ("plot_difficulties", (D,), {"order": "family"}, "nothing is known of its editions"),
+        ("plot_difficulties", (D,), {"order": "size"}, "is one of 'estimate', 'name', 'family'; got 'size'"),
+        ("plot_discourse_relations", (EMPTY,), {}, "no relations to draw"),
+        ("plot_discourse_tree", (TREE.to_frame().iloc[:0],), {}, "there are no nodes"),
+        ("plot_goodness_of_fit", (pd.DataFrame({"1": [0.3, None]}),), {}, "scores are missing"),
+        ("plot_line_follow", ([D],), {}, "at least two sources are needed"),
+        ("plot_line_follow", ([D, D.rename(dict(zip("abc", "xyz", strict=True)))],), {}, "share 0 edition"),
+        ("plot_scheme_scores", (SCORES,), {}, "choose one corpus and one metric"),
+        ("plot_scheme_scores", (SCORES.drop(columns="link"),), {}, "no column 'link'"),
+        ("plot_tag_transitions", (pd.DataFrame(0, index=["start"], columns=["B"]),), {}, "no transitions to draw"),
+        ("plot_tag_transitions", (pd.DataFrame(1, index=["X"], columns=["B"]),), {}, "unknown tags: X"),
+        ("plot_tagger_training", (wrong()["a frame"],), {}, "history has no column 'epoch'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(name, arguments, settings, words):
+    with pytest.raises(LangdiffError, match=words):
+        getattr(plots, name)(*arguments, **settings)

@@ -3,10 +3,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pytest
 from numpy.testing import assert_allclose
 
-from langdiff.errors import ConfigError, DataError
 from langdiff.plots import plot_by_language
 
 LANGUAGES = {"de": "deu", "en": "eng", "deu-a": "deu", "deu-b": "deu", "eng-a": "eng", "fin-a": "fin"}
@@ -55,14 +53,3 @@ def test_names_are_languages_without_a_table():
     ax = plot_by_language(X, X)
     assert ax.get_title(loc="left") == "3 languages, Pearson's r = 1.000"
     assert ax.get_legend() is None
-
-
-def test_refusals():
-    with pytest.raises(DataError, match="0 edition"):
-        plot_by_language(X, Y)  # no edition of one name in both
-    with pytest.raises(DataError, match=r"language\(s\) to highlight: 'fin'"):
-        plot_by_language(X, Y, edition_info=LANGUAGES, highlight=["fin"])
-    with pytest.raises(DataError, match="needs a column 'language'"):
-        plot_by_language(X, X, edition_info=pd.DataFrame({"family": {"de": "x"}}))
-    with pytest.raises(ConfigError, match="at most 5"):
-        plot_by_language(X, X, highlight=list("abcdef"))

@@ -1,7 +1,5 @@
 import pandas as pd
-import pytest
 
-from langdiff.errors import DataError
 from langdiff.plots import plot_constructions
 
 ROWS = [
@@ -29,10 +27,3 @@ def test_columns_are_drawn_in_the_order_of_the_table():
 def test_intervals_are_left_out_where_there_are_none():
     ax = plot_constructions(TABLE.drop(columns=["low", "high"]))
     assert not any(container.has_yerr for container in ax.containers)
-
-
-def test_tables_that_cannot_be_drawn():
-    with pytest.raises(DataError, match="lacks 'recall'"):
-        plot_constructions(TABLE.drop(columns="recall"))
-    with pytest.raises(DataError, match="empty, or has"):
-        plot_constructions(pd.concat([TABLE, TABLE]))

@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.corpora import native_share
 from langdiff.corpora.origin import languages_per_intent
-from langdiff.errors import DataError
 from langdiff.plots import (
     plot_corpus_sizes,
     plot_intents_per_edition,
@@ -138,23 +137,3 @@ def test_sizes(axes, small):
     assert_allclose(drawn["characters"], sizes["characters"][order])
     assert_allclose(drawn["words"], sizes["words"][order])
     assert axes.get_title(loc="left") == "3 editions, 2 to 4 intents: not the same texts"
-
-
-def test_style_is_passed_on_and_figures_made(small):
-    for draw in (plot_presence, plot_intents_per_edition):
-        ax = draw(small, **({"cmap": "Greys"} if draw is plot_presence else {"color": "black"}))
-        plt.close(ax.figure)
-    ax = plot_corpus_sizes(small.edition_sizes(), marker="s")
-    assert ax.lines[0].get_marker() == "s"
-    plt.close(ax.figure)
-
-
-def test_nothing_to_draw(small):
-    with pytest.raises(DataError, match="nothing to draw"):
-        plot_presence(small.sel(intents=[]))
-    with pytest.raises(DataError, match="nothing to draw"):
-        plot_native_share(native_share(small.sel(intents=[]), pd.Series(dtype=object)))
-    with pytest.raises(DataError, match="no column 'words'"):
-        plot_corpus_sizes(pd.DataFrame({"intents": [1]}))
-    with pytest.raises(DataError, match="no edition has any text"):
-        plot_corpus_sizes(small.edition_sizes().iloc[:0])

@@ -1,7 +1,6 @@
 """Plots draw what their frames say, on the axes they are given."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import matplotlib
 
@@ -56,16 +55,6 @@ def test_forest_shows_the_frame_hardest_on_top(editions):
     assert columns[-1].get_ylim()[0] < 0 < editions - 1 < columns[0].get_ylim()[1]
 
 
-@pytest.mark.parametrize("editions", [8, 106])
-def test_names_of_the_forest_do_not_overlap(editions):
-    ax = plot_difficulties(fitted(editions))
-    ax.figure.canvas.draw()
-    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
-    assert all(below.y1 <= above.y0 for below, above in pairwise(boxes))
-    points = 72 * boxes[0].height / ax.figure.dpi
-    assert points > 4  # readable
-
-
 def test_percent_axis_agrees_with_the_nats_below():
     ax = plot_difficulties(fitted(8))
     ax.figure.canvas.draw()
@@ -103,17 +92,6 @@ def test_two_models_shows_points_intervals_line_and_correlation():
     assert ax.get_xlim() == ax.get_ylim()
     line = ax.lines[0].get_xydata()
     assert_allclose(line[:, 0], line[:, 1])
-
-
-def test_two_models_of_many_editions_names_some_without_overlap():
-    truth = np.random.default_rng(0).normal(0, 0.07, 106)
-    pair = [fitted(106, seed=seed, difficulties=truth) for seed in (0, 1)]
-    ax = plot_two_models(*pair, plt.subplots(figsize=(6, 6))[1])
-    ax.figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in ax.texts]
-    assert 5 <= len(boxes) <= 16
-    overlaps = [a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]]
-    assert sum(overlaps) <= 1
 
 
 def test_two_models_puts_editions_on_the_line_though_one_fit_has_a_harder_one_more():

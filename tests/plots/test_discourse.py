@@ -1,12 +1,9 @@
 """Pictures of discourse trees draw what the nodes say."""
 
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 from langdiff.discourse import compare_trees, evaluate_discourse, parse_discourse
-from langdiff.errors import ConfigError, DataError
-from langdiff.plots import plot_discourse_relations, plot_discourse_tree
 from langdiff.plots._axes import BLUE, GREEN, RUST
 
 TREE = parse_discourse(
@@ -68,14 +65,3 @@ def test_recall_by_relation():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["list (2)"]
     assert [line.get_xdata().tolist() for line in ax.lines] == [[0.0], [100.0]]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["p", "q"]
-
-
-def test_what_cannot_be_drawn():
-    with pytest.raises(ConfigError, match="view is marcu, binary or attachments"):
-        TREE.plot("tree")
-    with pytest.raises(DataError, match="there are no nodes"):
-        plot_discourse_tree(pd.DataFrame(columns=["first", "last", "nuclearity", "relation", "parent"]))
-    with pytest.raises(DataError, match="no relations to draw"):
-        plot_discourse_relations(pd.DataFrame({"system": [], "relation": [], "recall": [], "gold": []}))
-    with pytest.raises(DataError, match="the reference has EDUs 1–3, the prediction EDUs 1–2"):
-        compare_trees(TREE, parse_discourse("1 1 N span\n2 2 S cause", format="spans"))

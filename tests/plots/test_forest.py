@@ -7,7 +7,6 @@ from matplotlib.colors import to_hex
 from scipy.stats import t as student
 
 import langdiff as ld
-from langdiff.errors import DataError
 from langdiff.plots import plot_forest
 from langdiff.plots._axes import SERIES
 
@@ -72,8 +71,3 @@ def test_one_fit_has_neither_legend_nor_panel(fits):
     assert (ax.get_legend(), list(ax.child_axes)) == (None, [])
     assert len(rows(ax)[0]) == 10
     plt.close("all")
-
-
-def test_another_object_is_refused(fits):
-    with pytest.raises(DataError, match=r"plot_forest draws a Table, as langdiff\.table returns it"):
-        plot_forest(fits[0])

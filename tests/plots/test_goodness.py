@@ -59,11 +59,6 @@ def test_cross_validation_is_drawn_in_the_order_of_its_models():
     assert [label.get_text() for label in ax.get_xticklabels()] == ["2", "1"]
 
 
-def test_missing_scores_are_refused():
-    with pytest.raises(DataError, match="scores are missing"):
-        plot_goodness_of_fit(pd.DataFrame({"1": [0.3, np.nan]}))
-
-
 @pytest.mark.parametrize("editions", [8, 20, 106])
 def test_ranks_are_drawn_hardest_on_top_and_named_without_overlap(editions):
     fit = ld.fit(simulated(editions=editions))
@@ -79,12 +74,6 @@ def test_ranks_are_drawn_hardest_on_top_and_named_without_overlap(editions):
     assert 72 * boxes[0].height / ax.figure.dpi > 4  # readable
     assert len(ax.texts) == ((shares >= 0.005).to_numpy().sum() if editions == 8 else 0)
     assert all(label.get_text().isdigit() for label in ax.get_xticklabels())  # whole ranks
-
-
-def test_ranks_use_the_axes_they_are_given():
-    _, (ax, other) = plt.subplots(1, 2)
-    assert plot_ranks(ld.fit(simulated()), ax, seed=0) is ax
-    assert not other.has_data()
 
 
 @pytest.mark.parametrize(("model", "restricted"), [("1", False), ("2", False), ("2", True)])
@@ -106,12 +95,6 @@ def test_residuals_make_up_for_what_is_free_only():
     fit = ld.fit(surprisals, formula="sort", edition_info=info)
     mean_square = standardized_residuals(fit, surprisals).stack().pow(2).mean()
     assert mean_square == pytest.approx(1, abs=OWN_DISPERSION)
-
-
-def test_residuals_of_an_array_are_those_of_a_frame():
-    bits = simulated(intents=50).bits
-    of_array = standardized_residuals(ld.fit(bits.to_numpy()), bits.to_numpy())
-    assert_allclose(of_array, standardized_residuals(ld.fit(bits), bits))
 
 
 def test_residuals_show_why_model_2_beats_model_1():
@@ -148,13 +131,6 @@ def test_wrong_tails_leave_the_line():
     x, y = next(line for line in quantiles.lines if line.get_marker() == "o").get_data()
     assert y[-1] > 1.3 * x[-1]
     assert y[0] < 1.3 * x[0]
-
-
-def test_residuals_use_the_axes_they_are_given():
-    surprisals = simulated()
-    fit = ld.fit(surprisals)
-    pair = plt.subplots(1, 2)[1]
-    assert plot_residuals(fit, standardized_residuals(fit, surprisals), tuple(pair)) == tuple(pair)
 
 
 def test_only_residuals_of_the_fit_are_drawn():

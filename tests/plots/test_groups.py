@@ -8,8 +8,7 @@ from matplotlib.colors import to_hex
 
 import langdiff as ld
 from langdiff import plots
-from langdiff.corpora.origin import languages_per_intent
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import DataError
 from langdiff.plots._axes import GREY, SERIES
 
 FAMILIES = {"deu": "Germanic", "eng": "Germanic", "fra": "Romance", "fin": "Uralic", "vie": ""}
@@ -83,25 +82,10 @@ def test_more_than_seven_groups_are_others():
     assert (legend[0], legend[-1]) == ("family 0 (2)", "others (2)")
 
 
-def test_unknown_columns_and_orders_are_refused(fit):
-    with pytest.raises(ConfigError, match=r"no column 'script' of editions; it has 'family'"):
-        plots.plot_difficulties(fit, color="script")
-    with pytest.raises(ConfigError, match="nothing is known of its editions"):
-        plots.plot_difficulties(fit.difficulty, order="family")
-    with pytest.raises(ConfigError, match="is one of 'estimate', 'name', 'family'; got 'size'"):
-        plots.plot_difficulties(fit, order="size")
-
-
 def test_pictures_of_corpora_take_texts_and_their_families(multitext):
     assert rows(plots.plot_intents_per_edition(multitext, order="name", color="family")) == ["deu-a", "deu-b", "eng"]
     assert rows(plots.plot_corpus_sizes(multitext)) == rows(plots.plot_corpus_sizes(multitext.edition_sizes()))
     assert rows(plots.plot_corpus_sizes(multitext, order="family"))[0] == "deu-b"
-
-
-def test_languages_per_intent_are_those_of_the_corpora(multitext):
-    heights = [bar.get_height() for bar in plots.plot_languages_per_intent(multitext).patches]
-    assert heights == list(languages_per_intent(multitext)[1:])
-    assert heights == [1, 1]  # one only in German, one in both languages, one in none
 
 
 def test_a_frame_of_bits_is_drawn_as_its_surprisals_are():

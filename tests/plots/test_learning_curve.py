@@ -1,8 +1,6 @@
 import pandas as pd
-import pytest
 from matplotlib.figure import Figure
 
-from langdiff.errors import DataError
 from langdiff.plots import plot_learning_curves
 
 
@@ -35,8 +33,3 @@ def test_names_say_what_tells_models_apart():
     ax = plot_learning_curves(logs(curves), Figure().subplots())
     names = {"eng char-small seed 0", "eng char-small seed 7", "eng bpe-small seed 7"}
     assert {text.get_text() for text in ax.texts} == names
-
-
-def test_nothing_to_draw():
-    with pytest.raises(DataError, match="no model has finished an epoch"):
-        plot_learning_curves(logs({}))

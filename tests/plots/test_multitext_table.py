@@ -4,11 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import pytest
 from matplotlib.patches import Rectangle
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
 from langdiff.plots import plot_multitext
 
 FRAME = pd.DataFrame(
@@ -53,14 +51,3 @@ def test_long_names_are_shortened_and_dollars_stay():
     ax.figure.canvas.draw()
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
-
-
-def test_refusals():
-    surprisals = ld.Surprisals(bits=FRAME)
-    other = ld.simulate(20, 3, seed=0)
-    with pytest.raises(DataError, match="the fit has no intent 'v1'"):
-        plot_multitext(surprisals, fit=ld.fit(other.surprisals))
-    with pytest.raises(ConfigError, match="at least 1"):
-        plot_multitext(surprisals, n_intents=0)
-    with pytest.raises(DataError, match="nothing to draw"):
-        plot_multitext(ld.Surprisals(bits=FRAME.iloc[:0]))

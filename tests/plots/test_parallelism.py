@@ -61,14 +61,6 @@ def test_boxes_of_published_scores(corpus):
     assert_allclose(np.sort(points), np.sort(scores["f1"]))
 
 
-def test_scores_that_are_not_one_table():
-    scores = bothwell2023().scores
-    with pytest.raises(DataError, match="choose one corpus and one metric"):
-        plot_scheme_scores(scores)
-    with pytest.raises(DataError, match="no column 'link'"):
-        plot_scheme_scores(scores.drop(columns="link"))
-
-
 def test_average_ranks():
     found = compare_treatments(bothwell2023().table("ASP"))
     ax = found.plot()

@@ -2,7 +2,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from langdiff.errors import DataError
 from langdiff.plots import plot_posterior
 from langdiff.regression.stan.draws import import_arviz
 
@@ -32,14 +31,3 @@ def test_intervals_are_quantiles_hardest_on_top(idata):
     x, y = ax.lines[-1].get_data()
     np.testing.assert_allclose(x[list(y).index(2)], np.median(draws))
     assert "model 2" in ax.get_title(loc="left")
-
-
-def test_new_figure_and_style(idata):
-    ax = plot_posterior(idata, marker="s")
-    assert ax.lines[-1].get_marker() == "s"
-
-
-def test_no_difficulties():
-    other = import_arviz().from_dict(posterior={"x": np.zeros((2, 5))})
-    with pytest.raises(DataError, match="no posterior of difficulties"):
-        plot_posterior(other)

@@ -10,9 +10,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 import langdiff as ld
-from langdiff.errors import DataError
 from langdiff.experiments.bpe_sweep import SweepResult
-from langdiff.plots import plot_bpe_sweep, plot_line_follow
+from langdiff.plots import plot_line_follow
 from langdiff.plots._places import spread
 
 
@@ -44,13 +43,6 @@ def test_a_line_an_edition_with_its_minimum(sweep, axes):
     assert "kbit" in axes.get_ylabel()
 
 
-def test_of_one_ratio_and_few_bits(axes):
-    result = SweepResult(
-        lm="x", dev_bits=pd.DataFrame({"eng": [90.0]}, index=pd.Index([0.4], name="ratio")), surprisals={}, seed=0
-    )
-    assert "(bits)" in plot_bpe_sweep(result, axes).get_ylabel()
-
-
 @pytest.fixture(scope="module")
 def fits():
     return [ld.fit(ld.simulate(300, 5, seed=seed).surprisals) for seed in range(3)]
@@ -72,15 +64,6 @@ def test_only_shared_editions_are_drawn_and_normalized(fits, axes):
     assert_allclose(np.exp([line.get_ydata() for line in lines]).mean(axis=0), 1)
     colours = {line.get_ydata()[1] > line.get_ydata()[0]: line.get_color() for line in lines}
     assert len(set(colours.values())) == len(colours)
-
-
-def test_nothing_to_follow(fits):
-    with pytest.raises(DataError, match=r"at least two sources are needed to join by lines; got 1"):
-        plot_line_follow(fits[:1])
-    other = ld.simulate(100, 2, seed=0).surprisals
-    other = ld.fit(ld.Surprisals(bits=other.bits.set_axis(["x", "y"], axis=1)))
-    with pytest.raises(DataError, match=r"all 2 sources share 0 edition\(s\)"):
-        plot_line_follow([fits[0], other])
 
 
 @given(wanted=st.lists(st.floats(0, 1), min_size=2, max_size=6), gap=st.floats(0.01, 0.3))

@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
 
-from langdiff.errors import DataError
 from langdiff.parallelism import Parallelism, TaggingScheme, make_document, tag_transitions
 from langdiff.plots import plot_tag_transitions
 
@@ -49,10 +48,3 @@ def test_arrows_lead_from_tag_to_tag():
     path = arrow.get_path().vertices
     assert np.linalg.norm(path[0] - places["B"]) < 0.3 < np.linalg.norm(path[0] - places["O"])
     assert arrow.get_edgecolor()[:3] == to_rgba("black")[:3]
-
-
-def test_nothing_to_draw():
-    with pytest.raises(DataError, match="no transitions to draw"):
-        plot_tag_transitions(pd.DataFrame(0, index=["start"], columns=["B"]))
-    with pytest.raises(DataError, match="unknown tags: X"):
-        plot_tag_transitions(pd.DataFrame(1, index=["X"], columns=["B"]))

@@ -1,11 +1,9 @@
 """The learning curve of a tagger says what its history says."""
 
 import pandas as pd
-import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
-from langdiff.errors import DataError
 from langdiff.plots import plot_tagger_training
 
 HISTORY = pd.DataFrame(
@@ -29,8 +27,3 @@ def test_lines_are_the_columns_and_the_kept_epoch_is_marked():
         assert_array_equal(line.get_xdata(), HISTORY["epoch"])
         assert_array_equal(line.get_ydata(), HISTORY[column])
     assert ax.get_legend().get_texts()[0].get_text() == "epoch kept: 3"
-
-
-def test_no_epochs_no_curve():
-    with pytest.raises(DataError, match="no epoch"):
-        plot_tagger_training(HISTORY.iloc[:0])

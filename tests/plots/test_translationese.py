@@ -39,12 +39,6 @@ def test_intervals_stand_where_the_frame_says(result, axes):
     assert_allclose(mean.get_xdata(), result.mean.estimate)
 
 
-def test_style_is_passed_on_and_a_figure_made(result):
-    ax = plot_translationese(result, color="black", fmt="s")
-    assert ax.containers[0].lines[0].get_marker() == "s"
-    plt.close(ax.figure)
-
-
 def test_of_one_edition_no_mean_is_drawn(result, axes):
     surprisals = ld.simulate(100, 2, seed=0).surprisals
     origin = pd.Series(["e1", "x"] * 50, index=surprisals.intents)

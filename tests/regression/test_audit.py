@@ -10,12 +10,15 @@ from scipy.stats import kstest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, LangdiffWarning
+from langdiff.regression.fitting.audit import Residuals, equality_of_noise
 from langdiff.regression.kernel.integrated import unequal
 from langdiff.regression.kernel.residual_tests import (
-    equality_of_noise,
     likeness_of_neighbours,
+    likeness_within,
+    noise_parts,
     residuals_within_rows,
 )
+from langdiff.tables.rule import sign_flips
 
 DIFFICULTIES = np.array([0.0, 0.05, -0.05, 0.1, -0.1])
 NOISE = 0.17
@@ -150,11 +153,11 @@ def test_the_order_test_has_the_power_of_the_table():
 
 def test_the_score_test_of_noise_is_that_of_a_slow_loop():
     rng = np.random.default_rng(2)
-    noise = rng.normal(size=(80, 4)) * [1, 1, 1, 1.5]
+    noise = rng.normal(size=(160, 4)) * [1, 1, 1, 1.5]
     noise[rng.random(noise.shape) < 0.2] = np.nan
-    variance, cluster = rng.uniform(0.5, 2, 80), np.arange(80) // 4
+    variance, cluster = rng.uniform(0.5, 2, 160), np.arange(160) // 8
     residual, there = residuals_within_rows(noise, np.zeros(4)), ~np.isnan(noise)
-    q, kept = np.zeros((80, 4)), np.flatnonzero(there.sum(axis=1) >= 3)
+    q, kept = np.zeros((160, 4)), np.flatnonzero(there.sum(axis=1) >= 3)
     for i in kept:
         cells = there[i]
         q[i, cells] = residual[i, cells] ** 2 / (variance[i] * (1 - 1 / cells.sum()))
@@ -164,10 +167,27 @@ def test_the_score_test_of_noise_is_that_of_a_slow_loop():
     psi = np.zeros((20, 4))
     for i in kept:
         psi[cluster[i], there[i]] += ((q[i] - m) / counts)[there[i]]
-    v = 20 / 19 * psi.T @ psi
+    found = equality_of_noise(Residuals(residual, there, variance), cluster)
+    assert (found.by, found.statistic) == ("sign flips", pytest.approx(counts @ m**2))
+    u = psi + np.array([there[kept][cluster[kept] == g].sum(axis=0) for g in range(20)]) / counts * m
+    signs = rng.choice([-1.0, 1.0], (20_000, 20))
+    expected = ((signs @ u) ** 2 @ counts >= counts @ m**2).mean()
+    assert found.p == pytest.approx(expected, abs=0.02)
+    by_rows = equality_of_noise(Residuals(residual, there, variance), None)
+    psi = (q[kept] - m * there[kept]) / counts / np.sqrt(1 - there[kept] / counts)
+    v = psi.T @ psi
     h = np.array([[1, -1, 0, 0], [1, 0, -1, 0], [1, 0, 0, -1]]).T
-    expected = m @ h @ np.linalg.solve(h.T @ v @ h, h.T @ m)
-    assert equality_of_noise(residual, there, variance, cluster).statistic == pytest.approx(expected)
+    freedom = by_rows.freedom + 2
+    t2 = m @ h @ np.linalg.solve(h.T @ v @ h, h.T @ m)
+    assert (by_rows.by, by_rows.statistic) == ("F", pytest.approx(t2 * (freedom - 2) / (freedom * 3), rel=1e-4))
+
+
+def test_noise_of_the_worked_table():
+    """A document a unit: two of the 64 sign vectors reach the statistic."""
+    z = np.log([[100, 120, 90], [210, 230, 200], [50, 66, 47], [400, 430, 410], [80, 100, 70], [160, 204, 153]])
+    parts = noise_parts(residuals_within_rows(np.tile(z, (4, 1)), z.mean(axis=0)), None, np.ones(24), np.arange(24) % 6)
+    assert 1e5 * parts.mean == pytest.approx([-278.506, 222.1, 56.406], abs=5e-4)
+    assert sign_flips(parts.parts, list("abcdef"), parts.cells)[1] == 2 / 64
 
 
 @pytest.mark.parametrize(("rows", "editions", "tails", "most"), [(60, 5, None, 3), (300, 5, 5, 3), (60, 50, 3, 3)])
@@ -177,7 +197,7 @@ def test_the_score_test_of_noise_keeps_its_level(rows, editions, tails, most):
         rng = np.random.default_rng([9, seed])
         noise = rng.standard_t(tails, (rows, editions)) if tails else rng.normal(size=(rows, editions))
         residual = residuals_within_rows(noise, noise.mean(axis=0))
-        rejected.append(equality_of_noise(residual, None, np.ones(rows), None).p_value < 0.01)
+        rejected.append(equality_of_noise(Residuals(residual, None, np.ones(rows)), None).p < 0.01)
     assert 100 * np.mean(rejected) < most + 1
 
 
@@ -186,7 +206,7 @@ def test_p_values_of_the_score_test_are_uniform():
     for seed in range(300):
         noise = np.random.default_rng([10, seed]).normal(size=(300, 5))
         residual = residuals_within_rows(noise, noise.mean(axis=0))
-        p_values.append(equality_of_noise(residual, None, np.ones(300), None).p_value)
+        p_values.append(equality_of_noise(Residuals(residual, None, np.ones(300)), None).p)
     assert kstest(p_values, "uniform").pvalue > 0.001
 
 
@@ -231,7 +251,7 @@ def test_errors_from_the_information_say_what_they_leave_out():
 
 def test_the_bootstrap_draws_whole_blocks():
     bits = bits_of(4, 100, documents=np.arange(100) // 10, icc=0.5)
-    found = quiet(bits, errors=ld.Bootstrap(20))
+    found = quiet(bits, errors=ld.Bootstrap(99))
     assert (found.errors.clusters, found.errors.n_clusters) == ("block of rows", 10)
 
 
@@ -306,3 +326,37 @@ def test_the_estimand_is_told():
     assert str(found.contrast(one, other, estimand="median")).endswith("; median bits")
     assert str(medians.contrast(one, other)).endswith("; median bits")
     assert str(quiet(equal).contrast(one, other)).endswith(f"p = {quiet(equal).contrast(one, other).p_value:.2g}")
+
+
+@pytest.mark.parametrize(("alike", "documents"), [(0.06, False), (0.0, False), (0.12, True), (0.0, True)])
+def test_columns_by_which_errors_would_be_longer_are_named(alike, documents):
+    """30 translators of ten intents, or ten of three documents each."""
+    rng, info = np.random.default_rng(5), {}
+    translator = rng.permutation(np.repeat(np.arange(30), 10))
+    if documents:
+        document = np.arange(300) // 10
+        translator, info = np.arange(30)[document] % 10, {"document": document}
+    bits = np.exp(rng.normal(4.8, 0.6, (300, 1)) + DIFFICULTIES + rng.normal(0, NOISE, (300, 5)))
+    bits *= np.exp(rng.normal(0, alike, (30, 5)))[translator]
+    info = pd.DataFrame({"translator": [f"t{k}" for k in translator], "ordinal": rng.random(300), **info})
+    table = ld.Surprisals(bits=pd.DataFrame(bits, columns=list("abcde")), intent_info=info)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        notes = ld.fit(table, model="1").audit.clusters.notes
+        ld.fit(table, model="1", clusters="translator")
+    named = [text for text in (str(each.message) for each in caught) if "times as long by translator" in text]
+    assert len(named) == (alike > 0)
+    assert any("times as long by translator" in note for note in notes) == (alike > 0)
+    assert not named or "clusters='translator'" in named[0]
+
+
+def test_the_design_effect_of_a_column_is_that_of_a_slow_loop():
+    rng = np.random.default_rng(6)
+    units, column = rng.integers(0, 12, 90), rng.integers(0, 8, 90)
+    rows = rng.normal(size=(90, 3)) + rng.normal(size=(8, 3))[column]
+    rows -= rows.mean(axis=0)
+    by = [np.array([rows[code == k].sum(axis=0) for k in np.unique(code)]) for code in (column, units)]
+    traces = [len(part) / (len(part) - 1) * np.trace(part.T @ part) for part in by]
+    effect, p = likeness_within(rows, units, column)
+    assert effect == pytest.approx(traces[0] / traces[1])
+    assert p == 1 / 200

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.clustering import clusters_of, independent_units, name_of_clusters
+from langdiff.regression.clustering import independent_units, name_of_clusters
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import first_copies
 
@@ -22,10 +22,6 @@ def table(intents=VERSES, info=None):
 
 def resolve_clusters(of, clusters):
     return independent_units(of.intents, of.intent_info, clusters).labels
-
-
-def test_none_is_none():
-    assert resolve_clusters(table(), None) is None
 
 
 def test_a_column_of_what_is_known():
@@ -58,10 +54,6 @@ def test_a_series_keeps_its_name_and_numbers():
     assert labels.name == "sermon"
 
 
-def test_every_intent_may_be_a_cluster():
-    assert resolve_clusters(table(), dict(zip(VERSES, VERSES, strict=True))).nunique() == 4
-
-
 def test_two_are_crossed():
     both = resolve_clusters(table(), ["book", pd.Series(list("abab"), index=VERSES, name="translator")])
     assert list(both.columns) == ["book", "translator"]
@@ -70,11 +62,6 @@ def test_two_are_crossed():
         table(), [pd.Series(list("abab"), index=VERSES), pd.Series(list("aabb"), index=VERSES)]
     )
     assert list(same_name.columns) == ["cluster 1", "cluster 2"]
-
-
-def test_without_surprisals():
-    info = pd.DataFrame({"document": ["x", "y"]}, index=["1", "2"])
-    assert clusters_of(info.index, info, "document").tolist() == ["x", "y"]
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_systems_that_differ_in_noise_have_dispersions_of_their_own():
     assert sorted(differ.dispersions.value.index) == ["m0", "m1", "m2"]
     asked = ld.fit(tables(intents=120, noise=(0.03, 0.15)), model="1", clusters=None, dispersion="system")
     assert_allclose(asked.difficulty, differ.difficulty, atol=SAME)
-    assert "Noise differs between systems" in differ.summary()
+    assert "Noise, or how much of it systems share, differs" in differ.summary()
     assert differ.two_way.languages.std_error.gt(0).all()
 
 

@@ -9,12 +9,12 @@ from langdiff.regression.variants import find_variant
 
 
 def test_options_become_objects():
-    found = flat_arguments(model="3", laplace_scale=0.02, method="newton", max_iterations=7, n_resamples=9, seed=1)
+    found = flat_arguments(model="3", laplace_scale=0.02, method="newton", max_iterations=7, n_resamples=99, seed=1)
     assert found.pop("intents") == "fixed"
     assert found == {
         "model": Blunders(scale=0.02),
         "optimizer": Optimizer("newton", 7),
-        "errors": Bootstrap(9),
+        "errors": Bootstrap(99),
         "seed": 1,
     }
     sandwich = flat_arguments(correction="CR3", strata="book")["errors"]
@@ -26,12 +26,12 @@ def test_options_become_objects():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"errors": "sandwich", "n_resamples": 50}, "^n_resamples=50 contradicts errors='sandwich'"),
-        ({"n_resamples": 1}, "^n_resamples must be 0 or at least 2, got 1"),
+        ({"errors": "sandwich", "n_resamples": 99}, "^n_resamples=99 contradicts errors='sandwich'"),
+        ({"n_resamples": 98}, "^n_resamples=98: give a whole number, at least 99"),
         ({"sizes": "free"}, "describe random intents: add intents="),
         ({"size_formula": "genre"}, "describe random intents"),
         ({"correction": "CR3", "errors": "information"}, "^correction is for errors='sandwich', not 'information'"),
-        ({"strata": "genre", "n_resamples": 50}, "^strata is for errors='sandwich', not 'bootstrap'"),
+        ({"strata": "genre", "n_resamples": 99}, "^strata is for errors='sandwich', not 'bootstrap'"),
         ({"correction": "CR4"}, "^unknown correction 'CR4'"),
         ({"intents": "random", "sizes": "x"}, "^unknown sizes 'x'"),
         ({"method": "adam"}, "^unknown method 'adam'"),

@@ -411,10 +411,10 @@ def test_a_correction_asks_for_the_sandwich():
 
 def test_the_bootstrap_tests_equal_dispersions(table):
     complete = ld.Surprisals(bits=table.bits.dropna())
-    fit = ld.fit(complete, model="1", dispersion="edition", clusters=None, errors=Bootstrap(19), seed=2)
+    fit = ld.fit(complete, model="1", dispersion="edition", clusters=None, errors=Bootstrap(99), seed=2)
     assert fit.dispersions.test == "bootstrap"
-    assert fit.dispersions.p_value * 20 == pytest.approx(round(fit.dispersions.p_value * 20))
-    again = ld.fit(complete, model="1", dispersion="edition", clusters=None, errors=Bootstrap(19), seed=2)
+    assert fit.dispersions.p_value * 100 == pytest.approx(round(fit.dispersions.p_value * 100))
+    again = ld.fit(complete, model="1", dispersion="edition", clusters=None, errors=Bootstrap(99), seed=2)
     assert again.dispersions.p_value == fit.dispersions.p_value
 
 

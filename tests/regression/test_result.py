@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import fields, is_dataclass, replace
-from unicodedata import east_asian_width
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 from scipy import stats
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError, OutputError
+from langdiff.errors import ConfigError, DataError
 from langdiff.regression import Blunders, Bootstrap
 
 PERCENT = ["factor", "percent", "percent_std_error", "percent_low", "percent_high"]
@@ -92,13 +91,6 @@ def test_summary_and_repr_say_what_to_trust(fit):
     )
 
 
-def test_columns_stand_below_one_another_beside_wide_letters():
-    bits = ld.simulate(60, 3, seed=0).surprisals.bits.set_axis(["中文和合本", "日本語", "eng"], axis="columns")
-    rows = ld.fit(bits).summary().splitlines()[-6:-2]
-    widths = {sum(2 if east_asian_width(letter) in "WF" else 1 for letter in row.rstrip()) for row in rows[1:]}
-    assert len(widths) == 1
-
-
 def with_replaced(surprisals, **replaced):
     """Add characters, ten in every cell, and how many of them were replaced in each cell of an edition."""
     ten = surprisals.bits.mask(surprisals.bits.notna(), 10.0)
@@ -124,23 +116,12 @@ def test_summary_tells_the_highest_rate_of_replaced_characters_where_it_is_known
     assert ld.read(tmp_path / "old.json").replaced_percent is None
 
 
-def test_no_zero_of_the_summary_has_a_minus():
-    alike = pd.DataFrame({"a": [10.0, 20.0, 30.0, 44.0], "b": [10.00001, 20.0, 30.0, 44.0]})
-    fit = ld.fit(alike)
-    assert (fit.to_frame()["difficulty"] < 0).any()
-    assert not re.search(r"-0\.0+\s", fit.summary())
-
-
 def test_likelihoods_differ_by_the_jacobian():
     surprisals = ld.simulate(50, 4, missing=0.2, seed=0).surprisals
     fit = ld.fit(surprisals)
     compared = surprisals.bits.notna().sum(axis=1) > 1
     jacobian = np.log(surprisals.bits[compared]).sum().sum()
     assert fit.log_likelihood - fit.log_likelihood_bits == pytest.approx(jacobian)
-
-
-def test_kappa_is_that_of_sigma(fit):
-    assert fit.dispersion == pytest.approx(np.expm1(fit.sigma**2))
 
 
 def assert_same(before, after):
@@ -170,7 +151,7 @@ INFO = pd.DataFrame({"year": [1.0, 2, 4]}, index=["日本語 “ü”", "e2", "e
         {"model": "2", "restricted": True},
         {"model": "2L"},
         {"model": Blunders(scale=0.02)},
-        {"groups": {"日本語 “ü”": "a", "e2": "a", "e3": "b"}, "errors": Bootstrap(5), "seed": 1},
+        {"groups": {"日本語 “ü”": "a", "e2": "a", "e3": "b"}, "errors": Bootstrap(99), "seed": 1},
         {"formula": "year", "edition_info": INFO},
         {"intents": "random"},
         {"dispersion": "edition"},
@@ -257,12 +238,6 @@ def test_names_that_json_cannot_hold_are_refused(tmp_path, fit):
     assert not list(tmp_path.iterdir())
 
 
-def test_unwritable_place(tmp_path, fit):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be written"):
-        fit.save(tmp_path / "file" / "fit.json")
-
-
 def unsealed(fit):
     document = json.loads(fit.to_json())
     del document["sha256"]
@@ -285,29 +260,6 @@ def test_damaged_files_are_refused(tmp_path, fit, change, message):
     path.write_text(json.dumps(unsealed(fit) | change))
     with pytest.raises(DataError, match=message):
         ld.read(path, ld.regression.DifficultyFit)
-
-
-def test_missing_keys_truncation_and_absence(tmp_path, fit):
-    path = tmp_path / "fit.json"
-    document = unsealed(fit)
-    del document["cells"]
-    path.write_text(json.dumps(document))
-    with pytest.raises(DataError, match="damaged: KeyError: 'cells'"):
-        ld.read(path, ld.regression.DifficultyFit)
-    path.write_text(fit.to_json()[:200])
-    with pytest.raises(DataError, match="not a saved DifficultyFit, or damaged"):
-        ld.read(path, ld.regression.DifficultyFit)
-    path.write_text("[" * 100_000)
-    with pytest.raises(DataError, match="not a saved DifficultyFit, or damaged: nested too deeply"):
-        ld.read(path, ld.regression.DifficultyFit)
-    path.write_text("[1]")
-    with pytest.raises(DataError, match="not a saved DifficultyFit"):
-        ld.read(path, ld.regression.DifficultyFit)
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(DataError, match="not a saved DifficultyFit"):
-        ld.read(path, ld.regression.DifficultyFit)
-    with pytest.raises(DataError, match="cannot be read: No such file"):
-        ld.read(tmp_path / "nothing.json")
 
 
 def test_importing_the_package_imports_no_torch_or_matplotlib():

@@ -102,12 +102,6 @@ def test_where_no_model_is_compared_with_them_they_are_not_measured(tmp_path, mo
     assert "no model here is a network that pays for replaced characters" in found.report.read_text()
 
 
-def test_where_the_file_asks_for_them_they_are_measured_without_networks(tmp_path):
-    found = run_experiment(experiment(models=["kneser-ney-3"], baselines=True), tmp_path / "run", progress=False)
-    assert list(found.baselines.index) == list(found.editions.index)
-    assert found.against_baselines().empty
-
-
 def test_of_folds_they_are_those_of_all_tests_together(tmp_path):
     settings = {"name": "folds", "corpus": CORPUS, "split": {"folds": 2}, "lm": {"models": ["kneser-ney-6"]}}
     settings["lm"] |= {"max_replaced": 1, "baselines": True}

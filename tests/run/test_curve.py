@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from langdiff.errors import ConfigError
-from langdiff.run import Experiment, clean_run, read_experiment, read_run, read_status, run_experiment, verify_run
+from langdiff.run import Experiment, clean_run, read_run, read_status, run_experiment, verify_run
 
 SETTINGS = {
     "name": "curve",
@@ -89,30 +88,3 @@ def test_a_curve_goes_with_its_section(run, tmp_path):
     assert not (copy / "curve-jobs").exists()
     assert (copy / "jobs").exists()
     assert (verify_run(copy)["state"] == "whole").all()
-
-
-def test_sizes_beyond_the_training_part_are_refused_before_training(tmp_path):
-    experiment = Experiment.model_validate(SETTINGS | {"curve": CURVE | {"train_sizes": [20, 81]}})
-    with pytest.raises(ConfigError, match="from 2 to the 80 training intents"):
-        run_experiment(experiment, tmp_path / "run", progress=False)
-    assert not list(tmp_path.rglob("key.json"))
-
-
-@pytest.mark.parametrize(
-    ("added", "message"),
-    [
-        ("[curve]\ntrain_sizes = [80, 40]", "'curve.train_sizes': train_sizes must rise"),
-        ("[curve]\ntrain_sizes = [40, 80]\nlm = 'none'", "'curve.lm'"),
-        ("[curve]\ntrain_size = [40, 80]", "did you mean 'train_sizes'"),
-        ("[fit]\nmodel = '3'\nlaplace_scale = 0.05\n[curve]\ntrain_sizes = [40, 80]", r"curve.toml: curves are"),
-        (
-            "[lm]\nscoring = 'unpriced'\n[curve]\ntrain_sizes = [4, 8]\nlm = 'kneser-ney-6-unpriced'",
-            "both say how to score",
-        ),
-    ],
-)
-def test_settings_that_cannot_be_used_are_refused(tmp_path, added, message):
-    path = tmp_path / "curve.toml"
-    path.write_text(f'name = "x"\ncorpus = {{format = "synthetic"}}\n{added}\n')
-    with pytest.raises(ConfigError, match=message):
-        read_experiment(path)

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from langdiff.errors import OutputError
-from langdiff.run.directory import EXPERIMENT, environment, own_directory
+from langdiff.run.directory import own_directory
 
 
 def test_second_process_is_kept_out(tmp_path):
@@ -45,15 +45,3 @@ def test_foreign_folder_is_left_alone(tmp_path):
     ):
         pass
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
-
-
-def test_earlier_run_is_welcome(tmp_path):
-    (tmp_path / EXPERIMENT).write_text("{}")
-    with own_directory(tmp_path):
-        pass
-
-
-def test_environment_names_versions():
-    found = environment()
-    assert found["versions"]["torch"].startswith("2.")
-    assert found["machine"]["cores"] >= 1

@@ -8,7 +8,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.run import Experiment, clean_run, read_experiment, read_run, read_status, run_experiment, verify_run
+from langdiff.run import Experiment, clean_run, read_run, read_status, run_experiment, verify_run
 
 FOLDED = {
     "name": "folded",
@@ -96,13 +96,3 @@ def test_books_stay_whole_in_an_experiment(tmp_path):
     settings["split"] = {"groups": "book", "folds": 13}
     with pytest.raises(DataError, match=r"12 group\(s\) \(book\)"):
         run_experiment(Experiment.model_validate(settings), tmp_path / "other", progress=False)
-
-
-def test_blocks_and_folds_contradict_each_other(tmp_path):
-    path = tmp_path / "x.toml"
-    path.write_text('name = "x"\ncorpus = {format = "synthetic"}\n[split]\nfolds = 5\ndev = 3\n')
-    with pytest.raises(ConfigError, match="'split': with folds, every intent is tested; leave dev out"):
-        read_experiment(path)
-    path.write_text('name = "x"\ncorpus = {format = "synthetic"}\n[split]\nfolds = 1\n')
-    with pytest.raises(ConfigError, match=r"'split\.folds': input should be greater than or equal to 2"):
-        read_experiment(path)

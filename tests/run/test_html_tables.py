@@ -121,9 +121,3 @@ def test_numbers_without_errors_keep_their_digits(error):
     found = [[re.split(" ± | \\| ", cell)[0] for cell in row] for row in shown]
     assert found == [["a", "0.123", "1.05"], ["b", "−0.200", "1.00"]]
     assert all(("±" in row[1]) == (error == 0) for row in shown)
-
-
-def test_truth_values_are_words_also_where_some_are_missing():
-    table = pd.DataFrame({"predictor": ["a", "b", "c"], "significant": [True, None, False], "n": [1, 2, 3]})
-    shown = plain(tables_of(table)[0]["table"])[1:]
-    assert shown == [["a", "yes", "1"], ["b", "–", "2"], ["c", "no", "3"]]

@@ -37,14 +37,6 @@ def test_commands_name_it(langdiff, corpus, command):
     assert all(row["what"] and row["why"] for row in told["left_out"])
 
 
-def test_without_faults_nothing_is_said_of_them(langdiff, corpus):
-    for name in (*FAULTY, "ita"):
-        (corpus / f"{name}.txt").unlink()
-    say = ["select", corpus, "--format", "moses", "--on-error", "skip"]
-    assert "faulty" not in langdiff(*say).out
-    assert json.loads(langdiff(*say, "--json").out)["left_out"] == []
-
-
 def test_a_run_names_it_in_its_manifest_and_first_paragraph(langdiff, corpus, tmp_path):
     settings = f"""name = "twelve"
 [corpus]

@@ -39,10 +39,6 @@ def test_other_figures_are_said_with_the_names_of_the_models():
     ]
 
 
-def test_warnings_of_other_packages_pass():
-    assert told({"a": [DeprecationWarning("old")], "b": []}) == ["old"]
-
-
 def test_an_error_hides_no_warning():
     def fail():
         with warned_once() as of_model, of_model("a"):

@@ -176,17 +176,6 @@ def test_a_full_disk_is_not_a_fault_of_a_section(tmp_path, monkeypatch):
         analysis.kept_or_made("compare", list, lambda: found, tmp_path, tmp_path / "new")
 
 
-def test_warnings_of_a_section_are_kept_as_notes(tmp_path):
-    def make():
-        warnings.warn("too narrow", LangdiffWarning, stacklevel=1)
-        return analysis.Analysis(name="parity", table=pd.DataFrame({"a": [1.0]}), notes=("[reference:x]",))
-
-    with pytest.warns(LangdiffWarning, match="too narrow"):
-        made = analysis.kept_or_made("parity", list, make, tmp_path, tmp_path / "new")
-    kept = analysis.kept_or_made("parity", list, make, tmp_path, tmp_path / "new")  # does not warn
-    assert made.notes == kept.notes == ("[reference:x]", "Warning: too narrow")
-
-
 def test_a_warning_of_a_section_is_there_once_whatever_its_figures(tmp_path):
     def make():
         warnings.warn("model 2: 3 chains differ", ConvergenceWarning, stacklevel=1)

@@ -193,12 +193,6 @@ def test_verify_names_damaged_missing_and_unrecorded_files(langdiff, copy):
     assert set(verify_run(copy)["state"]) == {"whole"}
 
 
-def test_verify_of_a_cache_and_of_nothing(langdiff, copy, tmp_path):
-    assert langdiff("verify", copy / "jobs").code == 0
-    (tmp_path / "empty").mkdir()
-    assert "neither a run directory" in langdiff("verify", tmp_path / "empty").err
-
-
 def test_a_damaged_job_is_told_in_the_log_and_done_again(finished, copy):
     path = next(copy.glob("jobs/*/kneser-ney-2/*/surprisals.parquet"))
     content = bytearray(path.read_bytes())
@@ -478,11 +472,6 @@ def test_results_of_models_taken_out_of_an_experiment_go(copy):
     assert set(verify_run(copy)["state"]) == {"whole"}
 
 
-def test_tables_beside_a_cache_are_no_damage(copy):
-    (copy / "jobs" / "surprisals-mine.csv").write_text("intent,a\n")
-    assert "unrecorded" not in set(verify_run(copy / "jobs")["state"])
-
-
 def test_editions_named_by_numbers(tmp_path):
     for name in ("001", "002", "003"):
         (tmp_path / f"{name}.txt").write_text("".join(f"{k} is line {k * k} of {name}\n" for k in range(120)))
@@ -491,18 +480,3 @@ def test_editions_named_by_numbers(tmp_path):
     again = read_run(tmp_path / "run")
     assert again.editions.index.tolist() == ["001", "002", "003"]
     assert set(again.to_frame()["edition"]) == {"001", "002", "003"}
-
-
-@pytest.mark.parametrize(
-    "fit",
-    [
-        {"strata": "book"},
-        {"model": "3"},
-        {"errors": "information", "clusters": "document"},
-        {"n_resamples": 99, "errors": "sandwich"},
-        {"model": "2C", "dispersion": "edition"},
-    ],
-)
-def test_contradictions_of_the_fit_are_refused_before_training(fit):
-    with pytest.raises(ValueError, match="fit"):
-        Experiment.model_validate(SETTINGS | {"fit": fit})

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import assume, given, settings
 
 import langdiff as ld
-from langdiff.errors import ConfigError, InfeasibleError
+from langdiff.errors import InfeasibleError
 from langdiff.plots import plot_certificate, plot_pareto_front
 from langdiff.selection.requirements import name_problem
 from langdiff.selection.search.solver import stages
-from tests.selection.test_select import THREE, catalogue, hard, instances
+from tests.selection.test_select import catalogue, hard, instances
 
 
 def most_intents(multitext, objective, most_of_a_language, require=()):
@@ -62,27 +62,6 @@ def test_the_best_point_is_what_select_finds():
         assert front.best(least) == (len(selection.editions), len(selection.intents))
     with pytest.raises(InfeasibleError, match="no selection with 1,000 intents; the most are"):
         front.best(1000)
-
-
-def test_frame_and_summary():
-    front = ld.pareto_front(catalogue(THREE), exact=True)
-    assert front.to_frame()["lost"].tolist()[1:] == [2, 2]
-    assert repr(front).startswith("ParetoFront: 3 numbers of editions, 3 proven")
-    assert "intents_at_most" in front.summary()
-    assert "<table" in front._repr_html_()
-
-
-def test_bad_requests_are_refused():
-    with pytest.raises(ConfigError, match="objective must be"):
-        ld.pareto_front(catalogue(THREE), objective="verses")
-    with pytest.raises(ConfigError, match="time_limit must be a positive"):
-        ld.pareto_front(catalogue(THREE), time_limit=0)
-    with pytest.raises(ConfigError, match="max_editions_per_language must be at least 1, and whole, got 0"):
-        ld.pareto_front(catalogue(THREE), max_editions_per_language=0)
-    with pytest.raises(ConfigError, match="unknown solver 'gurobbi'"):
-        ld.pareto_front(catalogue(THREE), solver="gurobbi")
-    with pytest.raises(InfeasibleError, match="requiring 'e2' besides 'e1' leaves at most 0"):
-        ld.pareto_front(catalogue(THREE), require=["e1", "e2"])
 
 
 def test_picture_says_what_the_frame_says():

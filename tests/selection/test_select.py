@@ -202,26 +202,6 @@ def test_order_is_that_of_the_multitext_and_identical_rows_are_all_kept():
     assert list(selection.editions) == ["e0", "e1", "e2", "e3"]
 
 
-def test_frame_summary_and_dropped_editions():
-    presence = np.ones((10, 3), dtype=bool)
-    presence[3:, 1] = False
-    multitext = catalogue(presence, ["deu", "fra", "deu"])
-    multitext = Multitext(**(vars(multitext) | {"edition_info": multitext.edition_info.assign(family="IE")}))
-    selection = ld.select(multitext, min_intents=5)
-    assert list(selection.dropped_editions) == ["e1"]
-    frame = selection.to_frame()
-    assert frame.to_dict("list") == {"language": ["deu", "deu"], "family": ["IE", "IE"], "intents": [10, 10]}
-    text = selection.summary()
-    for part in (
-        "2 editions in 1 language, 1 family × 10 intents",
-        "= 20, proven optimal",
-        "\nNot selected: 1 edition, ",
-    ):
-        assert part in text
-    assert repr(selection) == "Selection: 2 editions × 10 intents, optimal"
-    assert "<table" in selection._repr_html_()
-
-
 def test_every_edition_that_is_not_selected_is_named_with_its_intents():
     presence = np.ones((40, 5), dtype=bool)
     presence[10:, 1] = False  # 10 intents: too few
@@ -238,15 +218,6 @@ def test_every_edition_that_is_not_selected_is_named_with_its_intents():
     everything = ld.select(catalogue(np.ones((4, 3), dtype=bool)))
     assert everything.left_out.empty
     assert everything.headline().endswith("Not selected: none")
-
-
-def test_many_editions_that_are_not_selected_are_all_named_in_lines_that_can_be_read():
-    presence = np.zeros((50, 60), dtype=bool)
-    presence[:, :2] = presence[0] = True
-    lines = ld.select(catalogue(presence)).headline().splitlines()
-    assert len(lines) > 3
-    assert max(map(len, lines)) <= 120
-    assert all(f"e{j} (1 intent)" in " ".join(map(str.strip, lines)) for j in range(2, 60))
 
 
 @pytest.mark.parametrize("method", ["search", "direct"])
@@ -461,11 +432,6 @@ search.Search._ask = announced
 selection = ld.select(noise(), min_intents=20)
 print(selection.optimal, selection.value, selection.upper_bound, selection.multitext.presence.to_numpy().all())
 """
-
-
-def noise():
-    """Presence that is pure noise, as no corpus is: HiGHS works on one number of editions for minutes."""
-    return catalogue(np.random.default_rng(1).random((1500, 60)) < 0.9)
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from scipy.stats import norm
 import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression import Optimizer
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import HasEffects, as_effects, effects_by_source, rank_probabilities
 from langdiff.tables.effects import Effects
@@ -133,10 +132,10 @@ def test_editions_that_a_formula_ties_share_their_ranks(model):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_draws": -1}, "n_draws must be a whole number, at least 1, got -1"),
-        ({"n_draws": 0}, "at least 1, got 0"),
-        ({"n_draws": 10.0}, "a whole number, at least 1, got 10.0"),
-        ({"n_draws": True}, "a whole number, at least 1, got True"),
+        ({"n_draws": -1}, "n_draws=-1: give a whole number, at least 99"),
+        ({"n_draws": 98}, "n_draws=98: "),
+        ({"n_draws": 10.0}, "n_draws=10.0: give a whole number"),
+        ({"n_draws": True}, "n_draws=True: give a whole number"),
         ({"seed": -1}, "-1"),
         ({"seed": None}, "seed must be a whole number"),
     ],
@@ -173,19 +172,6 @@ def test_the_effects_of_a_fit_are_its_difficulties():
     assert effects.contrast("e1", "e2") == fit.contrast("e1", "e2")
     assert effects.title == f"{fit.lm}, model 2"
     assert effects.signature == fit.signature
-
-
-def test_effects_of_a_fit_that_did_not_converge_say_so():
-    surprisals = ld.simulate(60, 4, missing=0.3, seed=6).surprisals
-    with pytest.warns(ld.errors.ConvergenceWarning):
-        effects = ld.fit(surprisals, optimizer=Optimizer(max_iterations=1)).effects
-    assert repr(effects).endswith("(nats), NOT CONVERGED")
-
-
-def test_names_of_sources_are_text_in_notebooks():
-    shown = as_effects(pd.Series({"<b>eng": 0.1, "deu": -0.1}, name="<script>alert(1)</script>"))._repr_html_()
-    assert "<script>" not in shown
-    assert "&lt;b&gt;eng" in shown
 
 
 def test_plain_numbers_have_points_and_perhaps_intervals():
@@ -290,11 +276,6 @@ def test_sources_are_named_by_key_column_language_model_or_title():
     assert [len(effects.estimate) for _, effects in effects_by_source(holes)] == [1, 2]
 
 
-def test_anything_with_effects_is_a_source():
-    effects = known([0.1, 0.2], np.eye(2))
-    assert as_effects(SimpleNamespace(effects=effects)) is effects
-
-
 def t_effects(freedom):
     names = ["eng", "fin", "deu"]
     covariance = pd.DataFrame(np.diag([1e-4, 4e-4, 9e-4]), names, names)
@@ -324,9 +305,3 @@ def test_draws_have_the_tails_of_the_intervals():
     assert np.var(drawn) == pytest.approx(4e-4 * 5 / 3, rel=0.1)
     low, high = t_effects(5.0).to_frame().loc["fin", ["low", "high"]]
     assert ((drawn < low) | (drawn > high)).mean() == pytest.approx(0.05, abs=0.005)
-
-
-def test_degrees_of_freedom_must_have_the_names_of_the_estimates():
-    wrong = pd.DataFrame(5.0, ["eng", "fin", "ces"], ["eng", "fin", "ces"])
-    with pytest.raises(DataError, match=r"^the degrees of freedom of effects must have their names"):
-        t_effects(wrong)

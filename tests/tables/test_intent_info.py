@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pandas.testing import assert_frame_equal
 
 import langdiff as ld
 from langdiff.base.signature import short_hash
@@ -39,10 +38,6 @@ def test_rows_must_be_those_of_the_bits(table):
     twice = pd.concat([ABOUT, ABOUT[["book"]]], axis=1)
     with pytest.raises(DataError, match="several columns 'book'"):
         Surprisals(bits=bits(), intent_info=twice)
-
-
-def test_no_column_is_nothing_known():
-    assert Surprisals(bits=bits(), intent_info=pd.DataFrame(index=INTENTS)).intent_info is None
 
 
 def test_selection_keeps_them(table):
@@ -88,12 +83,6 @@ def test_names_that_a_table_uses_itself_do_not_clash(tmp_path, kind):
     assert again.intent_info["intent"].tolist() == ["7", "x", "True"]
 
 
-def test_numbers_and_truth_values_come_back_from_parquet_as_they_were(tmp_path):
-    about = pd.DataFrame({"words": [3, 4, 5], "rate": [0.1, np.nan, 0.3], "president": [True, False, True]}, INTENTS)
-    Surprisals(bits=bits(), intent_info=about).save(tmp_path / "bits.parquet")
-    assert_frame_equal(read_surprisals(tmp_path / "bits.parquet").intent_info, about, check_names=False)
-
-
 cells = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
 
 
@@ -104,11 +93,6 @@ def test_any_text_comes_back(values, kind, tmp_path_factory):
     Surprisals(bits=bits(), intent_info=about).save(path)
     again = read_surprisals(path).intent_info["document"]
     assert [None if pd.isna(value) else value for value in again] == values
-
-
-def test_a_file_without_them_is_read_as_before(tmp_path):
-    (tmp_path / "old.csv").write_text("intent,edition,bits,lm\na,eng,10.0,mine\nb,eng,9.0,mine\na,deu,11.0,mine\n")
-    assert read_surprisals(tmp_path / "old.csv").intent_info is None
 
 
 @pytest.mark.parametrize("column", ["document", "book", "chapter", "intent_speaker"])
@@ -123,12 +107,6 @@ def test_columns_of_a_table_made_elsewhere(tmp_path, column):
     path.write_text(f"intent,{column},edition,bits\na,x,eng,9\na,,deu,8\n")
     with pytest.raises(DataError, match="intent 'a' has several values"):
         read_surprisals(path)
-
-
-def test_two_columns_of_one_attribute(tmp_path):
-    (tmp_path / "mine.csv").write_text("intent,edition,bits,book,intent_book\na,eng,9,x,x\n")
-    with pytest.raises(DataError, match="two columns 'book' and 'intent_book' for one attribute"):
-        read_surprisals(tmp_path / "mine.csv")
 
 
 @pytest.mark.parametrize("name", ["about.csv", "about.tsv"])
@@ -153,13 +131,6 @@ def test_attributes_that_do_not_fit(table, tmp_path):
     (tmp_path / "about.csv").write_text("intent,book\n40001001,MAT\n")
     with pytest.raises(DataError, match=r"about\.csv: no row for 2 of 3 intents"):
         table.with_intent_info(tmp_path / "about.csv")
-
-
-def test_log_likelihoods_may_have_them(tmp_path):
-    (tmp_path / "eng").write_text("-1\n-2\n")
-    info = pd.DataFrame({"document": ["x", "y"]}, index=["1", "2"])
-    table = ld.read_logs({"eng": tmp_path / "eng"}, unit="bits").surprisals().with_intent_info(info)
-    assert table.intent_info["document"].to_dict() == {"1": "x", "2": "y"}
 
 
 # --- from readers to tables
@@ -198,18 +169,6 @@ def test_they_go_from_a_multitext_through_selection_and_split_into_every_table(t
     some = ld.split_by_origin(trained, unknown, languages=["eng", "deu"])
     assert len(some.intents) == len(trained.intents) - 4
     check_chapters(some)
-
-
-def test_several_columns_of_one_name_are_refused_before_anything_is_trained():
-    texts = pd.DataFrame({"eng": ["a", "b"]}, index=["1", "2"])
-    with pytest.raises(DataError, match="intent_info has several columns 'x'; keep one"):
-        ld.read_frame(texts, intent_info=pd.DataFrame([[1, 2], [3, 4]], index=["1", "2"], columns=["x", "x"]))
-
-
-def test_the_truth_of_a_synthetic_multitext_has_them():
-    made = ld.synthesize(30, 2, seed=1)
-    assert list(made.information.intent_info) == ["bits", "events"]
-    assert_frame_equal(made.information.intent_info, made.multitext.intent_info)
 
 
 # --- real data

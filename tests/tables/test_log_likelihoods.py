@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import DataError
 
 ROUNDING = 1e-12
 
@@ -55,13 +55,3 @@ def test_missing_translations(tmp_path):
 def test_bad_files(tmp_path, texts, message):
     with pytest.raises(DataError, match=message):
         ld.read_logs(write(tmp_path, **texts), unit="bits").surprisals()
-
-
-def test_bad_requests(tmp_path):
-    files = write(tmp_path, eng="-1\n")
-    with pytest.raises(ConfigError, match="unknown unit 'log2'"):
-        ld.read_logs(files, unit="log2").surprisals()
-    with pytest.raises(ConfigError, match="no log was given"):
-        ld.read_logs({}, unit="bits").surprisals()
-    with pytest.raises(DataError, match="No such file"):
-        ld.read_logs({"eng": tmp_path / "none"}, unit="bits").surprisals()

@@ -232,19 +232,6 @@ def test_tables_that_do_not_fit(change, message):
         Multitext(**{**tables(), **change})
 
 
-def test_catalogue_of_an_unknown_intent():
-    parts = tables()
-    with pytest.raises(DataError, match="'9'"):
-        multitext_from_sources(
-            parts["sources"], {"a": ["1", "9"], "b": ["1"]}, intents=["1", "2"], edition_info=parts["edition_info"]
-        )
-
-
-def test_parts(multitext):
-    parts = Parts(train=multitext, dev=multitext.sel(intents=["1"]), test=multitext.sel(intents=[]))
-    assert parts.summary() == "train 4, dev 1, test 0 intents"
-
-
 def test_only_wanted_texts_pass_through_functions_and_a_source_is_read_once_for_all_parts(multitext, sources):
     seen = []
 

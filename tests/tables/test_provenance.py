@@ -1,7 +1,7 @@
 """The record of what surprisals depend on: it goes into files with them, and never to others."""
 
 import json
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -30,15 +30,6 @@ BITS = pd.DataFrame({"日本": [10.0, 1 / 3, np.nan], "deu": [np.nan, 12.0, 7.1]
 @pytest.fixture
 def table():
     return ld.Surprisals(bits=BITS, lm="char-small", provenance=RECORD)
-
-
-def test_it_is_frozen_and_checked():
-    with pytest.raises(FrozenInstanceError):
-        RECORD.seed = 1
-    with pytest.raises(DataError, match="seed is '1', not of type int"):
-        Provenance(recipe="x", seed="1")
-    with pytest.raises(DataError, match="recipe is None, not of type str"):
-        Provenance(recipe=None)
 
 
 @pytest.mark.parametrize("kind", KINDS)

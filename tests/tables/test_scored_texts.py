@@ -70,16 +70,6 @@ def test_other_samples_are_refused(tmp_path, change, message):
         ld.read_logs(files).surprisals()
 
 
-def test_samples_twice_or_none(tmp_path):
-    files = samples(tmp_path)
-    files["eng"].write_text(files["eng"].read_text() * 2)
-    with pytest.raises(DataError, match="line 3: a second sample of '0'"):
-        ld.read_logs(files).surprisals()
-    files["eng"].write_text("\n")
-    with pytest.raises(DataError, match="no sample and no text"):
-        ld.read_logs(files).surprisals()
-
-
 def test_tables_of_texts_and_surprisals(tmp_path):
     files = {}
     for edition, scores in SCORES.items():
@@ -112,13 +102,6 @@ def test_a_failure_of_the_model_is_not_a_missing_translation(tmp_path, score):
     files["eng"].write_text(json.dumps(sample("7", "x", -1, newer=True) | {"filtered_resps": [score]}))
     with pytest.raises(DataError, match=r"filtered_resps are NaN|not a log-likelihood"):
         ld.read_logs(files).surprisals()
-
-
-def test_texts_that_are_not_unicode_are_refused(tmp_path):
-    files = {"eng": tmp_path / "samples_x.jsonl"}
-    files["eng"].write_text(json.dumps(sample("7", "\ud800", -1, newer=True)))
-    with pytest.raises(DataError, match=r"lone surrogate \\ud800"):
-        ld.read_logs(files)
 
 
 @pytest.mark.parametrize("column", ["intent", "doc_id", "verse"])

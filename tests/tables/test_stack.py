@@ -8,7 +8,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.tables.crossing import check_columns, make_columns
+from langdiff.tables.crossing import make_columns
 
 
 def table(seed, intents=("1", "2", "3"), editions=("eng", "fin"), **parts):
@@ -117,21 +117,3 @@ def test_columns_are_saved_and_read_with_outcomes(tmp_path, ending):
 def test_selection_keeps_the_columns_that_it_keeps():
     assert ld.stack({"a": table(1), "b": table(2)}).sel(editions=["fin@b"]).columns["system"].tolist() == ["b"]
     assert outcomes().sel(systems=["deu@b", "fin@a"]).columns["language"].tolist() == ["deu", "fin"]
-
-
-def test_columns_that_are_not_those_of_the_table_are_refused():
-    columns = make_columns([("deu", "a"), ("fin", "a")])
-    with pytest.raises(DataError, match="same order"):
-        check_columns(columns, pd.Index(["fin@a", "deu@a"]))
-    with pytest.raises(DataError, match="not named language@system"):
-        check_columns(columns.set_axis(["deu@a", "x"]), pd.Index(["deu@a", "x"]))
-    with pytest.raises(DataError, match="given twice"):
-        make_columns([("deu", "a"), ("deu", "a")])
-    with pytest.raises(DataError, match="'language' and 'system'"):
-        check_columns(columns[["system"]], columns.index)
-
-
-def test_names_that_are_alike_as_text_are_refused():
-    table = ld.simulate(20, 2, seed=1).surprisals
-    with pytest.raises(DataError, match="whose names differ as text; there is 1, '1'"):
-        ld.stack({1: table, "1": table})

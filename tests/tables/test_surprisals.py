@@ -1,6 +1,6 @@
 """The table of bits: what it refuses, and its way through files."""
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
-from langdiff.errors import ConfigError, DataError, OutputError
+from langdiff.errors import ConfigError, DataError
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals
 
@@ -35,14 +35,6 @@ def surprisals():
     )
 
 
-def test_names_and_repr(surprisals):
-    assert list(surprisals.intents) == ["01001001", "01001002", "01001003"]
-    assert list(surprisals.editions) == ["eng", "deu"]
-    assert repr(surprisals) == "Surprisals by char-lstm: 3 intents × 2 editions, 1 of 6 cells missing"
-    with pytest.raises(FrozenInstanceError):
-        surprisals.lm = "other"
-
-
 @pytest.mark.parametrize(
     ("bits", "message"),
     [
@@ -65,12 +57,6 @@ def test_what_is_no_surprisal(bits, message):
         Surprisals(bits=bits)
 
 
-def test_only_the_first_bad_cells_are_listed():
-    with pytest.raises(DataError, match="100 of 100") as caught:
-        Surprisals(bits=pd.DataFrame(np.zeros((10, 10))))
-    assert str(caught.value).count(") = 0") == 5
-
-
 def test_of_a_table_of_objects_only_the_bad_cells_are_named():
     bits = pd.DataFrame(np.arange(1.0, 13).reshape(4, 3), columns=list("abc")).astype(object)
     bits.loc[2, "b"] = "n/a"
@@ -82,15 +68,6 @@ def test_of_a_table_of_objects_only_the_bad_cells_are_named():
     dates = pd.DataFrame({1: [1.0, 2.0], 2: pd.to_datetime(["2020-01-01", "2020-01-02"])})
     with pytest.raises(DataError, match=r"2 of 4 surprisals are not numbers: \(0, 2\) = Timestamp"):
         Surprisals(bits=dates)
-
-
-def test_bits_are_a_frame():
-    with pytest.raises(DataError, match="bits must be a DataFrame, intents × editions, not Series"):
-        Surprisals(bits=pd.Series([1.0, 2.0]))
-
-
-def test_whole_numbers_become_floats():
-    assert Surprisals(bits=table(a=[1, 2, 3])).bits["a"].dtype == float
 
 
 def test_to_frame_has_a_row_an_observed_cell(surprisals):
@@ -232,21 +209,6 @@ def test_files_that_cannot_be_used(tmp_path, name, content, error, message):
         read_surprisals(file)
 
 
-def test_no_file_and_no_unit(tmp_path):
-    with pytest.raises(DataError, match=r"none.csv: cannot be read as a table"):
-        read_surprisals(tmp_path / "none.csv")
-    with pytest.raises(ConfigError, match="unknown unit 'hartley'; use one of bits, nats, log10"):
-        read_surprisals(tmp_path / "none.csv", unit="hartley")
-
-
-def test_saving_where_it_cannot_be(surprisals, tmp_path):
-    with pytest.raises(ConfigError, match="unknown kind of table"):
-        surprisals.save(tmp_path / "t.json")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be written"):
-        surprisals.save(tmp_path / "file" / "t.csv")
-
-
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
 def test_names_that_look_like_missing_values(tmp_path, kind):
     bits = pd.DataFrame({"nan": [1.0, 2.0], "NA": [3.0, 4.0]}, index=["null", "None"])  # nan is ISO 639-3, Min Nan
@@ -258,10 +220,4 @@ def test_names_that_look_like_missing_values(tmp_path, kind):
 def test_columns_that_do_not_fit(tmp_path, content):
     (tmp_path / "t.csv").write_text(content)
     with pytest.raises(DataError):
-        read_surprisals(tmp_path / "t.csv")
-
-
-def test_other_columns_that_are_no_numbers(tmp_path):
-    (tmp_path / "t.csv").write_text("intent,edition,bits,eos_bits\n1,a,2,x\n")
-    with pytest.raises(DataError, match="column 'eos_bits': 'x' is not a number"):
         read_surprisals(tmp_path / "t.csv")

@@ -125,13 +125,6 @@ def test_what_is_not_a_table_is_one_error(tmp_path, content, message):
         ld.read_surprisals(path)
 
 
-def test_columns_named_twice(tmp_path):
-    path = tmp_path / "x.parquet"
-    parquet.write_table(pa.table([["1"], ["eng"], [1.0], [2.0]], names=["intent", "edition", "bits", "bits"]), path)
-    with pytest.raises(DataError, match=r"x\.parquet: cannot be read as a table: .*bits"):
-        ld.read_surprisals(path)
-
-
 def test_a_folder_names_its_tables(tmp_path):
     folder = tmp_path / "models.csv"  # whoever takes --out of `langdiff train` for a file
     (folder / "surprisals").mkdir(parents=True)

@@ -186,17 +186,3 @@ def test_empty_small_and_unreadable_corpora(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert ld.read_treebank(write(tmp_path, GOOD * 50)).sentences == 50
-
-
-def test_several_files_are_one_treebank(tmp_path):
-    files = [write(tmp_path, GOOD * 30, f"{name}.conllu") for name in "ab"]
-    treebank = ld.read_treebank(files, name="both")
-    assert (treebank.name, treebank.sentences, treebank.words) == ("both", 60, 120)
-    assert ld.read_treebank(iter(files)).name == "a"
-
-
-def test_columns_of_a_tree_must_agree():
-    with pytest.raises(DataError, match="must have the same length"):
-        Tree(("a",), ("X", "X"), (0,), ("root",))
-    with pytest.raises(DataError, match="it has no words"):
-        Tree((), (), (), ())

@@ -3,16 +3,13 @@
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
-from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import dependency_length, head_pos_entropy
 from langdiff.treebanks.conllu import with_function_heads
-from langdiff.treebanks.treebank import Treebank
 from tests.treebanks.strategies import A, B, corpora, tree, trees
 
 IN_LONDON = tree(
@@ -112,11 +109,6 @@ def test_a_comma_between():
     assert dependency_length([comma]).mean == 1
 
 
-def test_unknown_options():
-    with pytest.raises(ConfigError, match="heads is one of content, function; got 'words'"):
-        dependency_length([IN_LONDON], heads="words")
-
-
 @given(trees=corpora)
 def test_against_a_matrix_of_distances(trees):
     distances = []
@@ -173,16 +165,6 @@ def test_punctuation_is_one_option_for_all_measures(punctuation):
     assert default["dependency_length"] == dependency_length(A, punctuation=False).mean
 
 
-def test_over_types():
-    corpus = [tree("run VERB 0 root"), tree("a DET 2 det; run NOUN 0 root"), tree("run NOUN 2 nmod; on ADV 0 root")]
-    # run: ROOT, ROOT, ADV, entropy 0.9183; a and on: 0
-    for over, mean in (("types", 0.918296 / 3), ("tokens", 0.918296 * 3 / 5)):
-        measures = ld.measure_treebanks({"run": corpus}, over=over, progress=False)
-        assert measures.table.at["run", "hpe_mean"] == pytest.approx(mean, abs=1e-6)  # digits given
-        assert measures.summary().endswith(f"[hpe_over:{over}|punctuation:hpe]")
-        assert f"over {over}" in measures.plot("hpe_mean", Figure().subplots()).get_xlabel()
-
-
 def test_names(tmp_path):
     (tmp_path / "deep").mkdir()
     for name in ("x.conllu", "deep/x.conllu", "y.v2.conllu"):
@@ -196,23 +178,3 @@ def test_names(tmp_path):
         ld.measure_treebanks({"a": A, "none": []}, progress=False)
     with pytest.raises(ConfigError, match="no treebank is given"):
         ld.measure_treebanks([])
-
-
-def test_plots():
-    measures = ld.measure_treebanks({"a": A, "b": B}, progress=False)
-    for measure in ("dependency_length", "hpe_mean"):
-        ax = measures.plot(measure, Figure().subplots())
-        drawn = [list(line.get_xdata()) for line in ax.get_lines()]
-        last = "dependency_length_function" if measure == "dependency_length" else measure
-        assert drawn[-1] == sorted(measures.table[last], reverse=True)  # lowest on top
-        assert len(drawn) == (2 if measure == "dependency_length" else 1)
-    with pytest.raises(ConfigError, match="measure is one of sentences, words"):
-        measures.plot("beauty")
-    assert isinstance(measures.to_frame(), pd.DataFrame)
-
-
-def test_a_treebank_has_no_words_to_measure():
-    treebank = Treebank.from_trees(A, name="a")
-    for measure in (dependency_length, head_pos_entropy):
-        with pytest.raises(ConfigError, match="a Treebank is neither a file nor a list of files or trees"):
-            measure(treebank)

@@ -224,20 +224,3 @@ def test_labels_of_the_two_examples_differ_by_option():
     keys = {label: profile_treebank(bank([verb, noun]), SimilaritySettings(label=label)) for label in LABELS}
     assert [keys[label].sizes["depth_keys"] for label in LABELS] == [6, 3, 6]
     assert profile_treebank(bank([SAW]), SimilaritySettings(levels="pooled")).sizes["depth_keys"] == 5
-
-
-def test_taking_sentences():
-    corpus = bank([*A, *B])
-    picked = corpus.take(np.array([2, 0]))
-    expected = bank([SLEEP, SAW]).with_names(corpus.upos_names, corpus.deprel_names)
-    for name in ("starts", "parents", "upos", "deprels"):
-        assert getattr(picked, name).tolist() == getattr(expected, name).tolist()
-
-
-def test_tidy_frame_and_repr(a):
-    frame = a.to_frame()
-    assert frame.columns.tolist() == ["treebank", "metric", "bin", "count"]
-    assert frame.set_index(["metric", "bin"])["count"]["size", "2 6"] == 1
-    assert frame.set_index(["metric", "bin"])["count"]["matrix", "root nsubj obj"] == 1
-    assert repr(a) == "TreebankProfile of 'A': 2 sentences, 8 words"
-    assert "levels:separate" in a.summary()

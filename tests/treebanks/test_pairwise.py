@@ -106,10 +106,6 @@ def test_depth_options(option):
     assert apart("width", **option) == pytest.approx(0.116322, abs=SIX_DECIMALS)
 
 
-def test_context_without_ancestors_is_separate():
-    assert apart("depth", levels="context", ancestors=0) == apart("depth", ancestors=0)
-
-
 def test_statistics_of_the_reference():
     seen = oracle.binned(oracle.depth_costs(B, A))
     assert seen[math.inf] == 3  # cats, quietly, here
@@ -231,31 +227,12 @@ def test_groups_and_order(unequal):
         result.groups(0)
 
 
-def test_tidy_frame():
-    frame = compare().to_frame()
-    assert frame.columns.tolist() == ["metric", "reference", "compared", "divergence", "std", "noise"]
-    assert len(frame) == 6 * 4
-    assert frame["noise"].isna().all()
-    assert compare().sizes()["chains"].to_dict() == {"A": 4, "B": 4}
-    assert repr(compare()) == "TreebankComparison of A, B (kl)"
-
-
 def test_relation_of_one_corpus_only_and_no_bin_in_common():
     one = Treebank.from_trees([Tree(("w",), ("X",), (0,), ("root",))] * 2, name="one")
     result = ld.compare_treebanks([one, banks()[0]], progress=False, seed=0)
     assert np.isfinite(result.to_frame()["divergence"]).all()
     bare = ld.compare_treebanks([one, banks()[0]], settings=SimilaritySettings(alpha=0), noise=False)
     assert bare.divergence["size"].at["one", "A"] == math.inf
-
-
-def test_sources(tmp_path):
-    text = "1\tw\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
-    for name in "ab":
-        (tmp_path / f"{name}.conllu").write_text(text * 50)
-    files = [tmp_path / "a.conllu", tmp_path / "b.conllu"]
-    assert list(ld.compare_treebanks(files, seed=0).profiles) == ["a", "b"]
-    both = ld.compare_treebanks({"one": files, "two": str(files[0]), "three": banks()[0]}, seed=0)
-    assert both.sizes()["sentences"].to_dict() == {"one": 100, "two": 50, "three": 2}
 
 
 def test_bad_calls(tmp_path):

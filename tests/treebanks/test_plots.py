@@ -87,15 +87,6 @@ def test_profiles(comparison):
         one.plot("matrix", axes())
 
 
-def test_profile_of_single_words_draws():
-    from langdiff.treebanks.conllu import Tree
-    from langdiff.treebanks.profile import profile_treebank
-
-    words = profile_treebank(Treebank.from_trees([Tree(("yes",), ("INTJ",), (0,), ("root",))], name="words"))
-    for metric in ("size", "depth", "width", "length"):
-        words.plot(metric, axes()).figure.canvas.draw()
-
-
 def test_perturbation(banks):
     curve = perturbation_curve(banks[2], rates=[0, 1], kinds=["order"], n_repeats=1, progress=False, seed=0)
     ax = axes()

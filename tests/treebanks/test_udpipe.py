@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from langdiff.errors import DataError, MissingExtraError, OutputError
+from langdiff.errors import DataError, MissingExtraError
 from langdiff.treebanks import UDPipeParser, dependency_length
 from langdiff.treebanks.conllu import read_conllu
 
@@ -110,12 +110,6 @@ def test_models_without_a_part(trained, tmp_path):
     with pytest.raises(DataError, match="UDPipe fails"):
         UDPipeParser(path).write([("1", "The dog.")], out)
     assert list(out.parent.iterdir()) == []  # nothing half-written
-
-
-def test_a_folder_that_cannot_be_written(model, tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="cannot be written"):
-        UDPipeParser(model).write([], tmp_path / "file" / "eng.conllu")
 
 
 def test_says_what_to_install(monkeypatch, tmp_path):

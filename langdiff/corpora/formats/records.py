@@ -473,7 +473,7 @@ def _joined(files: Sequence[File], suffixes: Sequence[str], split: str | None, n
         announced[key] = int(match[3]) if match else 1
     splits = sorted({key[1] for key in parts})
     if split is not None and split not in splits:
-        raise DataError(f"there is no split {split!r}; found: {listing(splits) or 'none'}.")
+        raise DataError(f"there is no split {split!r}; found: {listing(splits)}.")
     if split is None and len(splits) > 1:
         raise DataError(
             f"the files are of {len(splits)} splits, {listing(splits)}. Say which: {option('split', splits[0])}."

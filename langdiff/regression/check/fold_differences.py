@@ -12,8 +12,8 @@ import pandas as pd
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Integers
-from langdiff.errors import ConfigError, DataError, LangdiffWarning, option, warn
+from langdiff.base.types import Floats, Integers, check_resamples
+from langdiff.errors import ConfigError, DataError, LangdiffWarning, warn
 from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import AnyClusters, OneClustering, one_clustering
 from langdiff.regression.fitting.fit import fit
@@ -198,8 +198,7 @@ def compare_folds(
     tying = [name for name in ("groups", "formula") if fit_settings.get(name) is not None]
     if tying:
         raise ConfigError(f"compare_folds cannot take {' and '.join(tying)}: each edition needs its own difficulty.")
-    if not isinstance(n_permutations, int) or n_permutations < 1:
-        raise ConfigError(f"{option('n_permutations')} must be a whole number from 1 up, got {n_permutations!r}.")
+    check_resamples("n_permutations", n_permutations)
     rng = generator(seed, "permutations")
     table = as_surprisals(surprisals)
     fold = label_intents(table.intents, table.intent_info, folds, "folds")

@@ -156,25 +156,25 @@ class Setting:
     variance: float
     per_document: float
     icc: float
-    seed_variance: float
-    n_seeds: int
-    pooled: int  # degrees of freedom of the variance between seeds
-    level: float
-    compared: int  # editions whose pairs are all compared; 0 for one pair
+    seed_variance: float = 0.0
+    n_seeds: int = 1
+    pooled: int = 0  # degrees of freedom of the variance between seeds
+    level: float = LEVEL
+    compared: int = 0  # editions whose pairs are all compared; 0 for one pair
 
 
-def fewest_documents(setting: Setting, percent: float, wanted: float) -> float:
+def fewest_documents(setting: Setting, difference: float, wanted: float) -> float:
     """Return the smallest number of documents with a power; infinite if none has."""
-    return _smallest(lambda count: power_of(setting, count, percent) >= wanted, 2, MOST_DOCUMENTS)
+    return _smallest(lambda count: power_of(setting, count, difference) >= wanted, 2, MOST_DOCUMENTS)
 
 
-def fewest_seeds(setting: Setting, percent: float, wanted: float) -> float:
+def fewest_seeds(setting: Setting, difference: float, wanted: float) -> float:
     """Return the smallest number of seeds with which some number of documents has a power."""
     each = setting.pooled // (setting.n_seeds - 1)
 
     def enough(seeds: int) -> bool:
         more = replace(setting, n_seeds=seeds, pooled=each * (seeds - 1))
-        return power_of(more, np.inf, percent) > wanted
+        return power_of(more, np.inf, difference) > wanted
 
     return _smallest(enough, setting.n_seeds, MOST_SEEDS)
 
@@ -192,8 +192,8 @@ def _smallest(enough: Callable[[int], bool], least: int, most: int) -> float:
     return float(high)
 
 
-def power_of(setting: Setting, n_documents: float, percent: float) -> float:
-    """Return the probability that the interval of a difference excludes 0."""
+def power_of(setting: Setting, n_documents: float, difference: float) -> float:
+    """Return the probability that the interval of a difference, in the unit of the variances, excludes 0."""
     of_document = setting.variance * (1 + (setting.per_document - 1) * setting.icc) / setting.per_document
     of_intents, of_seeds = of_document / n_documents, 2 * setting.seed_variance / setting.n_seeds
     total = of_intents + of_seeds
@@ -202,7 +202,7 @@ def power_of(setting: Setting, n_documents: float, percent: float) -> float:
     inverse = (of_intents / total) ** 2 / (n_documents - 1)
     if of_seeds:
         inverse += (of_seeds / total) ** 2 / setting.pooled
-    freedom, away = 1 / inverse if inverse else np.inf, np.log1p(percent / 100) / np.sqrt(total)
+    freedom, away = 1 / inverse if inverse else np.inf, difference / np.sqrt(total)
     critical = _critical(freedom, setting.level, setting.compared)
     if away > critical + CERTAIN:
         return 1.0

@@ -138,7 +138,7 @@ class Plan(Result):
         pooled = (self.n_seeds - 1) * (self.n_editions - 1)
         parts = (self.variance, self.per_document, self.icc, self.seed_variance, self.n_seeds, pooled, self.level)
         setting = Setting(*parts, self.n_editions * self.all_pairs)
-        return power_of(setting, n_documents, self.percent if percent is None else percent)
+        return power_of(setting, n_documents, np.log1p((self.percent if percent is None else percent) / 100))
 
     def _lines(self) -> "list[str]":
         unit = "intents" if self.per_document == 1 else f"documents of {self.per_document:.4g} intents"
@@ -407,23 +407,23 @@ def _of_fit(fitted: DifficultyFit, plain: DifficultyFit | None = None) -> _Pilot
 
 def _row(setting: Setting, found: _Pilot, percent: float, wanted: float) -> dict[str, float]:
     """Return the numbers of documents for one difference."""
-    known = np.isfinite(found.freedom)
+    known, difference = np.isfinite(found.freedom), float(np.log1p(percent / 100))
 
     def with_variance(variance: float) -> float:
-        return fewest_documents(replace(setting, variance=variance), percent, wanted) if known else np.nan
+        return fewest_documents(replace(setting, variance=variance), difference, wanted) if known else np.nan
 
     tails = np.asarray(chi2.ppf([(1 + setting.level) / 2, (1 - setting.level) / 2], found.freedom)) / found.freedom
-    needed = fewest_documents(setting, percent, wanted)
+    needed = fewest_documents(setting, difference, wanted)
     holes, whole = found.holes, (1 + (setting.per_document - 1) * setting.icc) / setting.per_document
     return {
         "n_documents": needed,
         "n_intents": needed * setting.per_document,
-        "power": power_of(setting, needed, percent),
+        "power": power_of(setting, needed, difference),
         "n_documents_low": with_variance(found.variance / float(tails[0])),
         "n_documents_high": with_variance(found.variance / float(tails[1])),
         "n_documents_worst": with_variance(found.worst),
         "n_documents_incomplete": holes if np.isnan(holes) else with_variance(found.variance * holes / whole),
-        "seeds_needed": np.nan if np.isfinite(needed) else fewest_seeds(setting, percent, wanted),
+        "seeds_needed": np.nan if np.isfinite(needed) else fewest_seeds(setting, difference, wanted),
     }
 
 

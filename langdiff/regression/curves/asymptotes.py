@@ -22,13 +22,13 @@ from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.tables.rule import draw_interval
 
 LEAST, MOST, STEPS = 0.02, 3.0, 40  # of β
 NARROWINGS = 32  # of a bracket by the golden section: to 1e-7 of its width
 GOLDEN = (np.sqrt(5) - 1) / 2
 Form = Literal["power", "stretched"]
 FEWEST_SIZES = 3
-TAILS = (0.025, 0.975)
 CAUTION = "The floor is an extrapolation beyond the largest size, and holds only if the curve keeps its form."
 
 
@@ -188,7 +188,7 @@ def fit_asymptotes(log_bits: pd.DataFrame, draws: Floats, form: Form) -> Asympto
             "much, between these sizes to tell a floor. Use sizes further apart, or the other form."
         )
     sampled = fit_power(drawn[:, used], sizes, weights[used])
-    low, high = np.quantile(sampled.exponent, TAILS)
+    low, high = draw_interval(sampled.exponent)
     freedom = used.sum() * (len(sizes) - 2) - 1
     return Asymptotes(
         form=form,
@@ -226,7 +226,7 @@ def _frame(
     columns: dict[str, Floats] = {}
     drawn = levels(sampled)
     for name, values in levels(found).items():
-        ends = np.quantile(drawn[name], TAILS, axis=0, method="nearest")  # which infinity does not spoil
+        ends = draw_interval(drawn[name], method="nearest")
         columns |= {name: values[0], f"{name}_low": ends[0], f"{name}_high": ends[1]}
     columns["coefficient"] = found.gain[0] * smallest ** found.exponent[0]
     frame = pd.DataFrame(columns, index=used).reindex(editions)

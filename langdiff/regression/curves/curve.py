@@ -24,13 +24,12 @@ from langdiff.regression.curves.draws import (
     value_at,
 )
 from langdiff.tables.effects import Effects
-from langdiff.tables.rule import freedom_of
+from langdiff.tables.rule import draw_interval, freedom_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Kind = Literal["curves", "ranks", "correlations"]
-TAILS = (0.025, 0.975)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -208,7 +207,7 @@ class DifficultyCurve(Result):
             in nats, its ``std_error``, ``low`` and ``high``; ``rank``, 1 the hardest. Intervals of 95 %. Those of bits
             contain what all editions and sizes share, above all how long the intents happen to be.
         """
-        ends = np.quantile(self.draws, TAILS, axis=0)
+        ends = draw_interval(self.draws)
         low, high = (pd.DataFrame(part, index=self.editions, columns=self.log_bits.columns) for part in ends)
         rows = []
         for size in self.sizes:
@@ -283,7 +282,7 @@ class DifficultyCurve(Result):
             return sizes_reached(log_bits, log_sizes, target[..., None] + np.log(ratio.to_numpy()))
 
         found = reached(self.log_bits.to_numpy())
-        ends = np.quantile(np.clip(reached(self.draws), log_sizes[0], log_sizes[-1]), TAILS, axis=0)
+        ends = draw_interval(np.clip(reached(self.draws), log_sizes[0], log_sizes[-1]))
         frame = pd.DataFrame({"size": np.exp(found), "low": np.exp(ends[0]), "high": np.exp(ends[1])}, self.editions)
         frame["reason"] = np.select(
             [np.isneginf(found), np.isposinf(found)], [f"fewer than {first:,}", f"more than {last:,}"], default=""

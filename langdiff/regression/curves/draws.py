@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import false_discovery_control, rankdata
-from scipy.stats import t as student
 
 from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.tables.rule import draw_interval, t_p
 
 
 class SeedSpread(NamedTuple):
@@ -83,10 +83,10 @@ def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tupl
         values, draws = rankdata(values, axis=0), rankdata(draws, axis=1)
     found = correlations(values)
     if ranks:
-        low, high = np.quantile(correlations(draws), [0.025, 0.975], axis=0)
+        low, high = draw_interval(correlations(draws))
         return found, np.clip(2 * found - high, -1, 1), np.clip(2 * found - low, -1, 1)
     angle = np.arccos(np.clip(found, -1, 1))
-    narrow, wide = np.quantile(np.arccos(np.clip(correlations(draws), -1, 1)), [0.025, 0.975], axis=0)
+    narrow, wide = draw_interval(np.arccos(np.clip(correlations(draws), -1, 1)))
     return found, np.cos(np.minimum(2 * angle - narrow, np.pi)), np.cos(np.maximum(2 * angle - wide, 0))
 
 
@@ -122,8 +122,7 @@ def find_changes(
     for values, covariance, degrees in zip((before, after), covariances, freedom, strict=True):
         difference = values[one] - values[other]
         variance = np.diag(covariance)[one] + np.diag(covariance)[other] - 2 * covariance[one, other]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            p = 2 * student.sf(np.abs(difference) / np.sqrt(variance), degrees[one, other])
+        p = t_p(difference, np.sqrt(np.maximum(variance, 0)), degrees[one, other])
         differences.append(difference)
         p_values.append(np.where(np.isnan(p), 1.0, p))
     p = np.where(differences[0] * differences[1] < 0, np.maximum(*p_values), 1.0)

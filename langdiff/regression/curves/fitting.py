@@ -20,7 +20,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, check_resamples
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, warn
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve
@@ -35,8 +35,6 @@ from langdiff.regression.variants import PlainModel, find_variant, own_numbers
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import IndependentUnits
-
-FEWEST_DRAWS = 100
 
 
 class SizeEstimate(NamedTuple):
@@ -236,8 +234,7 @@ def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
         raise ConfigError(
             f"curves have no errors at the kinks of model {variant.name!r}: use {option('model', '2L-rounded')}."
         )
-    if n_draws < FEWEST_DRAWS:
-        raise ConfigError(f"{option('n_draws')} must be at least {FEWEST_DRAWS}, got {n_draws!r}.")
+    check_resamples("n_draws", n_draws)
     return variant
 
 

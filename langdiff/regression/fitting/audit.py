@@ -6,13 +6,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_float_dtype
 from scipy.linalg import LinAlgError
 from scipy.sparse import csr_array
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option, warn
 from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
-from langdiff.regression.clustering import AnyClusters, independent_units
+from langdiff.regression.clustering import AS_ASKED, FEWEST_CLUSTERS, AnyClusters, independent_units
 from langdiff.regression.design import Design
 from langdiff.regression.fitting.errors import BLOCK, FEWEST_INTENTS
 from langdiff.regression.fitting.fixed import Fitting
@@ -22,18 +23,21 @@ from langdiff.regression.kernel.connected import disconnecting_clusters
 from langdiff.regression.kernel.estimate import Optimizer
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.kernel.residual_tests import (
-    Tested,
-    equality_of_noise,
     likeness_of_neighbours,
+    likeness_within,
+    noise_parts,
     residuals_within_rows,
 )
 from langdiff.regression.records import IntentsCompared
+from langdiff.tables.influences import Influence, Units, joint_test
+from langdiff.tables.rule import JointTest
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import IndependentUnits
 
 BLOCKS = 10  # of neighbouring rows, where these are alike
 FARTHEST = 5.0  # nats from the average, a factor of 148, at which a difficulty is not one of a language
 FAR = 2.0  # standard errors by which two kinds of ratios differ
+DOUBTED = 0.01  # p up to which a column is named
 FEWEST_TESTED = 3  # editions, for a test of equal noise
 MOST_COST = 1e8  # intents × editions², up to which dispersions of systems are fitted by default: half a minute
 
@@ -102,6 +106,31 @@ def find_order(
     return blocks, order
 
 
+def doubt_units(residuals: Residuals, fitting: Fitting, units: IndependentUnits) -> IndependentUnits:
+    """Return units with a note on columns that would make errors longer, which warn; of units by default only."""
+    info = fitting.table.intent_info
+    if info is None or units.kind == "given" or units.source == AS_ASKED or not fitting.estimate.converged:
+        return units
+    rows = residuals.within / residuals.variance[:, None]
+    weight = 1 / residuals.variance[:, None]
+    rows /= np.sum(weight if residuals.observed is None else weight * residuals.observed, axis=0)
+    codes, doubts = codes_of(fitting, units), []
+    for name, of in info[fitting.used].items():
+        column = np.asarray(pd.factorize(of)[0])
+        count = int(column.max()) + 1
+        if of.isna().any() or is_float_dtype(of) or not FEWEST_CLUSTERS <= count <= len(rows) / 2:
+            continue
+        effect, p = likeness_within(rows, codes, column)
+        if p <= DOUBTED and _can_be_spared(fitting.design, fitting.z, info[name]):
+            doubts.append(
+                f"{name}: errors would be {np.sqrt(effect):.1f} times as long by {name} ({count:,} values); "
+                f"{option('clusters', str(name))}"
+            )
+    for doubt in doubts:
+        warn(f"{doubt}.")
+    return replace(units, notes=(*units.notes, *(f"{doubt[0].upper()}{doubt[1:]}." for doubt in doubts)))
+
+
 def _codes(names: pd.Series) -> Integers:
     return np.asarray(pd.factorize(names)[0])
 
@@ -139,10 +168,21 @@ def test_noise(residuals: Residuals, fitting: Fitting, units: IndependentUnits) 
     if why:
         return NoiseTest(why=why, of=of)
     group = None if columns is None else _codes(columns["system"])
-    codes = codes_of(fitting, units)
-    test: Tested = equality_of_noise(residuals.within, residuals.observed, residuals.variance, codes, group)
-    lacks = "no three editions have enough intents in common" if np.isnan(test.p_value) else ""
-    return NoiseTest(statistic=test.statistic, p_value=test.p_value, why=lacks, of=of)
+    test = equality_of_noise(residuals, codes_of(fitting, units), group)
+    lacks = "no three editions have enough intents in common" if np.isnan(test.p) else ""
+    return NoiseTest(statistic=test.statistic, p_value=test.p, why=lacks, of=of)
+
+
+def equality_of_noise(residuals: Residuals, codes: Integers | None, group: Integers | None = None) -> JointTest:
+    """Test that editions, or groups of them, have the same noise: by F with many units, else by their sign flips."""
+    found = noise_parts(residuals.within, residuals.observed, residuals.variance, codes, group)
+    if found is None:
+        return JointTest("", float("nan"), 0, float("nan"), float("nan"))
+    mean, parts, share, cells, names = found
+    units = Units("unit", pd.Index([f"{name:09d}" for name in names]))
+    influence = Influence(parts - share * mean, share if share.shape[1] > 1 else share[:, 0], units)
+    centre = np.eye(len(mean)) - cells / cells.sum()
+    return joint_test(centre @ mean, influence.pick(np.arange(len(mean)), cells / cells.sum()), len(mean) - 1, cells)
 
 
 def with_own_dispersions(common: Fitting) -> OwnDispersions | str:

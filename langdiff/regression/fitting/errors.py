@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Integral
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.special import softmax
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, check_resamples
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
 from langdiff.regression.fitting.fixed import Fixed, Settings
@@ -357,14 +356,14 @@ class Bootstrap(Errors):
     Raises
     ------
     ConfigError
-        If there are fewer than two.
+        If there are fewer than 99.
 
     Examples
     --------
     >>> import langdiff as ld
     >>> surprisals = ld.simulate(100, 3, seed=1).surprisals
-    >>> ld.fit(surprisals, model="1", errors=Bootstrap(50), seed=1).errors.words
-    '50 samples of 100 intents'
+    >>> ld.fit(surprisals, model="1", errors=Bootstrap(99), seed=1).errors.words
+    '99 samples of 100 intents'
     """
 
     kind: ClassVar[ErrorsKind] = "bootstrap"
@@ -372,9 +371,7 @@ class Bootstrap(Errors):
     n_resamples: int = USUAL_RESAMPLES
 
     def __post_init__(self) -> None:
-        samples: object = self.n_resamples
-        if not isinstance(samples, Integral) or samples < 2:
-            raise ConfigError(f"{option('n_resamples')} must be at least 2, got {samples!r}.")
+        check_resamples("n_resamples", self.n_resamples)
 
     def check(self, settings: Settings, *, clustered: bool) -> None:  # noqa: ARG002
         """Check that a valid seed was given; see `Errors.check`."""

@@ -19,6 +19,7 @@ from langdiff.regression.design import Design, Groups, identify_design, make_des
 from langdiff.regression.fitting.audit import (
     FARTHEST,
     conclude,
+    doubt_units,
     find_order,
     find_units,
     missing_cells,
@@ -225,6 +226,7 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
     """Audit a fit, fit again with dispersions of editions if need be, and return the result."""
     residuals = residuals_of(common)
     units, order = find_order(residuals, common, units)
+    units = doubt_units(residuals, common, units)
     labels, fitting = units.columns, common
     compared = common.compare(labels)
     if common.settings.own_dispersions:

@@ -64,8 +64,6 @@ def flat_arguments(
         raise ConfigError(
             f"{option('n_resamples', n_resamples)} contradicts {option('errors', str(errors))}; leave one of them out."
         )
-    if n_resamples < 0 or n_resamples == 1:
-        raise ConfigError(f"{option('n_resamples')} must be 0 or at least 2, got {n_resamples}.")
     if n_resamples:
         arguments["errors"] = Bootstrap(n_resamples)
     given = {"strata": strata, "correction": correction}

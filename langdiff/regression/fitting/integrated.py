@@ -43,7 +43,6 @@ from langdiff.tables.surprisals import Surprisals
 
 Sizes = Literal["normal", "free"]
 Dispersion = str | Mapping[str, object] | pd.Series
-FEWEST_SAMPLES = 19  # with fewer, no p is below 5 %
 
 
 @dataclass(frozen=True)
@@ -304,7 +303,7 @@ class OwnDispersions(Fitting):
         test = compare_dispersions(found, covariance, n_clusters=n_clusters)
         errors = self.settings.errors
         n_resamples = errors.n_resamples if isinstance(errors, Bootstrap) else 0
-        by_bootstrap = cluster is None and n_resamples >= FEWEST_SAMPLES
+        by_bootstrap = cluster is None and n_resamples > 0
         both = pd.Index([*(f"level {edition}" for edition in editions), *(f"ln variance {name}" for name in names)])
         variance = np.exp(found.log_variance)
         joint = found.covariance if uncertainty.joint is None else uncertainty.joint

@@ -8,7 +8,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, check_resamples
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import independent_units
 from langdiff.regression.formulas import columns_named
@@ -265,8 +265,7 @@ def _check_options(
         )
     if errors == "bootstrap":
         generator(seed, "samples of clusters")
-        if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
-            raise ConfigError(f"{option('n_resamples')} must be a whole number, at least 2, got {n_resamples!r}.")
+        check_resamples("n_resamples", n_resamples)
     return _Options(name, structure, errors, clusters, n_resamples, seed)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
+from langdiff.base.types import check_resamples
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
 from langdiff.regression.stan.draws import diagnose, label
 from langdiff.regression.stan.engines import (
@@ -358,8 +359,7 @@ def approximate(
     rng = generator(seed)
     if algorithm not in get_args(Algorithm):
         raise ConfigError(f"unknown algorithm {algorithm!r}; use one of {listing(get_args(Algorithm))}.")
-    if n_draws < 1:
-        raise ConfigError(f"{option('n_draws')} must be at least 1, got {n_draws!r}.")
+    check_resamples("n_draws", n_draws)
     posterior = prepare(
         surprisals,
         variant=find_variant(model),

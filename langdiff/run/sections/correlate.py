@@ -39,7 +39,7 @@ class CorrelateSettings(Section):
     averaging: Literal["difficulty", "factor"] = "difficulty"
     average: Literal["language", "edition"] = "language"
     interval: Literal["fisher", "bootstrap"] = "fisher"
-    n_resamples: int = Field(N_RESAMPLES, ge=99)
+    n_resamples: int = N_RESAMPLES
     min_level: int = Field(MIN_LEVEL, ge=1)
     alpha: float = Field(0.05, gt=0, lt=1)
 

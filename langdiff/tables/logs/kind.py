@@ -294,7 +294,7 @@ class Source:
         if self.table is not None:
             return self.table
         if self.is_table:
-            return read_table_file(self.file)  # type: ignore[arg-type]  # tables in archives are read alike
+            return read_table_file(self.file)
         lines, records = [], []
         nan: dict[str, list[int]] = {}  # lines by column; in the table they are as null
         for line, where, text in self.lines():

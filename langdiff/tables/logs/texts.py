@@ -136,8 +136,7 @@ def _named_by(rows: pd.DataFrame, keys: tuple[str, ...], *, keep: bool) -> list[
 
 def no_key(key: str, there: Iterable[str]) -> str:
     """Return what an error says of a key of items that a document lacks."""
-    keys = listing(there, 20)
-    return f"no key {key!r} of items; {f'there are {keys}' if keys else 'the document has no keys'}."
+    return f"no key {key!r} of items; keys of the document: {listing(there, 20)}."
 
 
 def _once(rows: pd.DataFrame) -> None:

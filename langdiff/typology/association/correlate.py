@@ -11,7 +11,7 @@ from pandas.api.types import is_numeric_dtype
 from langdiff import __version__
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, check_resamples
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.effect_sources import Sources
 from langdiff.tables.effects import Effects
@@ -259,8 +259,7 @@ def settle(
         raise ConfigError(f"unknown test(s) {listing(unknown)}; there are {listing(known, 9)}.")
     if settings.interval not in ("fisher", "bootstrap"):
         raise ConfigError(f"{option('interval', settings.interval)}: must be 'fisher' or 'bootstrap'.")
-    if settings.n_resamples < 99:
-        raise ConfigError(f"{option('n_resamples', settings.n_resamples)}: at least 99, or p is too coarse.")
+    check_resamples("n_resamples", settings.n_resamples)
     if isinstance(min_level, bool) or min_level < 1:
         raise ConfigError(f"{option('min_level', min_level)}: at least 1 language, which keeps all levels.")
     if settings.unit == "edition" and settings.tests != ("mixed",):

@@ -10,6 +10,7 @@ from scipy import optimize, stats
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
+from langdiff.tables.rule import half_width, t_p
 
 RelatedTest = Literal["phylo", "area", "phylo+area"]
 NumericTest = Literal["pearson", "spearman", "kendall", "mixed", "permutation", RelatedTest]
@@ -71,7 +72,6 @@ def is_constant(values: Floats) -> bool:
 
 
 SYMBOL = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
-NINETY_FIVE = float(stats.norm.ppf(0.975))
 PERFECT = 1 - 1e-12
 
 
@@ -122,7 +122,7 @@ def correlation(
         found = float(np.clip(_pearson(left[0], left[1]), -1, 1))
         degrees = n - 2 - k
         t = found * np.sqrt(degrees / max(1 - found**2, 1e-300))
-        p = float(2 * stats.t.sf(abs(t), degrees))
+        p = float(t_p(t, 1.0, degrees))
     if n_resamples and abs(found) <= PERFECT:
         low, high = _bootstrap(x, y, test, given, n_resamples, generator(seed))
     else:
@@ -150,7 +150,7 @@ def fisher_interval(estimate: float, n: int, test: str, given: int = 0) -> tuple
     free = n - given - less
     if free <= 0:
         return -1.0, 1.0
-    half = NINETY_FIVE * np.sqrt(scale / free)
+    half = half_width(np.sqrt(scale / free), np.inf)
     center = np.arctanh(estimate)
     return float(np.tanh(center - half)), float(np.tanh(center + half))
 
@@ -274,7 +274,7 @@ def power_of_correlation(r: float, n: int, *, alpha: float = 0.05, n_tests: int 
     _check(n, alpha, n_tests)
     if not -1 < r < 1:
         raise ConfigError(f"{option('r', r)}: a true correlation must lie between -1 and 1.")
-    t = float(stats.t.isf(alpha / n_tests / 2, n - 2))
+    t = float(half_width(1.0, n - 2, 1 - alpha / n_tests))
     critical = np.arctanh(t / np.sqrt(t**2 + n - 2))
     center = np.arctanh(abs(r)) + abs(r) / (2 * (n - 1))
     root = np.sqrt(n - 3)

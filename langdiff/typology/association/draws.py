@@ -14,10 +14,11 @@ from langdiff.base.numbers import exact_numbers
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, check_resamples
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_source, posterior_draws
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import draw_interval
 from langdiff.typology.association.correlation import MIN_LANGUAGES, NAN, RELATED, SYMBOL, fisher_interval, is_constant
 from langdiff.typology.association.related import related_slope, slope_weights
 from langdiff.typology.association.relatives import Relatives, Tree, find_relatives, has_places
@@ -233,8 +234,8 @@ def _one(
     center = np.arctanh(np.clip(estimate, -CLOSE, CLOSE))
     both = center + deviations - deviations.mean() + rng.normal(0, np.sqrt(factor / (n - 3)), len(spread))
     corrected = float(np.clip(estimate / np.sqrt(reliability), -1, 1)) if reliability > 0 and test == "pearson" else NAN
-    bounds = [*fisher_interval(float(estimate), n, test), *np.quantile(spread, [0.025, 0.975])]
-    figures = [float(estimate), *bounds, *np.tanh(np.quantile(both, [0.025, 0.975])), reliability, corrected]
+    bounds = [*fisher_interval(float(estimate), n, test), *draw_interval(spread)]
+    figures = [float(estimate), *bounds, *np.tanh(draw_interval(both)), reliability, corrected]
     shares = dict.fromkeys(("phylo_share", "area_share"), NAN)
     return row | dict(zip(FIGURES, map(float, figures), strict=False)) | shares | {"reason": ""}
 
@@ -248,13 +249,13 @@ def _slope(
     both, fit = related_slope(x, d, *matrices, known=known)
     if fit is None:
         return {}, both.reason
-    measured = drawn @ slope_weights(x, fit, known / float(d.var(ddof=1)))
+    measured = draw_interval(drawn @ slope_weights(x, fit, known / float(d.var(ddof=1))))
     figures = {
         "estimate": both.estimate,
         "sampling_low": exact.low,
         "sampling_high": exact.high,
-        "measurement_low": float(np.quantile(measured, 0.025)),
-        "measurement_high": float(np.quantile(measured, 0.975)),
+        "measurement_low": float(measured[0]),
+        "measurement_high": float(measured[1]),
         "low": both.low,
         "high": both.high,
         "phylo_share": fit.share("phylo"),
@@ -290,8 +291,7 @@ def _correlations(x: Floats, rows: Floats) -> Floats:
 
 def _draws(source: Any, n_draws: int, rng: np.random.Generator) -> tuple[pd.Series, pd.DataFrame]:
     """Return point estimates by edition, and draws × editions."""
-    if n_draws < 100:
-        raise ConfigError(f"{option('n_draws', n_draws)}: at least 100, or the ends of the interval are arbitrary.")
+    check_resamples("n_draws", n_draws)
     if isinstance(source, pd.DataFrame) and {"difficulty", "std_error"} <= set(source):
         point, errors = (exact_numbers(source[name]).astype(float) for name in ("difficulty", "std_error"))
         drawn = pd.DataFrame(rng.normal(point, errors, (n_draws, len(point))), columns=point.index)

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
-from scipy import stats
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import f_p
 from langdiff.typology.association.correlation import Outcome
 from langdiff.typology.association.related import RelatedFit, fit_related, obstacle, slopes, standard_design
 from langdiff.typology.association.variance import LARGEST_SHARE
@@ -115,7 +115,7 @@ def compare_levels(
         statistic="F",
         n=n,
         estimate=statistic,
-        p=float(stats.f.sf(statistic, df, df_residual)),
+        p=f_p(statistic, df, df_residual),
         df=df,
         df_residual=df_residual,
     )

@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
-from scipy import stats
 
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import Sources
+from langdiff.tables.rule import f_p, t_interval, t_p
 from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, format_models
 from langdiff.typology.association.correlation import RELATED, RelatedTest
 from langdiff.typology.association.levels import dummies
@@ -278,14 +278,14 @@ def _terms(
     fit = fit_related(design, y / scale, *matrices)
     found, jointly = slopes(design, y / scale, fit), slopes(design, y / scale, fit, zeros=False)
     estimate, std_error, degrees = (column[1:] for column in found[:3])
-    half = stats.t.ppf(0.975, degrees) * std_error
+    low, high = t_interval(estimate, std_error, degrees)
     columns = {
         "estimate": estimate * scale,
         "std_error": std_error * scale,
-        "low": (estimate - half) * scale,
-        "high": (estimate + half) * scale,
+        "low": low * scale,
+        "high": high * scale,
         "t": estimate / std_error,
-        "p": 2 * stats.t.sf(np.abs(estimate / std_error), degrees),
+        "p": t_p(estimate, std_error, degrees),
         "vif": np.diag(np.linalg.inv(np.atleast_2d(np.corrcoef(x.to_numpy(), rowvar=False)))),
         "test": test,
         "degrees": degrees,
@@ -294,7 +294,7 @@ def _terms(
     for name in of[of != x.columns].unique():
         contrasts = np.eye(design.shape[1])[1 + np.flatnonzero(of == name)]
         f, df, freedom = jointly.wald(contrasts)
-        row = {"f": f, "df": float(df), "degrees": freedom, "p": float(stats.f.sf(f, df, freedom)), "test": test}
+        row = {"f": f, "df": float(df), "degrees": freedom, "p": f_p(f, df, freedom), "test": test}
         table = pd.concat([table, pd.DataFrame(row, index=pd.Index([name], name="predictor"))])
     return table
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 from scipy.special import gammaln
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
+from langdiff.tables.rule import t_interval, t_p
 from langdiff.typology.association.correlation import NAN, PERFECT, Outcome, fisher_interval
 from langdiff.typology.association.relatives import RANGES, exponential_kernel
 from langdiff.typology.association.variance import (
@@ -249,9 +249,8 @@ def mixed_slope(x: Floats, y: Floats, family: pd.Series, language: pd.Series | N
 def slope_outcome(found: Coefficients, place: int, scale: float, n: int) -> Outcome:
     """Return one coefficient with its t test and 95 % interval, times a scale."""
     slope, std_error, degrees = (float(column[place]) for column in found[:3])
-    p = float(2 * stats.t.sf(abs(slope) / std_error, degrees))
-    half = float(stats.t.ppf(0.975, degrees)) * std_error * scale
-    low, high = slope * scale - half, slope * scale + half
+    low, high = (scale * float(end) for end in t_interval(slope, std_error, degrees))
+    p = float(t_p(slope, std_error, degrees))
     return Outcome("nats per SD", n, slope * scale, low, high, p, df=1.0, df_residual=degrees)
 
 

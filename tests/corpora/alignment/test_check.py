@@ -1,6 +1,5 @@
 """Defects planted into texts, and the findings in real corpora."""
 
-import json
 import warnings
 
 import numpy as np
@@ -200,11 +199,3 @@ def test_line_aligned_corpora_are_in_step(real_data, corpus, kinds):
     if corpus == "ntrex":
         assert found.cells[found.cells["what"] == "script"]["intent"].value_counts().to_dict() == {"681": 11, "321": 1}
         assert found.editions.index[found.editions["level_z"].abs() >= 5].tolist() == ["orm"]
-
-
-def test_json_of_a_result(texts):
-    rows = np.arange(200, 250)
-    found = check(planted(texts, "e3", rows, rows + 1))
-    assert json.loads(found.to_json())["format"] == "langdiff.Alignment"
-    assert "e3" in found.summary()
-    assert "e3 1" in found.headline()

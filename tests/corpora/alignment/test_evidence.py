@@ -12,7 +12,6 @@ from langdiff.corpora.alignment.lengths import (
     correlations,
     evidence,
     log_ratio,
-    medians,
     normal_scores,
     shifted,
 )
@@ -83,13 +82,6 @@ def test_the_content_of_others_is_a_weighted_mean_of_clipped_lengths():
             assert content[i, j] == pytest.approx(np.average(clipped, weights=w[others]), abs=1e-9)
         else:
             assert np.isnan(content[i, j])
-
-
-def test_medians_without_missing_values():
-    random = np.random.default_rng(2)
-    values = np.where(random.random((9, 8)) < 0.3, np.nan, random.normal(size=(9, 8)))
-    for axis in (0, 1):
-        np.testing.assert_allclose(medians(values, axis), np.nanmedian(values, axis=axis))
 
 
 def test_shifts_and_correlations_of_an_edition_that_is_one_line_late():

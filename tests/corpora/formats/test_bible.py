@@ -113,15 +113,6 @@ def test_verses_and_chapters_that_do_not_exist(tmp_path, format):
     assert bible.edition_info.loc["eng-a", "extra_verses"] == 1
 
 
-def test_the_line_of_a_fault_is_that_of_the_first_verse_that_does_not_exist(tmp_path):
-    with pytest.raises(FaultsError, match="ROM 12 has verses to 24") as caught:
-        read_multitext(written("pbc", tmp_path, BEYOND), format="pbc")
-    references = list(BEYOND)
-    lines = {fault.intent: fault.line for fault in caught.value.faults}
-    expected = {"43009091": "JHN 9:91", "45012022": "ROM 12:22", "46021001": "1CO 21:1"}
-    assert lines == {verse: references.index(reference) + 1 for verse, reference in expected.items()}
-
-
 @pytest.mark.parametrize(
     ("chapter", "says"), [(0, "GEN has 50 chapters, here 0"), (152, "GEN has 50 chapters, here 152")]
 )
@@ -149,17 +140,6 @@ def test_a_corpus_of_days_is_not_taken_for_verses(tmp_path):
     days = pd.DataFrame({"eng": ["a", "b"]}, index=["20240131", "20240201"])
     write_multitext(read_frame(days), tmp_path)
     assert read_multitext(tmp_path, format="moses").text("eng").to_dict() == {"20240131": "a", "20240201": "b"}
-
-
-def test_what_is_kept_is_written_and_read_again(tmp_path):
-    path = written("pbc", tmp_path, BEYOND)
-    written("pbc", tmp_path, {"ROM 12:22": "x", "EPH 3:22": "y", "EPH 3:23": "z"}, name="deu-b")
-    with pytest.warns(LangdiffWarning, match=r"3 fault\(s\)"):
-        bibles = read_multitext(path.parent, on_error="skip")
-    write_multitext(bibles, tmp_path / "again")
-    again = read_multitext(tmp_path / "again")
-    assert again.to_frame().equals(bibles.to_frame())
-    assert again.edition_info["extra_verses"].to_dict() == {"deu-b": 3, "eng-a": 1}
 
 
 # --- versification
@@ -208,13 +188,3 @@ def test_real_bibles_have_no_verse_that_does_not_exist(real_data):
     assert len(whole) == 42
     assert set(whole) == {"eng"}
     assert set(info["versification"].dropna()) == {"eng"}
-
-
-def test_a_chapter_left_out_is_named_as_one(tmp_path):
-    good = [f"01002{verse:03d}\tverse {verse}\n" for verse in range(1, 10)]
-    bad = [f"01002{verse:03d}\tverse {verse}\n" for verse in (30, 31, 32)]
-    (tmp_path / "eng.txt").write_text("".join([*good, *bad, "01003001\tafter\n"]))
-    with pytest.warns(LangdiffWarning, match=r"Left out: eng \(1 chapter\)"):
-        found = read_multitext(tmp_path, format="pbc", on_error="skip")
-    assert list(found.intents) == ["01003001"]
-    assert found.left_out["level"].tolist() == ["chapter"]

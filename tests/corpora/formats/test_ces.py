@@ -1,6 +1,5 @@
 """The XML Bibles of Christodoulopoulos & Steedman."""
 
-import pickle
 from functools import partial
 from xml.etree import ElementTree as ET
 
@@ -10,8 +9,7 @@ from hypothesis import strategies as st
 
 from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora import read_multitext
-from langdiff.corpora.formats.ces import CesText
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import DataError
 
 read = partial(read_multitext, format="ces")
 
@@ -55,11 +53,6 @@ def test_verses_and_header(tmp_path):
     ]  # fmt: skip
 
 
-def test_sources_go_to_worker_processes(tmp_path):
-    source = CesText(tmp_path / "a.xml")
-    assert pickle.loads(pickle.dumps(source)) == source
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -97,16 +90,6 @@ def test_entities_are_refused_whatever_they_do(tmp_path, entities):
     (tmp_path / "a.xml").write_text(f"<!DOCTYPE cesDoc [{entities}]>\n{bible(('b.GEN.1.1', '&a;'))}")
     with pytest.raises(DataError, match=r"a.xml, line 1: defines entities or refers to another file"):
         read(tmp_path / "a.xml")
-
-
-def test_bytes_that_are_no_utf8(tmp_path):
-    latin = '<?xml version="1.0" encoding="ISO-8859-1"?>\n' + bible(("b.GEN.1.1", "caf\xe9"))
-    (tmp_path / "a.xml").write_bytes(latin.encode("latin-1"))
-    with pytest.raises(DataError, match=r"a.xml, line 4: not UTF-8 in byte \d+ \(0xe9\)"):
-        read(tmp_path / "a.xml")
-    assert read(tmp_path / "a.xml", decode_errors="replace", trust=["lost"]).text("a")["01001001"] == "caf\ufffd"
-    with pytest.raises(ConfigError, match="errors must be"):
-        read(tmp_path / "a.xml", decode_errors="ignore")
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"))

@@ -16,7 +16,7 @@ import langdiff as ld
 from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora import costep_statistics, native_share
 from langdiff.corpora.origin import languages_per_intent, origin_accounting
-from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from langdiff.errors import DataError, LangdiffWarning
 
 read = partial(ld.read_multitext, format="costep")
 
@@ -148,14 +148,6 @@ def test_without_the_speakers_language_the_native_text_is_not_found(folder):
     assert len(multitext) == 5  # which turns fit is judged by all languages
 
 
-def test_normalization_is_an_option(tmp_path):
-    (tmp_path / "day.xml").write_text(DAY.replace("eröffnet", "ero\u0308ffnet"), encoding="utf-8")
-    assert read_quietly(tmp_path).text("de").iloc[0].endswith("er\u00f6ffnet.")
-    as_is = read_quietly(tmp_path, nfc=False)
-    assert as_is.text("de").iloc[0].endswith("ero\u0308ffnet.")
-    assert set(as_is.edition_info["normalization"]) == {"as is"}
-
-
 def test_days_come_in_order_whatever_their_wrapping(tmp_path):
     later = DAY.replace("2000-01-17", "2000-01-18")
     (tmp_path / "2000-01-18.xml.gz").write_bytes(gzip.compress(later.encode()))
@@ -178,16 +170,6 @@ def test_numbers_stand_in_for_ids(tmp_path):
     assert read_quietly(tmp_path).text("en").to_dict() == {"2001-02-03.1.1.1": "a", "2001-02-03.1.1-2.1": "b"}
 
 
-def test_metadata(folder, tmp_path):
-    table = tmp_path / "about.csv"
-    table.write_text("edition,family\nen,Indo-European\n")
-    assert read_quietly(folder, edition_info=table).edition_info["family"].dropna().to_dict() == {"en": "Indo-European"}
-    with pytest.raises(ConfigError, match="one file per day, not one per edition"):
-        read({"en": folder})
-    with pytest.raises(ConfigError, match="errors must be"):
-        read(folder, decode_errors="ignore")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -208,27 +190,11 @@ def test_bad_files_are_refused_where_they_are_bad(tmp_path, old, new, message):
         read(tmp_path)
 
 
-def test_bad_utf8(tmp_path):
-    file = tmp_path / "day.xml"
-    file.write_bytes(DAY.replace("eröffnet", "er?ffnet").encode().replace(b"er?ffnet", b"er\xf6ffnet"))
-    with pytest.raises(DataError, match=r"day.xml, line 8: not UTF-8 in byte \d+ \(0xf6\)"):
-        read(file)
-    assert "er\ufffdffnet" in read_quietly(file, decode_errors="replace", trust=["lost"]).text("de").iloc[0]
-
-
 def test_entities_are_refused(tmp_path):
     bomb = '<!DOCTYPE session [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n<session>&b;</session>'
     (tmp_path / "day.xml").write_text(bomb)
     with pytest.raises(DataError, match="defines entities"):
         read(tmp_path)
-
-
-def test_a_changed_file_is_noticed(folder):
-    multitext = read_quietly(folder)
-    file = folder / "2000-01-17.xml"
-    file.write_text(DAY.replace('<p type="speech">Danke.</p>', ""), encoding="utf-8")  # the turn no longer fits
-    with pytest.raises(DataError, match="are gone"):
-        multitext.text("de")
 
 
 # --- days drawn at random, against a slow count

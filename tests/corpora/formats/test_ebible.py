@@ -1,7 +1,6 @@
 """The eBible corpus: lines named by vref.txt."""
 
 import gzip
-import pickle
 from functools import partial
 
 import pytest
@@ -74,12 +73,6 @@ def test_files_that_do_not_fit(tmp_path, vref, text, message):
     (tmp_path / "a.txt").write_text(text)
     with pytest.raises(DataError, match=message):
         read(tmp_path)
-
-
-def test_sources_go_to_worker_processes(corpus):
-    source = EbibleText(corpus / "deu-a.txt", corpus.parent / "metadata" / "vref.txt")
-    assert pickle.loads(pickle.dumps(source)) == source
-    assert source.read()["01001001"] == "eins"
 
 
 def slow_reading(lines, ranges):

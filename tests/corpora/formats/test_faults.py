@@ -8,7 +8,7 @@ import re
 import pandas as pd
 import pytest
 
-from langdiff.corpora import costep_statistics, read_frame, read_multitext
+from langdiff.corpora import read_frame, read_multitext
 from langdiff.corpora.faults import MAX_FAULTS
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.tokenizer import prepare_text
@@ -261,20 +261,6 @@ def test_the_list_goes_with_the_multitext(tmp_path):
     assert all(len(part.skipped) == 2 for part in (split(multitext).train, split(multitext).test))
 
 
-def test_without_faults_nothing_is_skipped(tmp_path):
-    (tmp_path / "deu-a.txt").write_text(GOOD)
-    for how in ("raise", "skip"):
-        multitext = read_multitext(tmp_path, on_error=how)
-        assert multitext.skipped.empty
-        assert list(multitext.skipped) == ["edition", "file", "line", "intent", "fault"]
-
-
-def test_a_single_fault_is_said_in_one_line(tmp_path):
-    (tmp_path / "deu-a.txt").write_text(GOOD + "x\n")
-    with pytest.raises(FaultsError, match=r"^\S+deu-a.txt, line 5: expected BBCCCVVV<TAB>text.*'x'\.$"):
-        read_multitext(tmp_path)
-
-
 def test_when_nothing_is_left_skipping_is_refused(tmp_path):
     (tmp_path / "deu-a.txt").write_text("01001001\ta\n01001001\tb\n")
     (tmp_path / "eng-b.txt").write_text("01001001\t\n")
@@ -301,18 +287,6 @@ def test_files_that_change_are_noticed(tmp_path):
         multitext.text("deu-a")
     with pytest.raises(FaultsError, match="line 5: verse 01001001 is there twice"):
         PbcText(file).read()
-
-
-def test_statistics_of_costep_skip_too(tmp_path):
-    for name, content in COSTEP.items():
-        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.warns(LangdiffWarning, match=r"8 fault\(s\)"):
-        statistics = costep_statistics(tmp_path, on_error="skip")
-    assert len(statistics.multitext.skipped) == 8
-    assert statistics.days == 3
-    assert set(statistics.turns.index) == {f"2000-01-01.1.{k}" for k in (2, 3, 4)} | {"2000-01-05.1.1"}
-    with pytest.raises(FaultsError, match=r"^8 faults"):
-        costep_statistics(tmp_path)
 
 
 def test_unknown_treatment(tmp_path):

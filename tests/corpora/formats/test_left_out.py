@@ -101,14 +101,6 @@ def test_guesses_are_shown_with_the_text_and_never_applied(tmp_path, encoding):
     assert "\ufffd" in read(tmp_path, decode_errors="replace", trust=["lost"]).text("rus")["1"]
 
 
-def test_guesses_that_give_the_same_text_are_one(tmp_path):
-    (tmp_path / "fra.txt").write_bytes("Le président a déclaré que tout va bien.\n".encode("latin-1"))
-    with pytest.raises(
-        FaultsError, match=r"As Windows-1252 or cp1250: 'Le président a déclaré .*If this is right: iconv"
-    ):
-        read(tmp_path)
-
-
 def test_one_bad_line_among_lines_of_utf8_is_not_said_to_be_of_another_encoding(tmp_path):
     (tmp_path / "fra.txt").write_bytes(b"d\xe9j\xe0\n" + "déjà vu\n".encode())
     with pytest.raises(

@@ -39,10 +39,6 @@ def usfm(folder, name="GEN", head="", **changed):
     return folder / "eng"
 
 
-def test_a_book_without_faults(tmp_path):
-    assert verses(read_multitext(usfm(tmp_path))) == FIVE
-
-
 @pytest.mark.parametrize(
     ("changed", "gone", "what"),
     [

@@ -1,7 +1,6 @@
 """Line-aligned text, read and written."""
 
 import gzip
-import pickle
 import unicodedata
 from functools import partial
 
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from langdiff.corpora import read_frame, read_multitext, write_multitext
-from langdiff.corpora.formats.moses import MosesText
-from langdiff.errors import DataError, OutputError
+from langdiff.errors import DataError
 
 read = partial(read_multitext, format="moses")
 write = partial(write_multitext, format="moses")
@@ -90,11 +88,6 @@ def test_files_beside_the_texts(folder, tmp_path):
         read(folder / "intents.txt")
 
 
-def test_sources_go_to_worker_processes(folder):
-    source = MosesText(folder / "deu.txt")
-    assert pickle.loads(pickle.dumps(source)) == source
-
-
 # --- writing
 
 stretches = st.sampled_from(
@@ -156,12 +149,6 @@ def test_what_is_no_bible_is_written_as_lines_unless_asked_otherwise(tmp_path):
         write_multitext(frame_of("eins"), tmp_path / "x", format="pbc")
 
 
-def test_files_written(tmp_path):
-    written = write(frame_of("eins", None, "drei"), tmp_path / "new")
-    assert [file.name for file in written] == ["deu.txt", "metadata.csv"]
-    assert written[0].read_text() == "eins\n\ndrei\n"
-
-
 @pytest.mark.parametrize(
     ("multitext", "message"),
     [
@@ -176,12 +163,6 @@ def test_what_the_format_cannot_hold(tmp_path, multitext, message):
     with pytest.raises(DataError, match=message):
         write(multitext, tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_other_files_in_the_folder_are_not_mixed_in(tmp_path):
-    (tmp_path / "eng.txt").write_text("x\n")
-    with pytest.raises(OutputError, match="holds 1 other file"):
-        write(frame_of("a"), tmp_path)
 
 
 # --- real data

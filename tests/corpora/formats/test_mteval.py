@@ -1,6 +1,5 @@
 """Test sets of machine translation: NIST's references, WMT's SGML and XML."""
 
-import pickle
 import re
 from functools import partial
 from pathlib import Path
@@ -74,11 +73,6 @@ def test_what_is_known_of_a_file_is_known_of_all_its_refsets(tmp_path):
     assert info["language_name"].fillna("").tolist() == ["", "Elvish"]
 
 
-def test_a_no_break_space_alone_is_no_text(tmp_path):
-    multitext = read(write(tmp_path, mteval(refset("r1", ("A", [(1, "\N{NO-BREAK SPACE}"), (2, "a")])))))
-    assert multitext.text("r1").to_dict() == {"A/2": "a"}
-
-
 @pytest.mark.parametrize(
     ("other", "message"),
     [
@@ -145,11 +139,6 @@ def test_bytes_that_are_not_text(tmp_path):
         multitext = read(tmp_path, on_error="skip")
     assert multitext.text("eng").to_dict() == {"d/2": "1 < 2 & 3 > 2", "d/3": "AT&T"}
     assert multitext.skipped["intent"].tolist() == ["d/1"]
-
-
-def test_sources_go_to_worker_processes(tmp_path):
-    source = read(write(tmp_path, mteval(refset("r1", *ONE))))
-    assert pickle.loads(pickle.dumps(source)).text("r1").tolist() == ["Rain", "in Spain", "Sun"]
 
 
 # --- WMT: SGML that is not XML, sources and references in files of their own, several pairs and years

@@ -115,12 +115,6 @@ def test_languages_in_codes_of_two_letters(tmp_path, said, language):
     assert read(tmp_path).edition_info["language"].replace({float("nan"): None}).tolist() == [language]
 
 
-def test_a_no_break_space_alone_is_no_text(tmp_path):
-    body = '<verse osisID="Gen.1.1">&#160; </verse><verse osisID="Gen.1.2">&#160;a</verse>'
-    (tmp_path / "a.xml").write_text(osis(body))
-    assert read(tmp_path).text("a").to_dict() == {"01001002": "\N{NO-BREAK SPACE}a"}
-
-
 @pytest.mark.parametrize(
     ("body", "text"),
     [

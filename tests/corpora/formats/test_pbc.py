@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import lzma
-import pickle
 import unicodedata
 from functools import partial
 
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from langdiff.corpora import read_frame, read_multitext, write_multitext
-from langdiff.corpora.formats.pbc import PbcText
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
 
 read = partial(read_multitext, format="pbc")
@@ -116,13 +114,6 @@ def test_texts_are_read_only_when_asked_for(folder):
         bibles.text("deu-alt")
 
 
-def test_sources_go_to_worker_processes(folder):
-    source = PbcText(folder / "deu-alt.txt.gz")
-    assert pickle.loads(pickle.dumps(source)) == source
-    again = pickle.loads(pickle.dumps(read(folder)))
-    assert again.text("deu-alt")["01001001"] == "erstens"
-
-
 def test_byte_order_mark_and_windows_line_ends(tmp_path):
     file = one_file(tmp_path, b"\xef\xbb\xbf# title: T\r\n01001001\tx\r\n\r\n")
     bibles = read(file)
@@ -179,14 +170,6 @@ def test_bad_utf8_can_be_replaced(tmp_path):
         read(file, decode_errors="ignore")
 
 
-def test_any_format(folder):
-    assert_frame_equal(read_multitext(folder).presence, read(folder).presence)
-    with pytest.raises(ConfigError, match="unknown format 'pdf'; use one of auto, pbc, ebible"):
-        read_multitext(folder, format="pdf")
-    with pytest.raises(ConfigError, match="format 'pdf' cannot be written; use one of auto, pbc, moses"):
-        write_multitext(read(folder), folder / "out", format="pdf")
-
-
 # --- metadata
 
 
@@ -234,11 +217,6 @@ def test_bad_metadata(folder, tmp_path, table, message):
         read(folder, edition_info=tmp_path / "about.csv")
 
 
-def test_metadata_that_is_not_there(folder):
-    with pytest.raises(DataError, match=r"none.csv: cannot be read"):
-        read(folder, edition_info=folder / "none.csv")
-
-
 def test_each_folder_has_its_own_metadata(tmp_path):
     for language, family in (("eng", "Germanic"), ("fra", "Romance")):
         (tmp_path / language).mkdir()
@@ -246,11 +224,6 @@ def test_each_folder_has_its_own_metadata(tmp_path):
         (tmp_path / language / "metadata.csv").write_text(f"edition,family\neng-a,{family}\nfra-a,{family}\n")
     info = read(f"{tmp_path}/*/*.txt").edition_info
     assert info["family"].to_dict() == {"eng-a": "Germanic", "fra-a": "Romance"}
-
-
-def test_metadata_of_nothing_but_names(folder, tmp_path):
-    (tmp_path / "about.csv").write_text("edition\ndeu-alt\n")
-    assert list(read(folder, edition_info=tmp_path / "about.csv").editions) == ["deu-alt", "eng-x-bible-new-v1"]
 
 
 # --- writing
@@ -336,24 +309,6 @@ def test_what_is_written_comes_back(multitext, tmp_path_factory):
         before, after = multitext.edition_info[column], again.edition_info.get(column)
         known = before.dropna()
         assert known.empty or after.dropna().to_dict() == known.to_dict()
-
-
-def test_a_second_generation_is_like_the_first(folder, tmp_path):
-    first = read(folder)
-    bibles = first.map_text(tab_to_space)
-    write(bibles, tmp_path / "one")
-    second = read(tmp_path / "one")
-    write(second, tmp_path / "two")
-    third = read(tmp_path / "two")
-    assert_frame_equal(second.presence, first.presence)
-    assert_frame_equal(second.intent_info, first.intent_info)
-    assert_frame_equal(second.edition_info.drop(columns="path"), first.edition_info.drop(columns="path"))
-    assert (tmp_path / "one" / "deu-alt.txt").read_bytes() == (tmp_path / "two" / "deu-alt.txt").read_bytes()
-    assert third.to_frame().equals(bibles.to_frame())
-
-
-def tab_to_space(text):
-    return text.replace("\t", " ")
 
 
 @pytest.mark.parametrize(

@@ -53,11 +53,6 @@ def test_formats_are_recognized_by_their_beginning(tmp_path, format):
     assert guess_format({"deu": tmp_path / name}) == format
 
 
-def test_segments_without_the_usual_root_are_ces(tmp_path):
-    (tmp_path / "a.xml").write_text('<bible>\n<seg id="b.GEN.1.1" type="verse">x</seg></bible>')
-    assert guess_format(tmp_path / "a.xml") == "ces"
-
-
 @pytest.mark.parametrize("first", ["Am Anfang", "<range>", ""])
 def test_lines_with_a_list_of_verses_are_ebible(tmp_path, first):
     (tmp_path / "deu-a.txt").write_text(f"{first}\nx\n")

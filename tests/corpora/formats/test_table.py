@@ -114,11 +114,6 @@ def test_what_is_no_table_of_texts(tmp_path, text, message):
             read_multitext(tmp_path / "t.csv", format=format)
 
 
-def test_other_bytes_may_be_replaced(table):
-    table.write_bytes(b"id,deu\n1,f\xfcnf\n")
-    assert read(table, decode_errors="replace", trust=["lost"]).text("deu").tolist() == ["f\ufffdnf"]
-
-
 def test_a_file_that_has_changed(table):
     multitext = read(table)
     table.write_text("id,eng\ns2,a dog\n")
@@ -144,11 +139,6 @@ def test_several_tables_may_be_line_aligned_texts(tmp_path):
     with pytest.raises(DataError, match=r"pass format='moses'; a table with one column per edition"):
         read_multitext(f"{tmp_path}/*")
     assert list(read_multitext(f"{tmp_path}/*", format="moses").editions) == ["deu", "eng"]
-
-
-def test_what_is_known_of_editions_may_lie_beside_a_table(table):
-    (table.parent / "metadata.csv").write_text("edition,family\neng,Germanic\ndeu-x,Germanic\n")
-    assert list(read_multitext(f"{table.parent}/*.csv").edition_info["family"]) == ["Germanic", "Germanic"]
 
 
 def test_other_formats_are_recognized_as_before(tmp_path):

@@ -10,7 +10,7 @@ from langdiff.corpora import read_multitext
 from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.formats.bible import Verses
 from langdiff.corpora.formats.usfm import UsfmBook
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import DataError
 
 read = partial(read_multitext, format="usfm")
 
@@ -117,19 +117,11 @@ def test_quotes_in_attributes_are_escaped():
         texts_of("\n".join([*rows, r"\v 2 an \" elsewhere"]))
 
 
-def test_a_no_break_space_alone_is_no_text():
-    assert texts_of("\\id GEN\n\\c 1\n\\p\n\\v 1 ~\n\\v 2 ~a") == {"01001001": None, "01001002": "\N{NO-BREAK SPACE}a"}
-
-
 def test_a_verse_that_begins_in_a_psalm_title_has_its_text_and_other_titles_are_hidden():
     content = (
         "\\id PSA\n\\c 3\n\\d\n\\v 1 A psalm.\n\\q1\nLord\n\\c 4\n\\d A psalm.\n\\q1\n\\v 1 Answer\n\\d Selah\n\\q1 me"
     )
     assert texts_of(content) == {"19003001": "A psalm. Lord", "19004001": "Answer me"}
-
-
-def test_files_without_paragraphs_are_read():
-    assert texts_of("\\id GEN\n\\c 1\n\\v 1 a\n\\v 2 b\n") == {"01001001": "a", "01001002": "b"}
 
 
 def test_markers_on_one_line_part_words():
@@ -212,14 +204,6 @@ def test_a_book_that_is_there_twice(tmp_path):
     write(tmp_path, {"eng-a/1.usfm": "\\id GEN\n\\c 1\n\\v 1 a", "eng-a/2.usfm": "\n\\id GEN\n\\c 1\n\\v 1 b"})
     with pytest.raises(DataError, match=r"2.usfm, line 4: verse 01001001 is there twice, first in .*1.usfm, line 3"):
         read(tmp_path / "eng-a")
-
-
-def test_options(tmp_path):
-    write(tmp_path, {"eng-a.usfm": "\\id GEN\n\\c 1\n\\v 1-2 a\n\\v 3 b"})
-    assert read(tmp_path).text("eng-a").to_dict() == {"01001003": "b"}
-    assert read_multitext(tmp_path, ranges="merge").text("eng-a").to_dict() == {"01001001": "a", "01001003": "b"}
-    with pytest.raises(ConfigError, match="ranges must be 'missing' or 'merge', got 'drop'"):
-        read(tmp_path, ranges="drop")
 
 
 # --- another reading of the same text: usfm-grammar, a parser generated from a grammar of USFM

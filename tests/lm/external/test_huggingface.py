@@ -8,7 +8,7 @@ import torch
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning, MissingExtraError, TrainingError
+from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
 from langdiff.lm import HuggingFaceLM
 from tests.cli.conftest import langdiff as langdiff
 from tests.lm.conftest import verses
@@ -70,14 +70,6 @@ def test_a_batch_of_32_gives_what_a_batch_of_1_gives(gpt, tokenizer):
     pd.testing.assert_frame_equal(alone, together, check_exact=False, atol=BATCHING, rtol=0)
 
 
-def test_order_and_neighbours_change_nothing(gpt, tokenizer):
-    model = HuggingFaceLM(gpt, tokenizer)
-    texts = pd.Series(TEXTS, index=[f"v{i}" for i in range(len(TEXTS))])
-    order = np.random.default_rng(0).permutation(len(texts))
-    moved = model.surprisal(texts.iloc[order]).loc[texts.index]
-    pd.testing.assert_frame_equal(moved, model.surprisal(texts), check_exact=False, atol=BATCHING, rtol=0)
-
-
 def test_a_shorter_window_sees_less(gpt, tokenizer):
     text = ["the cat sat on a mat and the dog ran far from home"]
     whole, parts = (HuggingFaceLM(gpt, tokenizer, max_length=n).surprisal(text) for n in (WINDOW, 4))
@@ -121,15 +113,6 @@ def test_a_tokenizer_that_loses_text_is_a_warning(gpt, tokenizer):
     lossy.backend_tokenizer.normalizer = tokenizers.normalizers.Lowercase()
     with pytest.warns(LangdiffWarning, match="cannot give back 1 of 2 texts: the first is intent 1, 'A Cat'"):
         HuggingFaceLM(gpt, lossy).surprisal(["a cat", "A Cat"])
-
-
-def test_the_warning_of_a_tokenizer_is_repeated_from_the_cache(gpt, tokenizer, tmp_path):
-    lossy = copy.deepcopy(tokenizer)
-    lossy.backend_tokenizer.normalizer = tokenizers.normalizers.Lowercase()
-    multitext = ld.read_frame(pd.DataFrame({"eng": ["a cat", "A Cat"]}))
-    for _ in range(2):
-        with pytest.warns(LangdiffWarning, match="cannot give back 1 of 2 texts"):
-            ld.surprisals_of(HuggingFaceLM(gpt, lossy), multitext, cache=tmp_path, progress=False)
 
 
 def test_no_start_or_end_token(gpt, tokenizer):
@@ -181,15 +164,6 @@ def test_a_tokenizer_of_another_model(gpt, tokenizer):
     larger.add_tokens([f"the{i}" for i in range(20)])
     with pytest.raises(ConfigError, match="do not belong together"):
         HuggingFaceLM(gpt, larger).surprisal(["the19"])
-
-
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [(["a", ""], "intent 1 is empty"), (["a", None], "intent 1 is None"), ("abc", "not one string")],
-)
-def test_texts_without_surprisal(gpt, tokenizer, texts, message):
-    with pytest.raises(DataError, match=message):
-        HuggingFaceLM(gpt, tokenizer).surprisal(texts)
 
 
 def test_no_texts_no_rows(gpt, tokenizer):
@@ -326,46 +300,3 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     usual = (["--lm", "char-small"], ["--max-replaced", "0.05"])  # also where they are what is usual
     for ours in (["--lm", "bpe-small"], ["--scoring", "unpriced"], ["--max-replaced", "0.2"], *usual):
         assert "are for models trained here: leave them out, or --hf" in langdiff(*arguments, *ours).err
-
-
-def test_shares_of_the_command_are_merged(langdiff, folder, multitext, tmp_path):
-    texts = {edition: multitext.text(edition) for edition in multitext.editions}
-    numbered = ld.read_frame(pd.DataFrame(texts).set_axis([f"4000100{i}" for i in range(1, 7)]))
-    ld.write_multitext(numbered, tmp_path / "corpus")
-    arguments = ["score", "--hf", folder, tmp_path / "corpus", "--device", "cpu"]
-    one, other, cache = tmp_path / "one.csv", tmp_path / "merged.csv", tmp_path / "cache"
-    windows = ["--max-length", "7", "--overlap", "2", "--batch-size", "2"]
-    assert langdiff(*arguments, *windows, "--out", one).code == 0
-    for share in ("1/2", "2/2"):
-        unfinished = langdiff("merge", cache, "--out", other) if share == "2/2" else None
-        assert unfinished is None or (unfinished.code == 1 and "have no scores yet" in unfinished.err)
-        done = langdiff(*arguments, *windows, "--shard", share, "--cache", cache)
-        assert done.code == 0, done.err
-    assert langdiff("merge", cache, "--out", other).code == 0
-    pd.testing.assert_frame_equal(ld.read_surprisals(one).bits, ld.read_surprisals(other).bits, check_exact=True)
-    model = HuggingFaceLM(folder, device="cpu", max_length=7, overlap=2, batch_size=2)
-    expected = ld.surprisals_of(model, numbered, progress=False)
-    np.testing.assert_array_equal(ld.read_surprisals(one).bits[list(expected.editions)], expected.bits)
-
-
-def test_the_command_names_its_options(langdiff, folder, multitext, tmp_path):
-    ld.write_multitext(multitext, tmp_path / "corpus", format="moses")
-    arguments = ["score", "--hf", folder, tmp_path / "corpus", "--device", "cpu", "--format", "moses"]
-    refused = {
-        ("--out", tmp_path / "t.csv", "--start-token", "<none>"): "--start-token <none>: not in the vocabulary",
-        ("--out", tmp_path / "t.csv", "--dtype", "float8"): "--dtype float8: use one of float32, bfloat16, float16",
-        ("--out", tmp_path / "t.csv", "--batch-size", "0"): "--batch-size must be at least 1",
-        ("--shard", "3/2", "--cache", tmp_path): "--shard 3/2: give k/N, with k from 1 to N",
-        ("--shard", "1/2"): "give --out, the table to write, or --shard with --cache",
-    }
-    for options, message in refused.items():
-        done = langdiff(*arguments, *options)
-        assert done.code == 1
-        assert message in done.err
-
-
-def test_models_of_one_name_have_other_signatures(gpt, tokenizer, multitext):
-    tables = [ld.surprisals_of(HuggingFaceLM(gpt, tokenizer, overlap=n), multitext, lm="gpt") for n in (1, 2)]
-    one, other = (table.provenance.recipe for table in tables)
-    assert one.startswith("gpt#")
-    assert one != other

@@ -64,13 +64,6 @@ def test_three_shares_are_one_run_to_the_last_bit(multitext, tmp_path):
     assert merged["Bytes"].provenance == again.provenance
 
 
-def test_shares_do_not_depend_on_the_order_of_editions(multitext, tmp_path):
-    turned = multitext.sel(editions=list(multitext.editions)[::-1])
-    one = score_shard(Bytes(), multitext, shard="1/2", cache=tmp_path / "one")
-    other = score_shard(Bytes(), turned, shard="1/2", cache=tmp_path / "other")
-    assert set(one) == set(other)
-
-
 def test_several_models_share_a_cache(multitext, tmp_path):
     for bits in (8.0, 4.0):
         score_shard(Bytes(bits), multitext, shard="1/1", cache=tmp_path, lm=f"of {bits:g} bits")

@@ -69,23 +69,6 @@ def test_tokens_and_words_add_up_to_the_text(model, scores):
     assert dict(zip(first["edition"], first["word"], strict=True)) == {"eng": "café", "ell": "στο"}
 
 
-def test_the_command_writes_tokens_or_words(langdiff, model, scores, tmp_path):
-    model.model.save_pretrained(tmp_path / "gpt")
-    model.tokenizer.save_pretrained(tmp_path / "gpt")
-    numbered = TEXTS.set_axis(["40001001", "40001002", "40001003"])
-    ld.write_multitext(ld.read_frame(numbered), tmp_path / "corpus")
-    arguments = ["score", "--hf", tmp_path / "gpt", tmp_path / "corpus", "--device", "cpu"]
-    found = {}
-    for per in ("token", "word"):
-        done = langdiff(*arguments, "--per", per, "--out", tmp_path / f"{per}.csv", "--json")
-        assert done.code == 0, done.err
-        found[per] = pd.read_csv(tmp_path / f"{per}.csv", keep_default_na=False)
-    assert len(found["token"]) == len(scores.tokens)
-    assert found["token"]["bits"].sum() > 0
-    assert {"word", "corrected_bits"} <= set(found["word"])
-    assert "add --hf" in langdiff(*arguments[:1], *arguments[2:], "--per", "word", "--out", tmp_path / "x.csv").err
-
-
 def test_tokens_have_the_surprisals_of_minicons(model):
     """minicons reads a text of one window, after the start token and to the end token."""
     scorer = pytest.importorskip("minicons.scorer", reason="needs minicons, which is not a dependency")

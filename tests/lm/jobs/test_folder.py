@@ -2,19 +2,16 @@
 
 import json
 import ntpath
-import time
 from pathlib import PureWindowsPath
 from types import SimpleNamespace
 from urllib.parse import unquote
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import DataError
-from langdiff.experiments import replicate
-from langdiff.lm import Compute, compute_surprisals, read_training_logs
+from langdiff.lm import compute_surprisals, read_training_logs
 from langdiff.lm.jobs.folder import LOG, folder_name, read_log
 from langdiff.lm.jobs.workers import _look
 from tests.lm.conftest import only
@@ -73,11 +70,6 @@ def test_one_row_an_epoch_of_every_model(parts, tiny_recipe, tmp_path):
     assert first["dev_bits_per_character"] == line["dev_bits_per_character"]
 
 
-def test_the_seeds_of_replicates(parts, tiny_recipe, tmp_path):
-    replicates = replicate(parts, lm=tiny_recipe, n_seeds=2, compute=Compute(cache=tmp_path, progress=False), seed=0)
-    assert sorted(read_training_logs(tmp_path)["seed"].unique()) == sorted(replicates.surprisals)
-
-
 def test_no_logs(tmp_path):
     assert read_training_logs(tmp_path / "nothing").empty
 
@@ -108,21 +100,3 @@ def test_progress_of_other_processes_is_read_from_their_logs(tmp_path):
     done, note = _look(jobs, start=0)
     assert done == pytest.approx(0.75)
     assert note == "deu epoch 2, dev 2.500 bits/char, 1,234 char/s"
-
-
-def test_a_log_that_was_there_before_says_nothing(tmp_path):
-    jobs = [job(tmp_path, "eng", 4, 3, train_bits_per_unit=3.0, characters_per_second=1.0)]
-    assert _look(jobs, start=time.time() + 60) == (0, "")
-
-
-def test_without_logs_there_is_nothing_to_say(tmp_path):
-    assert _look([], 0) == (0, "")
-    assert _look([job(tmp_path, "eng", 1, 0), job(tmp_path, "n-grams", 1, 1)], 0) == (1.0, "")
-    assert _look([SimpleNamespace(edition="eng", recipe=None, folder=None)], 0) == (0, "")
-
-
-def test_logs_are_a_tidy_frame(parts, tiny_recipe, tmp_path):
-    compute_surprisals(parts, lm=tiny_recipe, cache=tmp_path, progress=False, seed=0)
-    logs = read_training_logs(tmp_path)
-    assert not logs.duplicated(["edition", "lm", "seed", "epoch"]).any()
-    pd.testing.assert_index_equal(logs.columns, read_training_logs(tmp_path / "nothing").columns)

@@ -10,7 +10,6 @@ import langdiff as ld
 from langdiff.base.checksums import DamageError
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.lm import compute_surprisals, read_training_logs, score_multitext
-from langdiff.lm.external.protocol import cached
 from langdiff.run import Experiment, read_run, run_experiment
 
 MODEL = "kneser-ney-2"
@@ -75,17 +74,3 @@ def test_of_a_run(tmp_path):
     make_folder_of(tmp_path / "checksums.json")
     with pytest.raises(DamageError, match="makes all that is missing or damaged again"):
         read_run(tmp_path)
-
-
-def test_of_what_a_model_of_others_said(tmp_path):
-    texts = pd.Series(["a", "b"], index=["1", "2"])
-
-    def score():
-        return pd.DataFrame({"bits": [1.0, 2.0]}, index=texts.index)
-
-    cached(tmp_path, "model", "eng", texts, score)
-    path = next(tmp_path.glob("*.json"))
-    make_folder_of(path)
-    with pytest.warns(LangdiffWarning, match="is a directory. The texts are scored again"):
-        assert cached(tmp_path, "model", "eng", texts, score)["bits"].tolist() == [1.0, 2.0]
-    assert path.is_file()

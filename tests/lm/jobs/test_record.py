@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 import torch
 
 import langdiff as ld
 from langdiff.lm import RECIPES, KneserNeyRecipe, compute_surprisals, score_multitext
 from langdiff.lm.jobs import job as job_module
-from langdiff.lm.jobs.record import describe_compute, preparation_of, recipe_name
+from langdiff.lm.jobs.record import describe_compute, recipe_name
 from langdiff.lm.lstm import gradients
 from langdiff.lm.lstm.resume import training_key
 from langdiff.lm.scoring import Scoring
@@ -111,12 +110,6 @@ def test_the_hash_of_a_recipe_is_that_of_training_alone():
     assert len(changed) == 6
 
 
-@pytest.mark.parametrize("scoring", ["priced", "unpriced"])
-def test_it_says_how_texts_were_scored(parts, scoring):
-    recipe = KneserNeyRecipe(order=2, min_count=2)
-    assert compute(parts, recipe, scoring=scoring).scoring == scoring
-
-
 @pytest.mark.parametrize("native", [True, False])
 def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, native):
     monkeypatch.setattr(gradients, "has_bf16", lambda _: native)
@@ -157,10 +150,3 @@ def test_a_training_does_not_go_on_in_another_precision(tiny_recipe, monkeypatch
         monkeypatch.setattr(gradients, "has_bf16", lambda _, has=native: has)
         keys.add(training_key(mixed, seed=0, device=torch.device("cpu"), train=[], dev=[]))
     assert len(keys) == 2
-
-
-def test_preparation_is_that_of_all_sources():
-    multitext = ld.read_frame(pd.DataFrame({"eng": ["a dog"], "deu": ["ein Hund"]}))
-    assert preparation_of(multitext) == "as-is"
-    assert preparation_of(multitext.map_text(ld.tokenize)) == "reversible"
-    assert preparation_of(multitext, multitext.map_text(str.lower)) == "as-is+str.lower"

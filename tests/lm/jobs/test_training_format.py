@@ -101,37 +101,6 @@ def test_other_versions_train_nothing_and_are_told(tmp_path, monkeypatch):
     assert f"langdiff:{ld.__version__}" in again.provenance.versions
 
 
-def test_another_format_is_another_model(tmp_path, monkeypatch):
-    compute_surprisals(parts(), lm=KN, cache=tmp_path, **SETTINGS)
-    before = state(tmp_path)
-    monkeypatch.setattr(KneserNeyRecipe, "training_format", 2)
-    compute_surprisals(parts(), lm=KN, cache=tmp_path, **SETTINGS)
-    after = state(tmp_path)
-    assert before.items() <= after.items()
-    assert len(after) == 2 * len(before)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"seed": 1},
-        {"lm": replace(TINY, learning_rate=0.05)},  # of the same name
-        {"parts": parts(2)},
-    ],
-    ids=["seed", "recipe", "texts"],
-)
-def test_no_model_takes_the_place_of_another(other, tmp_path):
-    given = {"parts": parts(), "lm": TINY, "seed": 0}
-    first = compute_surprisals(**given, cache=tmp_path, **SETTINGS)
-    before = state(tmp_path)
-    compute_surprisals(**given | other, cache=tmp_path, **SETTINGS)
-    after = state(tmp_path)
-    assert before.items() <= after.items()
-    assert len(after) == 2 * len(before)
-    assert compute_surprisals(**given, cache=tmp_path, **SETTINGS).bits.equals(first.bits)
-    assert state(tmp_path) == after
-
-
 def test_of_several_seeds_one_is_named(tmp_path):
     for seed in (0, 1):
         compute_surprisals(parts(), lm=TINY, seed=seed, cache=tmp_path, **SETTINGS)

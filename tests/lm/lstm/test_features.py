@@ -8,7 +8,6 @@ import torch
 
 import langdiff as ld
 from langdiff.base.seeds import generator, torch_generator
-from langdiff.errors import CheckpointError, ConfigError
 from langdiff.lm import RECIPES
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.features import FOLDS, RUN, NgramFeatures, ResidualLSTM
@@ -63,14 +62,6 @@ def test_untrained_it_is_the_ngram_model(network, ngrams):
     expected, expected_eos = ngrams.score(judged)
     np.testing.assert_allclose(bits, expected, rtol=SINGLE)
     np.testing.assert_allclose(eos_bits, expected_eos, rtol=10 * SINGLE)
-
-
-def test_bits_do_not_depend_on_neighbours(network, ngrams):
-    judged, network = draw(20, 1), disturbed(network).eval()
-    together = score(network, judged, features=NgramFeatures.by(ngrams.levels, judged, SYMBOLS + 1, ORDERS))[0]
-    for row, ids in enumerate(judged):
-        alone = score(network, [ids], features=NgramFeatures.by(ngrams.levels, [ids], SYMBOLS + 1, ORDERS))[0]
-        assert alone[0] == pytest.approx(together[row], rel=SINGLE)
 
 
 def test_probabilities_of_the_next_symbol_sum_to_one(network, ngrams):
@@ -132,23 +123,3 @@ def test_it_is_trained_saved_and_read_like_the_others(units, tmp_path):
     model.save(tmp_path)
     again = ld.read(tmp_path)
     assert again.surprisal(TEXTS[:20]).equals(model.surprisal(TEXTS[:20]))
-
-
-def test_a_model_without_its_ngrams_is_damaged(tmp_path):
-    recipe = replace(RECIPES["char-tiny"], epochs=1)
-    ld.train_language_model(TEXTS[:250], TEXTS[250:], recipe=recipe, seed=0, progress=False).save(tmp_path)
-    path = tmp_path / "model.json"
-    path.write_text(path.read_text().replace('"ngram_orders": []', '"ngram_orders": [2]'))
-    with pytest.raises(CheckpointError, match="damaged"):
-        ld.read(tmp_path)
-
-
-@pytest.mark.parametrize("orders", [(3, 2), (2, 2), (0, 3)])
-def test_orders_rise_from_one(orders):
-    with pytest.raises(ConfigError, match="out of range, or no whole number: ngram_orders"):
-        replace(TINY, ngram_orders=orders)
-
-
-def test_a_stream_has_no_ngrams():
-    with pytest.raises(ConfigError, match="ngram_orders are for context 'intent'"):
-        replace(TINY, context="stream", bptt=16)

@@ -77,23 +77,6 @@ def test_dropout_is_off_in_evaluation():
     assert torch.equal(net(inputs()).output, plain(inputs()).output)
 
 
-def test_train_eval_train():
-    net = network(**DROPOUTS)
-    for _ in range(2):
-        net.train()
-        net.logits(net(inputs()).output).sum().backward()
-        net.eval()
-        assert torch.equal(net(inputs()).output, net(inputs()).output)
-    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in net.parameters())
-
-
-def test_locked_dropout_has_one_mask_for_all_times():
-    net = network(dropout_output=0.5).train()
-    dropped = net(inputs()).output == 0  # (T, B, E)
-    assert (dropped == dropped[0]).all()
-    assert not (dropped == dropped[:, :1]).all()  # but another for each intent
-
-
 def test_embedding_dropout_drops_whole_symbols_and_not_in_the_softmax():
     net = network(dropout_embedding=0.5).train()
     every_symbol = torch.arange(11)[None]  # (1, 11): time one, so that only the input matters
@@ -102,16 +85,6 @@ def test_embedding_dropout_drops_whole_symbols_and_not_in_the_softmax():
     assert (dropped.all(1) | ~dropped.any(1)).all()
     assert 0 < dropped.all(1).sum() < 11
     assert torch.equal(net.logits(torch.eye(5).double()), net.embedding.T + net.decoder_bias)
-
-
-def test_weight_drop_differs_between_batches_and_spares_the_parameter():
-    net = network(weight_drop=0.5).train()
-    before = net.lstms[0].recurrent.detach().clone()
-    assert not torch.equal(net(inputs()).output, net(inputs()).output)
-    same = inputs(B=1).expand(-1, 3)
-    output = net(same).output
-    assert_allclose(output[:, 0].detach(), output[:, 2].detach(), atol=ROUNDING)  # one mask a batch
-    assert torch.equal(net.lstms[0].recurrent, before)
 
 
 def test_padding_on_the_right_changes_nothing_before_it():

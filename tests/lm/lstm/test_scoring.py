@@ -1,5 +1,3 @@
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
@@ -10,7 +8,7 @@ from numpy.testing import assert_allclose
 from langdiff.errors import ConfigError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm import scoring
-from langdiff.lm.lstm.batches import pad, rows_by_length
+from langdiff.lm.lstm.batches import rows_by_length
 from langdiff.lm.lstm.network import AWDLSTM
 from langdiff.lm.lstm.scoring import score
 
@@ -79,11 +77,12 @@ def test_bits_do_not_depend_on_order_neighbours_or_batch_size():
     assert alone.std() > 10  # the intents do differ
 
 
-def test_a_large_softmax_in_slices_gives_the_same(monkeypatch):
+@pytest.mark.parametrize(("limit", "value"), [("_LOGITS_AT_ONCE", 4 * V), ("_STEPS_AT_ONCE", 8)])
+def test_slices_and_stretches_give_the_same(monkeypatch, limit, value):
     net = network()
     intents = [np.arange(30) % 5, np.arange(17) % 3]
     whole = score(net, intents)
-    monkeypatch.setattr(scoring, "_LOGITS_AT_ONCE", 4 * V)  # four positions a slice
+    monkeypatch.setattr(scoring, limit, value)
     assert_allclose(score(net, intents), whole, atol=SINGLE_PRECISION)
 
 
@@ -96,31 +95,6 @@ def test_probabilities_of_the_next_symbol_sum_to_one_at_every_position():
         longer, longer_end = score(net, [np.append(prefix, symbol) for symbol in range(V - 1)])
         probabilities = 2.0 ** -((longer - longer_end) - (total - end))
         assert probabilities.sum() + 2.0**-end == pytest.approx(1, abs=1e-5)
-
-
-def test_probabilities_of_all_strings_approach_one_from_below():
-    net = network(V=4, scale=4.0)
-    with torch.no_grad():
-        net.decoder_bias[-1] = 2.0  # strings end soon, so that the sum converges
-    masses = []
-    for longest in range(8):
-        strings = [np.array(s, dtype=np.int64) for n in range(longest + 1) for s in product(range(3), repeat=n)]
-        masses.append(float((2.0 ** -score(net, strings)[0]).sum()))
-    assert masses == sorted(masses)
-    assert masses[0] < 0.9
-    assert 0.99 < masses[-1] <= 1 + 1e-6
-
-
-def test_no_intents():
-    bits, eos = score(network(), [])
-    assert len(bits) == len(eos) == 0
-
-
-def test_padding_mask():
-    batch = pad([np.array([1, 2]), np.array([], dtype=np.int64)], 5, torch.device("cpu"))
-    assert batch.inputs.T.tolist() == [[5, 1, 2], [5, 5, 5]]
-    assert batch.targets.T.tolist() == [[1, 2, 5], [5, 5, 5]]
-    assert batch.real.T.tolist() == [[True, True, True], [True, False, False]]
 
 
 @given(
@@ -151,14 +125,6 @@ def test_batches_waste_little_and_are_mixed():
     assert abs(np.corrcoef(means, np.arange(len(means)))[0, 1]) < 0.3  # not from short to long
 
 
-def test_missing_device():
-    with pytest.raises(ConfigError, match="'warp9' cannot be used"):
-        find_device("warp9")
-    if not torch.cuda.is_available():
-        with pytest.raises(ConfigError, match=r"'cuda' cannot be used.*'auto' or 'cpu'"):
-            find_device("cuda")
-
-
 def test_a_device_of_another_kind_is_refused():
     with pytest.raises(ConfigError, match="'meta': networks are trained and scored on CPUs and on CUDA devices only"):
         find_device("meta")
@@ -186,14 +152,6 @@ def test_if_memory_runs_out_batches_are_halved(monkeypatch, caplog):
     assert sum(size > 200 for size in sizes) == len(lines) <= 4  # what did not fit is not tried again
     with pytest.raises(torch.OutOfMemoryError):
         score(net, [np.zeros(300, dtype=np.int64)])
-
-
-def test_long_texts_are_scored_in_stretches(monkeypatch):
-    rng, net = np.random.default_rng(0), network()
-    intents = [rng.integers(0, V - 1, n) for n in (1, 17, 40)]
-    expected = score(net, intents)
-    monkeypatch.setattr(scoring, "_STEPS_AT_ONCE", 8)
-    assert_allclose(score(net, intents), expected, atol=SINGLE_PRECISION)
 
 
 def test_one_thread_is_undone_even_by_an_interrupt():

@@ -14,7 +14,7 @@ from langdiff.lm import RECIPES
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.features import NgramFeatures, ResidualTransformer
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
-from langdiff.lm.lstm.network import Transformer, _rotated
+from langdiff.lm.lstm.network import Transformer
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.ngram.kneser_ney import KneserNey
@@ -98,24 +98,6 @@ def test_it_computes_its_definition(network):
     np.testing.assert_allclose(found, plain_output(network, symbols), rtol=1e-6, atol=1e-9)
 
 
-def test_bits_do_not_depend_on_neighbours(network):
-    judged = draw(20, 1)
-    together = score(network, judged)[0]
-    alone = [score(network, [ids])[0][0] for ids in judged]
-    np.testing.assert_allclose(together, alone, rtol=SINGLE)
-
-
-def test_attention_depends_on_distances_only(network):
-    queries = torch.randn(2, 9, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    network = network.double()
-    rotation = network._rotation(12, queries)
-    products = [
-        _rotated(queries[:1], rotation[:, start : start + 9]) @ _rotated(queries[1:], rotation[:, start : start + 9]).mT
-        for start in (0, 3)
-    ]
-    torch.testing.assert_close(products[0], products[1])
-
-
 def test_probabilities_of_the_next_symbol_sum_to_one(network):
     history = draw(1, 3)[0][:10]
     without, eos_without = score(network, [history])
@@ -139,11 +121,6 @@ def test_dropout_is_drawn_once_for_all_pieces_of_a_batch(network):
     assert found[0][0] == pytest.approx(found[1][0], rel=SINGLE)
     for one, other in zip(found[0][1], found[1][1], strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
-
-
-def test_there_is_no_state_to_carry(network):
-    with pytest.raises(ValueError, match="no state"):
-        network(torch.zeros(2, 1, dtype=torch.int64), state=[])
 
 
 def test_correcting_ngrams_it_begins_at_them():

@@ -128,18 +128,6 @@ def test_probabilities_of_the_next_symbol_sum_to_one_after_every_history(order):
     assert_allclose(total, 1, atol=len(histories[-1]) * ONE)
 
 
-def test_probabilities_of_all_strings_approach_one_from_below():
-    rng = np.random.default_rng(0)
-    model = KneserNey.fit([rng.integers(0, 2, n) for n in rng.integers(0, 5, 200)], 3, order=4)
-    masses = []
-    for longest in range(15):
-        strings = arrays(s for n in range(longest + 1) for s in product(range(2), repeat=n))
-        masses.append(float((2.0 ** -model.score(strings)[0]).sum()))
-    assert masses == sorted(masses)
-    assert masses[0] < 0.3
-    assert 0.99 < masses[-1] <= 1 + ONE
-
-
 def test_bits_do_not_depend_on_order_or_neighbours():
     train, vocabulary_size = encoded(verses("eng", 200, 0))
     test, _ = encoded(verses("eng", 50, 1))

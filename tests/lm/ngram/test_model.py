@@ -1,4 +1,3 @@
-import json
 import warnings
 from dataclasses import replace
 
@@ -9,22 +8,18 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 
 import langdiff as ld
 from langdiff.corpora import read_multitext
-from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning
+from langdiff.errors import CheckpointError, DataError, LangdiffWarning
 from langdiff.lm import (
     KneserNeyRecipe,
     compute_surprisals,
     lzma_bits,
     score_multitext,
-    surprisals_of,
     train_kneser_ney,
-    train_language_model,
 )
-from langdiff.lm.language_model import find_lm
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from langdiff.lm.ngram.recipe import KneserNeyModel
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
-from langdiff.run.experiment import Experiment
 from tests.lm.conftest import make_parts, read_job_states, verses
 
 RECIPE = KneserNeyRecipe(name="test-ngrams", order=4, min_count=2)
@@ -61,18 +56,6 @@ def test_surprisal_is_that_of_the_string_over_the_alphabet(ngrams):
     assert_frame_equal(table, expected, check_exact=True)
     dev = ngrams.surprisal(verses("eng", 40, 1), scoring="unpriced")
     assert ngrams.dev_bits_per_character == dev["bits"].sum() / dev["characters"].sum()
-
-
-def test_it_predicts_what_the_lstms_predict(ngrams, model):
-    texts = ["the cat sat", "a dog Ω ran"]
-    assert ngrams.alphabet == model.alphabet
-    assert ngrams.surprisal(texts)["characters"].tolist() == model.surprisal(texts)["characters"].tolist()
-
-
-def test_it_is_a_model_for_any_table_of_surprisals(ngrams):
-    multitext = make_parts(languages=["eng"]).test
-    expected = ngrams.surprisal(multitext.text("eng"))["bits"]
-    assert surprisals_of(ngrams, multitext, progress=False).bits["eng"].tolist() == expected.tolist()
 
 
 def test_rarity_follows_the_text():
@@ -137,33 +120,6 @@ def test_rare_characters_are_a_warning():
         train_kneser_ney(["abab"] * 30, ["Ω"])
 
 
-def test_names_and_recipes():
-    assert find_lm("kneser-ney-6") == KneserNeyRecipe() == KneserNeyRecipe(name="kneser-ney-6", order=6)
-    assert find_lm(RECIPE) is RECIPE
-    assert find_lm("char-tiny").units == "char"
-    for wrong in ("kneser-ney", "kneser-ney-06", "kneser-nay-6", "kneser-ney-x"):
-        with pytest.raises(ConfigError, match=r"unknown language model .* 'kneser-ney-6'"):
-            find_lm(wrong)
-    with pytest.raises(ConfigError, match="Did you mean 'char-tiny'"):
-        find_lm("chr-tiny")
-    for name in ("kneser-ney-21", "kneser-ney-9999"):
-        with pytest.raises(ConfigError, match="order must be from 1 to 20"):
-            find_lm(name)
-    with pytest.raises(ConfigError, match="min_count = 0"):
-        KneserNeyRecipe(min_count=0)
-    with pytest.raises(ConfigError, match=r"'kneser-ney-6' is not a network.*train_kneser_ney"):
-        train_language_model(["ab"] * 30, ["ab"], recipe="kneser-ney-6", progress=False, seed=0)
-    with pytest.raises(ConfigError, match="'char-tiny' is not an n-gram model"):
-        train_kneser_ney(["ab"] * 30, ["ab"], recipe="char-tiny")
-
-
-def test_an_experiment_may_name_it():
-    experiment = {"name": "x", "corpus": {"format": "synthetic"}, "lm": {"models": ["char-tiny", "kneser-ney-5"]}}
-    assert Experiment.model_validate(experiment).lm.models == ["char-tiny", "kneser-ney-5"]
-    with pytest.raises(ValueError, match="order must be from 1 to 20"):
-        Experiment.model_validate(experiment | {"lm": {"models": ["kneser-ney-0", "kneser-ney-99"][1:]}})
-
-
 def test_surprisals_of_every_edition_are_kept_in_the_cache(tmp_path, countings):
     parts = make_parts(missing=[("ell", "test3")])
     first = compute_surprisals(parts, lm=RECIPE, cache=tmp_path, progress=False)
@@ -188,16 +144,6 @@ def test_surprisals_of_every_edition_are_kept_in_the_cache(tmp_path, countings):
     compute_surprisals(parts, lm=replace(RECIPE, order=3), cache=tmp_path, progress=False)
     assert countings == ["eng", "ell"] * 2
     assert_frame_equal(score_multitext(parts.test, tmp_path, lm=RECIPE, progress=False).bits, first.bits)
-
-
-@pytest.mark.slow
-def test_side_by_side_with_workers(tmp_path):
-    parts = make_parts()
-    here = compute_surprisals(parts, lm=RECIPE, progress=False)
-    there = compute_surprisals(parts, lm=RECIPE, workers=2, cache=tmp_path, progress=False)
-    assert_frame_equal(here.bits, there.bits, check_exact=True)
-    key = json.loads(next(tmp_path.glob("eng/test-ngrams/*/key.json")).read_text())
-    assert key["recipe"] == {"name": "test-ngrams", "order": 4, "min_count": 2}
 
 
 def test_another_way_of_scoring_counts_nothing_again(tmp_path, countings):

@@ -11,12 +11,6 @@ ROUNDING = 1e-12  # of one division
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=30), max_size=8)
 
 
-def test_rare_characters_become_one_symbol_and_frequent_ones_stay():
-    alphabet = Alphabet.from_texts(["aaa bb", "a b c"], min_count=3)
-    assert alphabet.symbols == " ab◊"
-    assert alphabet.apply("abcd é a") == "ab◊◊ ◊ a"
-
-
 @pytest.mark.parametrize("space", ["\t", "\n", "\u00a0", "\u3000", "\u2028", "\x1f"])
 def test_white_space_is_one_symbol_however_rare(space):
     alphabet = Alphabet.from_texts([f"ab{space}ab"], min_count=2)
@@ -86,8 +80,3 @@ def test_a_script_of_thousands_keeps_what_an_alphabet_would_lose():
 def test_bad_replacement(symbol):
     with pytest.raises(ConfigError, match="one character outside"):
         Alphabet("abc", symbol)
-
-
-def test_bad_threshold():
-    with pytest.raises(ConfigError, match="at least 1"):
-        Alphabet.from_texts(["a"], min_count=0)

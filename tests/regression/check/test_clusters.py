@@ -94,23 +94,6 @@ def test_errors_that_are_shared_do_not_leak():
     assert np.mean(errors) > 1.4
 
 
-def test_the_record_says_which_clusters():
-    table = clustered(1)
-    found = cross_validate(table, ["1", "2"], n_folds=3, clusters="document", seed=0)
-    assert "whole clusters held out and sampled: 16 of 8 to 8 intents (document)" in found.summary()
-    assert "|clusters:document#" in found.signature
-    labels = table.intent_info["document"].map({i: f"d{i}" for i in range(16)})
-    again = cross_validate(table, ["1", "2"], n_folds=3, clusters=labels, seed=0)
-    pd.testing.assert_frame_equal(again.per_intent, found.per_intent)
-    assert again.signature == found.signature  # names of clusters do not matter
-    plain = cross_validate(table, ["1", "2"], n_folds=3, clusters=None, seed=0)
-    assert cross_validate(table, ["1", "2"], n_folds=3, seed=0).signature == found.signature
-    assert "clusters" not in plain.signature
-    assert "clusters" not in plain.summary()
-    alone = cross_validate(table, ["1", "2"], n_folds=3, clusters={name: name for name in table.intents}, seed=0)
-    pd.testing.assert_frame_equal(alone.to_frame(), plain.to_frame())
-
-
 def test_standard_errors_are_those_of_sums_by_cluster():
     """A dense computation of the same ratio, from the record's own frames."""
     table = clustered(2)
@@ -184,15 +167,3 @@ def test_clusters_that_cannot_be_used():
     fit = ld.fit(table, model="1", clusters=None)
     with pytest.raises(DataError, match="all intents are in one cluster"):
         held_out_log_likelihood(fit, table, clusters=dict.fromkeys(table.intents, 1), seed=0)
-
-
-def test_clusters_none_of_which_can_be_spared():
-    bits = clustered(1, clusters=2, intents=6).bits.copy()
-    bits.iloc[0, 2:], bits.iloc[1, :2] = np.nan, np.nan
-    bits.iloc[6, 2:], bits.iloc[7, :2] = np.nan, np.nan
-    names = {name: i // 6 for i, name in enumerate(bits.index)}
-    assert cross_validate(bits, "1", n_folds=2, seed=0).held_out.sum() > 0
-    with pytest.raises(
-        DataError, match=r"no cell can be held out: .* with one cell goes its whole cluster \(cluster\)\. "
-    ):
-        cross_validate(bits, "1", n_folds=2, clusters=names, seed=0)

@@ -40,13 +40,6 @@ def test_language_models_are_not_compared_by_their_likelihoods(bits):
     assert "their likelihoods are not comparable; ld.table compares their difficulties" in str(caught.value)
 
 
-def test_one_cell_more_is_another_table(bits):
-    less = bits.copy()
-    less.iloc[0, 0] = np.nan
-    with pytest.raises(DataError, match="different tables"):
-        ld.compare([ld.fit(bits), ld.fit(less)])
-
-
 def test_the_table_is_known_after_saving_and_with_any_name(bits, tmp_path):
     named = ld.Surprisals(bits=bits, lm="a|bits:00000000|b")
     ld.fit(named).save(tmp_path / "fit.json")
@@ -162,21 +155,17 @@ def test_the_spread_between_models_is_found_and_enters_the_errors():
     added = one.effects.std_error**2 - one.overall.std_error**2
     np.testing.assert_allclose(added, one.model_sd**2 / 5 * (1 - 1 / 5))
     assert "fold-models:5" in one.effects.signature
-    assert ld.rank_probabilities(one.effects, n_draws=50, seed=0).shape == (5, 5)
+    assert ld.rank_probabilities(one.effects, n_draws=99, seed=0).shape == (5, 5)
 
 
-def test_table_summary_and_picture():
+def test_a_fold_is_the_fit_of_its_intents():
     table = table_of(np.random.default_rng(7))
-    found = compare_folds(table, clusters="document", seed=1, n_permutations=49)
-    frame = found.to_frame()
-    assert frame.index[0] == "e4"
+    found = compare_folds(table, clusters="document", seed=1, n_permutations=99)
+    assert found.to_frame().index[0] == "e4"
     one = ld.fit(table.sel(intents=table.intents[table.intent_info["fold"] == "2"]), clusters="document")
     pd.testing.assert_series_equal(found.by_fold["2"], one.difficulty, check_names=False)
     pd.testing.assert_series_equal(found.std_errors["2"], one.std_error, check_names=False)
-    assert f"p = {found.p_value:.3f} (49 permutations)" in found.summary()
-    assert found.overall.signature in found.summary()
-    assert [label.get_text() for label in found.plot().get_xticklabels()] == [f"fold {k}" for k in "12345"]
-    assert repr(found).startswith("FoldComparison: 5 folds × 5 editions")
+    assert f"p = {found.p_value:.3f} (99 permutations)" in found.summary()
 
 
 def test_what_cannot_be_compared():
@@ -185,9 +174,6 @@ def test_what_cannot_be_compared():
         compare_folds(table, groups={"e0": "a"}, seed=1)
     with pytest.raises(ConfigError, match="folds='part': intent_info has no such column"):
         compare_folds(table, folds="part", seed=1)
-    for wrong in (0, 2.5):
-        with pytest.raises(ConfigError, match="n_permutations must be a whole number from 1 up"):
-            compare_folds(table, n_permutations=wrong, seed=1)
     with pytest.raises(DataError, match=r"20 of 20 clusters \(document\) are in several folds"):
         compare_folds(table, folds=pd.Series(np.arange(100) % 2, index=table.intents), clusters="document", seed=1)
     with pytest.raises(DataError, match=r"1 fold\(s\) and 5 edition\(s\)"):
@@ -195,7 +181,7 @@ def test_what_cannot_be_compared():
     with pytest.raises(ConfigError, match="seed"):
         compare_folds(table, seed=None)
     with pytest.warns(LangdiffWarning, match="in single folds: standard errors from 4 clusters") as caught:
-        compare_folds(table, clusters="document", seed=1, n_permutations=9)
+        compare_folds(table, clusters="document", seed=1, n_permutations=99)
     assert len(caught) == 1
     assert caught[0].filename == __file__
 

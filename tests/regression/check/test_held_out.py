@@ -190,13 +190,6 @@ def test_bad_input_is_refused(split):
         held_out_log_likelihood(grouped, test, seed=0)
 
 
-def test_arrays_are_scored_as_frames_are(split):
-    train, test = split
-    of_frame = held_out_log_likelihood(ld.fit(train), test, seed=0)
-    of_array = held_out_log_likelihood(ld.fit(train.to_numpy()), test.to_numpy(), seed=0)
-    assert of_array.total == pytest.approx(of_frame.total)
-
-
 def test_intents_of_one_size_say_nothing_of_others():
     bits = pd.DataFrame({"a": [10.0, 20, 12, 24], "b": [24.0, 12, 20, 10]})
     fit = ld.fit(bits, model="1")

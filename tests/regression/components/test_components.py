@@ -41,12 +41,6 @@ def test_cells_missing_by_size_do_not_turn_intents_into_editions(monkeypatch):
     assert missing == pytest.approx(complete, rel=0.2)  # moments of raw cells give a third of it
 
 
-def test_tables_that_leave_nothing_for_noise_are_refused():
-    bits = pd.DataFrame({"a": [10.0, 20, 30], "b": [12.0, np.nan, np.nan], "c": [np.nan, 23, np.nan]})
-    with pytest.raises(DataError, match=r"5 cells for 3 intents and 3 editions: at least 6 are needed"):
-        ld.generalizability(ld.Surprisals(bits=bits))
-
-
 def test_shares_and_reliability_of_one_table():
     found = ld.generalizability(crossed(np.random.default_rng(2)))
     truth = pd.Series(VARIANCES)
@@ -271,18 +265,6 @@ def test_cells_need_two_tables_of_the_same_cells(damaged):
         ld.flag_outliers(tables | {"other": ld.Surprisals(bits=tables["one"].bits.iloc[1:])})
     with pytest.raises(ConfigError, match="q must be"):
         ld.flag_outliers(tables, q=2)
-
-
-def test_frames_of_bits_serve_as_tables(damaged):
-    table = ld.simulate(100, 8, seed=1).surprisals
-    assert ld.generalizability(table.bits).frame.equals(ld.generalizability(table).frame)
-    assert ld.short_form(table.bits, 10, seed=0).intents.equals(ld.short_form(table, 10, seed=0).intents)
-    frames = {name: given.bits for name, given in damaged[0][0].items()}
-    assert ld.flag_outliers(frames).equals(ld.flag_outliers(damaged[0][0]))
-    with pytest.raises(DataError, match="a mapping from name to table, not Surprisals"):
-        ld.flag_outliers(table)
-    with pytest.raises(DataError, match="not DifficultyFit"):
-        ld.generalizability(ld.fit(table))
 
 
 # limma 3.54: squeezeVar(variances, df)

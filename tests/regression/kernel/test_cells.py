@@ -227,12 +227,6 @@ def test_contradictions_are_refused(setting, message):
         ld.fit(surprisals, **setting)
 
 
-@pytest.mark.parametrize("scale", [-1.0, float("nan"), "0.1"])
-def test_a_scale_that_is_not_positive_is_refused(scale):
-    with pytest.raises(ConfigError, match=f"must be a positive number, got {scale!r}"):
-        Blunders(scale=scale)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["2L", "2C"])
 def test_restricted_dispersion_of_robust_models(model):

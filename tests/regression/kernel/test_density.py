@@ -183,10 +183,3 @@ def test_table_of_model_3_agrees_with_quadrature_inside_and_outside_its_range():
     exact = cell_log_density(z, m, d, kappa, model=Blunders(scale=b))
     for sizes in [(2.0, 6.0), (4.5, 5.0)]:
         assert_allclose(Blunders(scale=b).log_density_of_cells(z, m, d, kappa, sizes), exact, atol=1e-5)
-
-
-@pytest.mark.parametrize("kappa", [0.0, np.nan])
-@pytest.mark.parametrize("model", MODELS)
-def test_bad_dispersions_are_refused(kappa, model):
-    with pytest.raises(ValueError, match="kappa must be positive"):
-        cell_log_density(np.zeros((1, 1)), np.zeros(1), np.zeros(1), kappa, model=model, **scale_of(model))

@@ -14,7 +14,6 @@ from langdiff.errors import ConfigError, LangdiffWarning, SolverError
 from langdiff.plots import plot_posterior
 from langdiff.regression.stan import draws, engines, sampling
 from langdiff.regression.stan.draws import import_arviz, posterior_table
-from langdiff.regression.stan.engines import install_cmdstan
 from langdiff.regression.stan.posterior import program_path
 from langdiff.regression.stan.sampling import approximate, choose_engine
 from tests.regression.stan.conftest import sample
@@ -108,20 +107,15 @@ def test_the_plain_program_adapts_its_metric(bits, program):
     np.testing.assert_allclose(program.asked["inits"][0]["n"], fit(bits).intent_size)
 
 
-@pytest.mark.parametrize(("algorithm", "draws"), [("pathfinder", 50), ("laplace", 50), ("optimize", 1)])
+@pytest.mark.parametrize(("algorithm", "draws"), [("pathfinder", 99), ("laplace", 99), ("optimize", 1)])
 def test_approximations(bits, program, algorithm, draws):
-    idata = approximate(bits, algorithm=algorithm, n_draws=50, seed=1)
+    idata = approximate(bits, algorithm=algorithm, n_draws=99, seed=1)
     assert idata.posterior["difficulty"].shape == (1, draws, 4)
     assert idata.posterior["dispersion"].shape == (1, draws)
     assert f"algorithm:{algorithm}" in idata.posterior.attrs["signature"]
     start = program.asked["opt_args"]["inits"] if algorithm == "laplace" else program.asked["inits"]
     assert set(start) == {"a", "e", "k", "s"}  # s is empty: intents are fixed
     assert program.asked.get("draws", 1) == draws
-
-
-def test_unknown_algorithm(bits):
-    with pytest.raises(ConfigError, match="unknown algorithm 'vb'; use one of 'pathfinder'"):
-        approximate(bits, algorithm="vb", seed=1)
 
 
 def test_failures_of_cmdstan_come_in_a_line(bits, program):
@@ -224,18 +218,6 @@ def test_compiled_programs_are_kept_by_content(monkeypatch, tmp_path):
     assert seen[0] == seen[2] != seen[1]
     assert seen[0].is_relative_to(tmp_path / "langdiff" / "stan")
     assert engines.cache_folder(path, "cmdstan-2.36.0") != engines.cache_folder(path, "cmdstan-2.35.0")
-
-
-def test_a_failed_installation_is_one_line(monkeypatch):
-    def fail(**asked):
-        raise OSError("no route\nto host")
-
-    monkeypatch.setattr(cmdstanpy, "install_cmdstan", fail)
-    with pytest.raises(SolverError, match=r"could not be installed \(no route to host\): check the network"):
-        install_cmdstan()
-    monkeypatch.setattr(cmdstanpy, "install_cmdstan", lambda **asked: False)
-    with pytest.raises(SolverError, match="could not be installed: check the network"):
-        install_cmdstan()
 
 
 def test_every_program_is_there():

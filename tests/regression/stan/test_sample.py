@@ -300,11 +300,6 @@ def test_settings_out_of_range(incomplete, settings, message):
         sample(incomplete, seed=1, **settings)
 
 
-def test_priors_out_of_range():
-    with pytest.raises(ConfigError, match=r"prior difficulty=-1.*standard deviation positive"):
-        Priors(difficulty=-1.0)
-
-
 def test_improper_posteriors_are_refused():
     bits = pd.DataFrame({"a": [100.0, 52.0, 210.0], "b": [110.0, 54.0, 230.0]})
     with pytest.raises(DataError, match=r"2 degree\(s\) of freedom .* needs at least 3"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import langdiff as ld
-from langdiff.errors import DataError, LangdiffWarning
+from langdiff.errors import DataError
 from langdiff.tables.logs.codes import families_of
 from langdiff.tables.logs.files import languages_of
 
@@ -105,13 +105,6 @@ def test_names_of_files_need_no_wide_use():
     assert languages_of(["abk", "aln"], None, {}) == {"abk": "abk", "aln": "aln"}
     assert languages_of(["abk", "aln"], None, {}, tasks=True) == {}
     assert languages_of(["mmlu_law", "mmlu_bio"], {"mmlu_*": "eng"}, {}) == {"mmlu_law": "eng", "mmlu_bio": "eng"}
-
-
-def test_tasks_without_the_filter_are_named(tmp_path):
-    write(tmp_path / "m", "gsm_deu", filter="strict")
-    write(tmp_path / "m", "gsm_fin", filter="flex")
-    with pytest.warns(LangdiffWarning, match="1 task.* have no filter 'flex' and are left out: 'gsm_deu'"):
-        ld.read_outcomes(tmp_path / "m", filter="flex")
 
 
 def test_the_summary_of_one_log_has_its_answers(tmp_path):

@@ -211,20 +211,6 @@ def test_logs_of_inspect():
     assert logs.outcomes().items.index.tolist() == ["qa_deu/7", "qa_deu/8"]
 
 
-def test_a_log_of_inspect_that_was_not_finished(tmp_path):
-    log = json.loads((MADE_UP / "inspect.json").read_text()) | {"status": "error"}
-    (tmp_path / "a.json").write_text(json.dumps(log))
-    with pytest.warns(LangdiffWarning, match="ended with status 'error'; the samples there are read"):
-        assert len(ld.read_logs(tmp_path / "a.json").answers) == 2
-
-
-def test_flat_records():
-    with pytest.raises(ConfigError, match="unit"):
-        ld.read_logs(MADE_UP / "flat.jsonl")
-    logs = ld.read_logs(MADE_UP / "flat.jsonl", unit="nats", start="drop")
-    assert logs.surprisals().bits.to_dict() == {"deu": {"7": pytest.approx(3.5 / np.log(2))}}
-
-
 def test_flat_bits_of_several_systems_keep_what_items_belong_to(tmp_path):
     (tmp_path / "t.csv").write_text(
         "id,lang,model,bits,document,text\n1,eng,a,10,x,a dog\n1,eng,b,11,x,a dog\n"
@@ -309,12 +295,6 @@ def test_a_first_token_is_dropped_of_all_systems(tmp_path):
     logs = ld.read_logs(path, start="drop")
     assert logs.stack().bits.to_numpy().tolist() == [[2, 3], [2, 3]]
     assert logs.stack().units.to_numpy().tolist() == [[1, 1], [1, 1]]
-
-
-def test_options_that_are_unknown():
-    for name in ("start", "end", "pairing"):
-        with pytest.raises(ConfigError, match=f"unknown {name} 'x'"):
-            ld.read_logs(MADE_UP / "vllm.jsonl", **{name: "x"})
 
 
 def test_logs_are_written_and_read_again(tmp_path):

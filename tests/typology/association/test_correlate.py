@@ -323,7 +323,3 @@ def test_an_edition_told_of_twice_is_refused():
         correlate(D, X, edition_info=pd.concat([info, info.iloc[3:4]]))
     others = pd.DataFrame({"language": ["q", "q"]}, index=["other", "other"])  # not among the difficulties
     assert correlate(D, X, edition_info=pd.concat([info, others])).family_size == 2
-
-
-def test_the_signature_holds_any_integer_seed():
-    assert "|seed:3|" in correlate(D, X, interval="bootstrap", n_resamples=99, seed=np.int64(3)).signature

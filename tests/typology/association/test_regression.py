@@ -92,9 +92,3 @@ def test_languages_without_all_predictors_are_counted():
     assert (result.n, result.missing) == (19, 1)
     assert "1 left out" in result.summary()
     assert "VIF above 10" not in result.summary()
-
-
-def test_one_name_needs_no_brackets():
-    d, x = table()
-    x = x.rename(columns={"a": "words"})
-    pd.testing.assert_frame_equal(regress(d, x, only="words").to_frame(), regress(d, x, only=["words"]).to_frame())

@@ -1,6 +1,6 @@
 import pytest
 
-from langdiff.base.iso639 import ISO_639_3, iso639_3
+from langdiff.base.iso639 import ISO_639_3
 from langdiff.errors import DataError
 from langdiff.typology.glottolog import files_by_edition
 
@@ -13,11 +13,6 @@ def test_two_letter_codes_are_those_of_cldr():
     # Twi, Serbo-Croatian and Tagalog, which CLDR files under Akan, Serbian and Filipino
     assert differing == {"tw", "sh", "tl"}
     assert len(pairs) == 184
-
-
-@pytest.mark.parametrize("code", ["German", "", "de-AT", "DEU", "dé", None, 3, float("nan")])
-def test_what_is_no_code(code):
-    assert iso639_3(code) is None
 
 
 def test_files_are_found_by_edition_then_by_language(tmp_path):

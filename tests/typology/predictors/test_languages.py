@@ -151,8 +151,3 @@ def test_codes_of_iso_are_no_codes_of_wals_and_groups_are_found():
     assert found.table["matched_by"].to_dict() == {"nob": "group", "lat": "", "ell": "iso639_3", "ger": "iso639_2"}
     assert found.table.loc["ell", ["glottocode", "81A"]].tolist() == ["mode1248", "No dominant order"]
     assert found.table.at["nob", "name"] == "Norwegian"  # not Nobiin, whose code in WALS is nob
-
-
-def test_missing_names_are_refused(folders):
-    with pytest.raises(DataError, match=r"2 of 3 names are missing, the first in place 2"):
-        language_table(["deu", float("nan"), ""], **folders)

@@ -159,11 +159,6 @@ def test_a_mapping_must_name_what_is_there(spaced, tmp_path):
         predictors(spaced, lexicons={"eng": tmp_path / "nothing here"})
 
 
-def test_only_texts_have_predictors():
-    with pytest.raises(ConfigError, match="a Multitext is needed, not Surprisals"):
-        ld.predictors(ld.simulate(10, 3, seed=0).surprisals)
-
-
 def test_languages_unknown_to_wals(spaced, wals):
     renamed = ld.read_frame(pd.DataFrame({"eng": ["a b"], "zul": ["c d"], "Klingon": ["e f"]}))
     with pytest.warns(LangdiffWarning, match=r"1 edition\(s\) have no ISO 639-3 code: 'Klingon'.*edition_info"):
@@ -174,14 +169,6 @@ def test_languages_unknown_to_wals(spaced, wals):
         predictors(renamed.sel(editions=["Klingon"]), wals=wals)
     with pytest.raises(ConfigError, match="no feature '26B'"):
         predictors(spaced, wals=read_wals(wals), features=["26A", "26B"])
-
-
-def test_two_letter_codes_are_understood(wals):
-    frame = pd.DataFrame({"x": ["a b"], "y": ["c d"]})
-    languages = pd.DataFrame({"language": ["en", "de"]}, index=["x", "y"])
-    result = predictors(ld.read_frame(frame, edition_info=languages), wals=wals, features="26A")
-    assert result.language.tolist() == ["eng", "deu"]
-    assert result.values["26A"].tolist() == ["Suffixing", "Suffixing"]
 
 
 def test_missing_intents_are_warned_of_and_empty_editions_have_a_reason():
@@ -201,15 +188,6 @@ def test_constant_predictors_are_named(spaced, wals):
     assert result.info.loc["26A", "distinct"] == 1
     assert "The same everywhere, so of no use as predictors: '26A'" in result.summary()
     assert repr(result) == "Predictors: 3 editions (2 languages) × 9 predictors, 0 of 27 values missing"
-
-
-def test_summary_names_editions_that_miss_the_same_predictors_once(multitext):
-    with pytest.warns(LangdiffWarning):
-        summary = predictors(multitext).summary()
-    expected = (
-        "word_types, type_token_ratio, unigram_entropy, entropy_rate missing in 1 (no spaces between words): 'cmn-a'"
-    )
-    assert summary.count(expected) == 1
 
 
 def test_plot_draws_the_values_in_their_order(multitext, wals):

@@ -90,7 +90,7 @@ def test_a_dispersion_at_the_boundary_has_no_wald_test():
     assert np.isnan(found.wald)
     assert np.isnan(found.wald_p)
     assert likelihood_ratio_p(own.log_likelihood, common.log_likelihood, found.degrees) < 0.05
-    assert np.isnan(bootstrap_wald(own, lambda: (own, sandwich_covariance(own)), n_resamples=19))
+    assert np.isnan(bootstrap_wald(own, lambda: (own, sandwich_covariance(own)), n_resamples=99))
 
 
 def test_the_bootstrap_counts_samples_that_are_farther():
@@ -106,15 +106,13 @@ def test_the_bootstrap_counts_samples_that_are_farther():
     assert bootstrap_wald(own, resample, n_resamples=99) <= 0.03
     # samples from noise that is far from the table's are all farther
     far = estimate_unequal(draw([0.4, 0.1, 0.1, 0.4], seed=9), model="1", group=group)
-    assert bootstrap_wald(own, lambda: (far, sandwich_covariance(far)), n_resamples=19) == 1
-    assert bootstrap_wald(own, lambda: (own, sandwich_covariance(own)), n_resamples=19) == 1 / 20
+    assert bootstrap_wald(own, lambda: (far, sandwich_covariance(far)), n_resamples=99) == 1
+    assert bootstrap_wald(own, lambda: (own, sandwich_covariance(own)), n_resamples=99) == 1 / 100
 
 
 def test_what_is_refused():
     own, common = both(draw([0.2, 0.25, 0.3]))
     with pytest.raises(ConfigError, match="two dispersions or more"):
         compare_dispersions(common)
-    with pytest.raises(ConfigError, match="at least 19, got 18"):
-        bootstrap_wald(own, lambda: (own, own.covariance), n_resamples=18)
     with pytest.raises(ConfigError, match="at least two clusters"):
         sandwich_covariance(own, np.zeros(150, int))
