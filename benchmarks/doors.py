@@ -14,6 +14,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ import pandas as pd
 
 import langdiff as ld
 
+FEW = "5 documents, log-normal"
 COVERAGE, AT_LEAST, FIVE, ONE = (92.0, 98.0), (92.0, 100.0), (0.0, 7.0), (0.0, 2.5)  # goals: intervals; tests at 5, 1 %
 D5 = np.array([0.0, 0.05, -0.05, 0.1, -0.1])
 VERSES = [1071, 678, 1151, 879, 1007, 433, 437, 257, 149, 155, 104, 95, 89, 47, 113, 83, 46, 25, 303, 108, 105, 61]
@@ -110,8 +112,8 @@ def named(labels, prefix="d"):
     return [f"{prefix}{label}" for label in labels]
 
 
-def door_fit(rng):
-    labels = labels_of(rng, 300, 12, 1.0)
+def door_fit(rng, documents=12):
+    labels = labels_of(rng, 300, documents, 1.0)
     return pairs_covered(ld.fit(surprisals(bits_of(rng, lengths(rng, 300), D5, labels), document=named(labels))), D5)
 
 
@@ -181,10 +183,10 @@ def door_paired(rng):
     return ((rows["estimate"] - truth[rows.index]).abs() <= half).tolist()
 
 
-def door_xmi(rng):
-    labels = labels_of(rng, 160, 8, 1.0)
+def door_xmi(rng, documents=8):
+    labels = labels_of(rng, 160, documents, 1.0)
     alone = rng.gamma(20, 6, 160)
-    saved = 40 + rng.normal(0, 6, 8)[labels] + rng.normal(0, 8, 160)
+    saved = 40 + rng.normal(0, 6, documents)[labels] + rng.normal(0, 8, 160)
     info = pd.DataFrame({"document": named(labels)}, index=[f"s{i}" for i in range(160)])
 
     def make(y):
@@ -219,8 +221,8 @@ def door_parity(rng):
     return _parity(rng, books(400), 400)
 
 
-def door_parity_few(rng):
-    return _parity(rng, labels_of(rng, 160, 8, 1.0), 160)
+def door_parity_few(rng, documents=8):
+    return _parity(rng, labels_of(rng, 160, documents, 1.0), 160)
 
 
 def door_gini(rng):
@@ -397,7 +399,7 @@ def chain(rng, edus, right):
     return ld.discourse.DiscourseTree(nodes=nodes)
 
 
-def _discourse(rng, documents):
+def door_discourse(rng, documents=8):
     sizes = np.maximum(3, np.exp(rng.normal(2.7, 0.8, documents)).astype(int))
     shared = 0.5 + rng.normal(0, 0.5, documents)
 
@@ -413,20 +415,12 @@ def _discourse(rng, documents):
     return [float(found.compare(metric="R").frame["p"].iloc[0] < 0.05)]
 
 
-def door_discourse(rng):
-    return _discourse(rng, 8)
-
-
-def door_discourse_16(rng):
-    return _discourse(rng, 16)
-
-
-def door_attachment(rng):
-    """Two equal parsers on 12 documents of unequal length; document × parser effects."""
-    labels, rows = labels_of(rng, 180, 12, 1.0), []
+def door_attachment(rng, documents=12):
+    """Two equal parsers on documents of unequal length; document × parser effects."""
+    labels, rows = labels_of(rng, 180, documents, 1.0), []
     words = rng.integers(5, 40, 180)
     for parser in "AB":
-        right = 1 / (1 + np.exp(-(1.5 + rng.normal(0, 0.4, 12))))[labels]
+        right = 1 / (1 + np.exp(-(1.5 + rng.normal(0, 0.4, documents))))[labels]
         hits = rng.binomial(words, right)
         rows.append(
             pd.DataFrame(
@@ -459,18 +453,20 @@ def door_attachment(rng):
     return [float(scores.compare("las").frame["p"].iloc[0] < 0.05)]
 
 
-def door_recall(rng):
-    """Score one parser on 400 targets in 100 sentences that are right or wrong together; truth .731."""
+def door_recall(rng, documents=100):
+    """Score one parser on 400 targets in 100 sentences; those of a document (or sentence) are right together."""
     sizes = rng.integers(1, 8, 100)
-    ability = 1 / (1 + np.exp(-(1.4 + rng.normal(0, 1.5, 100))))
+    ability = 1 / (1 + np.exp(-(1.4 + rng.normal(0, 1.5, documents))))
+    own = labels_of(rng, 100, documents, 0.3) if documents < 100 else np.arange(100)
     truth = _mean_logistic(1.4, 1.5)
     item = np.repeat(np.arange(100), sizes)
-    right = rng.random(len(item)) < ability[item]
+    right = rng.random(len(item)) < ability[own[item]]
     judged = pd.DataFrame(
         {
             "parser": "A",
             "target": np.arange(len(item)),
             "item": named(item, "s"),
+            "document": named(own[item]),
             "phenomenon": "rnr",
             "type": "ARG2",
             "polarity": "positive",
@@ -538,9 +534,17 @@ DOORS = {
     "abilities": Door("fit_outcomes: contrast of abilities", "5 documents", 1000, COVERAGE, door_abilities),
     "runs": Door("compare_runs: equal runs, at 5 %", "30 passages", 400, FIVE, door_runs),
     "discourse": Door("discourse compare, micro, at 5 %", "8 documents", 900, FIVE, door_discourse),
-    "discourse_16": Door("discourse compare, micro, at 5 %", "16 documents", 600, FIVE, door_discourse_16),
+    "discourse_16": Door(
+        "discourse compare, micro, at 5 %", "16 documents", 600, FIVE, partial(door_discourse, documents=16)
+    ),
     "attachment": Door("attachment compare, LAS, at 5 %", "12 documents, log-normal", 800, FIVE, door_attachment),
     "recall": Door("constructions: recall", "100 sentences", 400, COVERAGE, door_recall),
+    "five_recall": Door("constructions: recall", "5 documents", 400, COVERAGE, partial(door_recall, documents=5)),
+    "five_fit": Door("fit", FEW, 400, COVERAGE, partial(door_fit, documents=5)),
+    "five_xmi": Door("xmi", FEW, 1500, COVERAGE, partial(door_xmi, documents=5)),
+    "five_parity": Door("measure_parity: byte premium", FEW, 400, COVERAGE, partial(door_parity_few, documents=5)),
+    "five_discourse": Door("discourse compare, micro, at 5 %", FEW, 900, FIVE, partial(door_discourse, documents=5)),
+    "five_attachment": Door("attachment compare, LAS, at 5 %", FEW, 800, FIVE, partial(door_attachment, documents=5)),
     "agreement": Door("parallelism: F of annotators", "10 documents", 300, COVERAGE, door_agreement),
 }
 

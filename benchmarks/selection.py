@@ -140,8 +140,8 @@ DIRECT, REPEATED = ("sixty:0",), 3
 
 def ours(table, objective, settings, limit, repeats):
     """Time the search alone and the whole call; the least of several times."""
-    from langdiff.selection.requirements import check_feasible, name_problem
     from langdiff.selection.search.exact import Search
+    from langdiff.selection.selecting import check_feasible, name_problem
 
     limits = {name: value for name, value in settings.items() if name != "require"}
     alone, whole = [], []
@@ -204,7 +204,7 @@ def cp_sat(table, objective, settings, limit, workers, repeats):
     """Time CP-SAT from the distinct rows to its answer; the least of several times."""
     from ortools.sat.python import cp_model  # isort: skip; it cannot be loaded once highspy is
 
-    from langdiff.selection.requirements import name_problem
+    from langdiff.selection.selecting import name_problem
 
     limits = {name: value for name, value in settings.items() if name != "require"}
     problem = name_problem(table, objective=objective, require=settings.get("require", ()), **limits).problem

@@ -39,9 +39,9 @@ from .lm.lstm.recipe import Recipe as Recipe
 from .lm.lstm.training import train_language_model as train_language_model
 from .lm.rescoring import score_multitext as score_multitext
 from .lm.scoring import Scoring as Scoring
+from .parity.measure import CrossMutualInformation as CrossMutualInformation
 from .parity.measure import measure_parity as measure_parity
-from .parity.mutual_information import CrossMutualInformation as CrossMutualInformation
-from .parity.mutual_information import xmi as xmi
+from .parity.measure import xmi as xmi
 from .parity.result import Parity as Parity
 from .regression.check.compare import compare as compare
 from .regression.check.cross_validate import cross_validate as cross_validate

@@ -1,14 +1,18 @@
-"""Public names of a package, which its stub lists: loaded when first used; a wrong one is told with the right one."""
+"""Public names and links of a package: loaded when first used; a wrong name is told with the right one."""
 
+import importlib
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import lazy_loader
 
-from langdiff.base.spelling import nearest
-
+MISTAKES = 2  # letters that may be wrong, missing, added or in the other order
 _ROOT = Path(__file__).parents[1]
 
 
@@ -57,3 +61,73 @@ def _public() -> Iterator[tuple[str, list[str]]]:
         where = "" if stub.parent == _ROOT else stub.parent.name
         names = re.findall(r"^from \.[\w.]* import (?:\w+ as )?(\w+)$", stub.read_text(encoding="utf-8"), re.MULTILINE)
         yield where, names
+
+
+def edit_distance(left: str, right: str) -> int:
+    """Return the number of letters that are changed, added, left out or swapped with the next (Damerau–Levenshtein).
+
+    No letter is edited twice (optimal string alignment).
+
+    Examples
+    --------
+    >>> edit_distance("tabel", "table"), edit_distance("scroe", "spread")
+    (1, 4)
+    """
+    before: list[int] = []
+    last = list(range(len(right) + 1))
+    for row, letter in enumerate(left, start=1):
+        now = [row]
+        for column, other in enumerate(right, start=1):
+            cost = min(last[column] + 1, now[-1] + 1, last[column - 1] + (letter != other))
+            if row > 1 and column > 1 and letter == right[column - 2] and left[row - 2] == other:
+                cost = min(cost, before[column - 2] + 1)
+            now.append(cost)
+        before, last = last, now
+    return last[-1]
+
+
+def nearest(name: str, known: Iterable[str], most: int = MISTAKES) -> str | None:
+    """Return the known name with the fewest mistakes, of these the first; None if all have more than `most`.
+
+    More mistakes than a third of the letters are another word, but one mistake is always allowed.
+
+    Examples
+    --------
+    >>> nearest("tabel", ["table", "train"]), nearest("etable", ["fit", "clean"])
+    ('table', None)
+    """
+    most = min(most, max(1, len(name) // 3))
+    found = [(edit_distance(name, other), place, other) for place, other in enumerate(known)]
+    distance, _, other = min(found, default=(most + 1, 0, ""))
+    return other if distance <= most else None
+
+
+class _Linked(MetaPathFinder, Loader):
+    """Importer that finds ``lm.scoring`` as ``langdiff.lm.scoring``, the same object."""
+
+    def __init__(self, link: str) -> None:
+        self.link = link
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec for modules below the link; None for others."""
+        del path, target
+        return ModuleSpec(fullname, self) if fullname.startswith(f"{self.link}.") else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module of the package, imported under its own name."""
+        module = importlib.import_module(f"langdiff.{spec.name}")
+        spec.loader_state = module.__spec__  # which the import system is about to replace
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Restore the module's own spec; the module was executed when it was imported."""
+        if module.__spec__ is not None:
+            module.__spec__ = module.__spec__.loader_state
+
+
+def use_package(link: str) -> None:
+    """Register a link at the root of a checkout as a name for the package inside langdiff."""
+    sys.meta_path.insert(0, _Linked(link))
+    sys.modules[link] = importlib.import_module(f"langdiff.{link}")

@@ -13,17 +13,15 @@ from typer.core import TyperGroup
 
 import langdiff
 from langdiff.base.cells import escape_controls
+from langdiff.base.public import nearest
 from langdiff.base.saving import EndingError
-from langdiff.base.spelling import nearest
 from langdiff.cli.constructions import constructions
 from langdiff.cli.corpora import app as texts
 from langdiff.cli.corpora import corpora
 from langdiff.cli.difficulties import app as difficulties
 from langdiff.cli.help import Group, print_list
 from langdiff.cli.languages import app as languages
-from langdiff.cli.logs import app as logs
-from langdiff.cli.outcomes import app as answers
-from langdiff.cli.outcomes import outcomes
+from langdiff.cli.outcomes import answers, logs, outcomes
 from langdiff.cli.parallelism import parallelism
 from langdiff.cli.predictors import app as predictors
 from langdiff.cli.runs import app as runs

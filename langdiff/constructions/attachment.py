@@ -32,7 +32,7 @@ FEATURES = frozenset([
 ])  # fmt: skip
 ANCHOR = 15  # characters by which the next sentence is found after one whose text differs
 AHEAD = 2000  # characters further than the sentences between are long, in which it is searched for
-FEWEST = 0.5  # share of the sentences; if fewer are found, the texts are not the same
+LEAST_SHARE = 0.5  # share of the sentences; if fewer are found, the texts are not the same
 Written = Callable[[str], str]
 OUTSIDE = -2  # place of a head without a counterpart
 
@@ -406,7 +406,7 @@ class Reference:
             if len(runs) == 1 and "".join(gold.texts) == "".join(system.texts):
                 break
         found = sum(run.last - run.first for run in runs)
-        if found < FEWEST * len(self.items):
+        if found < LEAST_SHARE * len(self.items):
             raise DataError(
                 f"parser {name!r}: {found:,} of {len(self.items):,} sentences of {self.path} have the same characters "
                 "in its output. Is it of the same text, in the same order?"

@@ -19,8 +19,8 @@ from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.outcomes import Outcomes
 
 ENDING = ".conllu"  # before it stands the name of a system, after it the ending of a compression
-FEWEST = 2  # parsers, for a model of items and parsers
-ENOUGH = 30  # targets, and sentences with targets, from which on parsers are ranked by them
+FEWEST_PARSERS = 2  # parsers, for a model of items and parsers
+ENOUGH_TARGETS = 30  # targets, and sentences with targets, from which on parsers are ranked by them
 
 
 class Output(NamedTuple):
@@ -189,12 +189,14 @@ def _abilities(outcomes: Outcomes, fit: Callable[..., Any]) -> pd.DataFrame:
     """Return abilities with standard errors, without those of parsers that have all targets right, or none."""
     share = outcomes.successes.mean()
     kept = share.index[(share > 0) & (share < 1)].tolist()
-    few = min(len(outcomes.items), outcomes.items["sentence"].nunique()) < ENOUGH
+    few = min(len(outcomes.items), outcomes.items["sentence"].nunique()) < ENOUGH_TARGETS
     if few:
-        warn(f"no ability is estimated of fewer than {ENOUGH} targets or {ENOUGH} sentences with targets.")
+        warn(
+            f"no ability is estimated of fewer than {ENOUGH_TARGETS} targets or {ENOUGH_TARGETS} sentences with targets."
+        )
     elif without := [name for name in share.index if name not in kept]:
         warn(f"no ability is estimated of parsers that have all targets right or none: {listing(without)}.")
-    if few or len(kept) < FEWEST:
+    if few or len(kept) < FEWEST_PARSERS:
         return pd.DataFrame({"ability": [], "std_error": []})
     table: pd.DataFrame = fit(outcomes.sel(systems=kept), clusters="sentence").abilities.to_frame()
     return table[["ability", "std_error"]]
@@ -202,11 +204,11 @@ def _abilities(outcomes: Outcomes, fit: Callable[..., Any]) -> pd.DataFrame:
 
 def _pairs(scores: ConstructionScores) -> pd.DataFrame:
     """Return the tests of all pairs of parsers, for all targets and for constructions that have enough of them."""
-    if len(scores.parsers) < FEWEST:
-        raise DataError(f"pairs need the output of {FEWEST} parsers; there is one, {scores.parsers[0]!r}.")
+    if len(scores.parsers) < FEWEST_PARSERS:
+        raise DataError(f"pairs need the output of {FEWEST_PARSERS} parsers; there is one, {scores.parsers[0]!r}.")
     scored = scores.judgements[is_scored(scores.judgements)]
     sizes = scored.groupby("phenomenon", sort=False)[["target", "item"]].nunique().min(axis=1)
-    parts = {code: scored[scored["phenomenon"] == code] for code in sizes.index[sizes >= ENOUGH]}
+    parts = {code: scored[scored["phenomenon"] == code] for code in sizes.index[sizes >= ENOUGH_TARGETS]}
     found = []
     for code, own in {"all": scored, **parts}.items():
         table = replace(scores, judgements=own).effects().pairs().to_frame().reset_index()

@@ -9,7 +9,7 @@ import pandas as pd
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
 from langdiff.base.types import check_kind
-from langdiff.discourse.detached import without_detached
+from langdiff.discourse.documents import without_detached
 from langdiff.discourse.tree import WANTED, DiscourseTree
 from langdiff.errors import DataError
 

@@ -8,8 +8,7 @@ import pandas as pd
 import langdiff
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.base.types import OnError, check_kind, check_on_error
-from langdiff.discourse.detached import Spans
-from langdiff.discourse.documents import pair_documents
+from langdiff.discourse.documents import Spans, pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents
 from langdiff.discourse.items import (
     METRICS,

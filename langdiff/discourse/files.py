@@ -1,26 +1,270 @@
-"""Reading and writing discourse trees: one document per file, named after the file."""
+"""Reading and writing discourse trees: one document per file, named after the file.
+
+Plain text is the brackets of the RST Discourse Treebank, and lists of nodes or of attachments.
+
+``( Root (span 1 2) ( Nucleus (leaf 1) (rel2par span) (text _!…_!) ) ( Satellite (leaf 2) (rel2par evidence) ) )``:
+texts may hold brackets, so that their ends are looked for first.
+"""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, NoReturn, get_args
 
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
 from langdiff.base.suspicion import Doubts, report
 from langdiff.base.types import OnError, check_kind, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
-from langdiff.discourse.plain_text import (
-    DisReader,
-    read_attachments,
-    span_draft,
-    write_attachments,
-    write_dis,
-    write_spans,
-)
+from langdiff.discourse.drafts import Draft, fault, plain_text
+from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, Node, NodeError, in_order
 from langdiff.discourse.rst_xml import Detached, rst_xml_draft, write_rst_xml
-from langdiff.discourse.tree import DiscourseTree
+from langdiff.discourse.tree import Attachment, DiscourseTree, attachments_of, tree_of_attachments
 from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
+
+_NUCLEARITY = {"n": NUCLEUS, "s": SATELLITE, "r": ROOT} | {name.lower(): name for name in (NUCLEUS, SATELLITE, ROOT)}
+_TEXT = re.compile(r"\(\s*text\s*(?:_!(?P<marked>.*?)_!|<EDU>(?P<tagged>.*?)</EDU>)\s*\)", re.S)
+_TEXT_BEGINS = re.compile(r"\(\s*text\b")
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_REMARK = "//TT_ERR"  # left behind in some files of the RST Discourse Treebank by the tool of the annotators
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def span_draft(text: str, file: str) -> Draft:
+    """Return the nodes of a list of spans; a root that is missing is added."""
+    rows = [
+        (Node(first, last, _nuclearity(file, line, nuclearity), relation), line)
+        for line, (first, last), nuclearity, relation in _rows(text, file, 2, "start end nuclearity relation")
+    ]
+    if not rows:
+        raise fault(file, 1, "the file has no nodes.")
+    rows.sort(key=lambda row: in_order(row[0]))  # of two with one span, the first in the file is the outer
+    whole = min(node.first for node, _ in rows), max(node.last for node, _ in rows)
+    if rows[0][0].nuclearity != ROOT:
+        rows.insert(0, (Node(*whole, ROOT, NO_RELATION), rows[0][1]))
+    draft = Draft(file)
+    above: list[int] = []
+    for node, line in rows:
+        while above and draft.nodes[above[-1]].last < node.first:
+            above.pop()
+        if above and node.last > draft.nodes[above[-1]].last:
+            other = above[-1]
+            raise fault(file, line, f"{node} and {draft.nodes[other]} (line {draft.lines[other]}) cross.")
+        if node.last < node.first:
+            raise fault(file, line, f"{node} ends before it begins.")
+        if node.nuclearity == ROOT and above:
+            raise fault(file, line, f"{node} is a second root.")
+        above.append(draft.add(node, line, above[-1] if above else None))
+    draft.nodes[0] = draft.nodes[0]._replace(relation=NO_RELATION)
+    return draft
+
+
+def read_attachments(text: str, file: str, document: str) -> DiscourseTree:
+    """Return the tree of a list of attachments."""
+    rows = list(_rows(text, file, 3, "start split end nuclearity relation"))
+    lines = [line for line, *_ in rows]
+    attachments = [Attachment(first, split, last, *labels) for _, (first, split, last), *labels in rows]
+    try:
+        return tree_of_attachments(attachments, document=document)
+    except NodeError as error:
+        raise fault(file, lines[error.place] if lines else None, error.what) from error
+
+
+def write_spans(tree: DiscourseTree) -> str:
+    """Return one line per node, without texts."""
+    return "".join(f"{first} {last} {nuclearity} {relation}\n" for first, last, nuclearity, relation in tree.nodes)
+
+
+def write_attachments(tree: DiscourseTree) -> str:
+    """Return one line per decision of a binary tree, without texts."""
+    decisions = attachments_of(tree)
+    if not decisions:
+        raise NodeError(0, f"{tree.document}: has one EDU; a list of attachments cannot stand for it.")
+    return "".join(" ".join(map(str, decision)) + "\n" for decision in decisions)
+
+
+def _rows(text: str, file: str, n_numbers: int, what: str) -> Iterable[tuple[int, tuple[int, ...], str, str]]:
+    """Yield line number, numbers, nuclearity and relation of every line; lines that begin with # are remarks."""
+    for line, content in enumerate(text.split("\n"), 1):
+        cells = content.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        numbers = cells[:n_numbers]
+        if len(cells) != n_numbers + 2 or not all(
+            cell.isascii() and cell.isdigit() and len(cell) < 10 for cell in numbers
+        ):
+            raise fault(file, line, f"a line is {what!r}, with numbers of EDUs; got {content.strip()[:60]!r}.")
+        yield line, tuple(map(int, numbers)), cells[-2], cells[-1]
+
+
+def _nuclearity(file: str, line: int, given: str) -> str:
+    if given.lower() not in _NUCLEARITY:
+        raise fault(file, line, f"nuclearity is Nucleus, Satellite or Root (or N, S, R); got {given!r}.")
+    return _NUCLEARITY[given.lower()]
+
+
+class _Token(NamedTuple):
+    kind: str  # "(", ")", "word" or "text"
+    value: str
+    offset: int
+
+
+class _Open(NamedTuple):
+    """A node whose bracket is not closed yet."""
+
+    kind: str
+    line: int
+    number: int
+    attributes: dict[str, list[str]]
+
+
+class DisReader:
+    """Reader of one bracketed tree.
+
+    Parameters
+    ----------
+    text : str
+        The tree.
+    file : str
+        Its file, for messages.
+    """
+
+    def __init__(self, text: str, file: str) -> None:
+        self._text = text
+        self._ends = [match.start() for match in re.finditer("\n", text)]
+        self._draft = Draft(file)
+        self._open: list[_Open] = []
+        self._rows: list[_Open] = []
+
+    def draft(self) -> Draft:
+        """Return the nodes."""
+        tokens = self._tokens()
+        for token in tokens:
+            if token.kind == "(":
+                self._begin(next(tokens, None), tokens, token.offset)
+            elif token.kind == ")":
+                self._end(token.offset)
+            elif token.kind == "text":
+                self._attribute("text", [token.value], token.offset)
+            elif token.value != _REMARK:
+                self._refuse(token.offset, f"{token.value!r} is not expected here.")
+        if self._open:
+            self._refuse_line(self._open[-1].line, f"the bracket of this {self._open[-1].kind} is never closed.")
+        if not self._rows:
+            self._refuse_line(1, "there is no tree in it.")
+        self._fill()
+        return self._draft
+
+    def _tokens(self) -> Iterator[_Token]:
+        at = 0
+        while (token := _TOKEN.search(self._text, at)) is not None:
+            at = token.end()
+            if token[0] != "(":
+                yield _Token(")" if token[0] == ")" else "word", token[0], token.start())
+            elif (text := _TEXT.match(self._text, token.start())) is not None:
+                at = text.end()
+                inside = text["marked"] if text["marked"] is not None else text["tagged"]
+                yield _Token("text", plain_text(inside), token.start())
+            elif _TEXT_BEGINS.match(self._text, token.start()):
+                self._refuse(
+                    token.start(), "the text that begins here has no end; it is _!…_! or <EDU>…</EDU>, then )."
+                )
+            else:
+                yield _Token("(", "(", token.start())
+
+    def _begin(self, name: _Token | None, tokens: Iterator[_Token], offset: int) -> None:
+        if name is None or name.kind != "word":
+            self._refuse(offset, "a bracket without a name.")
+        if name.value in (ROOT, NUCLEUS, SATELLITE):
+            if not self._open and self._rows:
+                self._refuse(offset, f"a second top node, {name.value}; a file has one tree.")
+            parent = self._open[-1].number if self._open else None
+            self._open.append(_Open(name.value, self._line(offset), len(self._rows), {}))
+            self._draft.add(Node(0, 0, name.value, ""), self._line(offset), parent)
+            self._rows.append(self._open[-1])
+            return
+        values = []
+        for token in tokens:
+            if token.kind == ")":
+                break
+            if token.kind != "word":
+                self._refuse(offset, f"the bracket of {name.value!r} is not closed.")
+            values.append(token.value)
+        self._attribute(name.value, values, offset)
+
+    def _attribute(self, name: str, values: list[str], offset: int) -> None:
+        expected = {"span": 2, "leaf": 1, "rel2par": 1, "text": 1}.get(name)
+        if expected is None:
+            self._refuse(
+                offset, f"{name!r} is not known; there are Root, Nucleus, Satellite, span, leaf, rel2par, text."
+            )
+        if len(values) != expected or (name in ("span", "leaf") and not all(map(_NUMBER.fullmatch, values))):
+            what = "a relation" if name == "rel2par" else f"{expected} number(s)"
+            self._refuse(offset, f"{name} takes {what}; got {' '.join(values)!r}.")
+        if not self._open:
+            self._refuse(offset, f"{name} is outside of the tree.")
+        own = self._open[-1]
+        if name in own.attributes:
+            self._refuse(offset, f"this {own.kind} has {name} twice.")
+        own.attributes[name] = values
+
+    def _end(self, offset: int) -> None:
+        if not self._open:
+            self._refuse(offset, "a bracket is closed that was not opened.")
+        self._open.pop()
+
+    def _fill(self) -> None:
+        """Fill in the nodes from the contents of their brackets."""
+        draft = self._draft
+        for place, row in enumerate(self._rows):
+            spans = [row.attributes[name] for name in ("span", "leaf") if name in row.attributes]
+            if len(spans) != 1:
+                raise draft.fault(
+                    row.line, f"a {row.kind} has one (span I J) or one (leaf I); this one has {len(spans)}."
+                )
+            relation = row.attributes.get("rel2par", [NO_RELATION if row.kind == ROOT else ""])[0]
+            if not relation:
+                raise draft.fault(row.line, f"this {row.kind} has no (rel2par RELATION).")
+            first, last = int(spans[0][0]), int(spans[0][-1])
+            draft.nodes[place] = Node(first, last, row.kind, NO_RELATION if row.kind == ROOT else relation)
+            if "text" in row.attributes and first != last:
+                raise draft.fault(row.line, "a text belongs to a leaf, which has (leaf I).")
+            if "text" in row.attributes:
+                draft.texts[first] = row.attributes["text"][0]
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self._ends, offset) + 1
+
+    def _refuse(self, offset: int, what: str) -> NoReturn:
+        self._refuse_line(self._line(offset), what)
+
+    def _refuse_line(self, line: int, what: str) -> NoReturn:
+        raise self._draft.fault(line, what)
+
+
+def write_dis(tree: DiscourseTree) -> str:
+    """Return a tree in brackets, indented by one space per level down to level 40."""
+    texts = tree.leaf_texts()
+    lines: list[str] = []
+    ends: list[int] = []  # last EDU of the nodes whose brackets are open
+    for node in tree.nodes:
+        while ends and ends[-1] < node.first:
+            ends.pop()
+            lines[-1] += " )"
+        relation = "" if node.nuclearity == ROOT else f" (rel2par {node.relation})"
+        span = f"(leaf {node.first})" if node.is_leaf else f"(span {node.first} {node.last})"
+        text = texts.get(node.first, "") if node.is_leaf else ""
+        if "_!" in text:
+            raise DataError(
+                f"{tree.document}: the text of EDU {node.first} holds '_!', which would end it in this format."
+            )
+        lines.append(
+            f"{' ' * min(len(ends), 40)}( {node.nuclearity} {span}{relation}{f' (text _!{text}_!)' if text else ''}"
+        )
+        ends.append(node.last)
+    return "\n".join(lines) + " )" * len(ends) + "\n"
+
 
 StringFormat = Literal["dis", "spans", "attachments"]
 DiscourseFormat = Literal["dis", "rs3", "spans", "attachments"]

@@ -29,7 +29,7 @@ from langdiff.tables.surprisals import Surprisals
 
 Match = Literal["intents", "bytes", "characters"]
 MATCHES = ("intents", "bytes", "characters")
-FEWEST = 2  # intents to learn from
+LEAST_INTENTS = 2  # intents to learn from
 
 
 class SizeCache(NamedTuple):
@@ -101,11 +101,11 @@ def _nested(
         amounts = _cumulative(parts.train, order, match)
         budget = amounts[:, np.asarray(sizes) - 1].min(axis=0)  # (K,)
         read = np.array([np.searchsorted(of_edition, budget, side="right") for of_edition in amounts])
-    few = editions[np.flatnonzero((read < FEWEST).any(axis=1))]
+    few = editions[np.flatnonzero((read < LEAST_INTENTS).any(axis=1))]
     if len(few):
         raise DataError(
             f"with {option('match', match)} and {sizes[0]} intents, {len(few)} edition(s) would read fewer than "
-            f"{FEWEST} intents: {listing(few)}. Use larger sizes."
+            f"{LEAST_INTENTS} intents: {listing(few)}. Use larger sizes."
         )
     cut = {size: replace(parts, train=_beginning(parts.train, order, read[:, k])) for k, size in enumerate(sizes)}
     return cut, pd.DataFrame(read, index=editions, columns=pd.Index(sizes, name="size"))
@@ -118,10 +118,10 @@ def check_sizes(sizes: Sequence[int], total: int, match: str) -> None:
     whole = all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
     if len(sizes) < 2 or not whole or any(b <= a for a, b in pairwise(sizes)):
         raise ConfigError(f"{option('sizes')} must be two or more whole numbers that rise, got {list(sizes)}.")
-    if sizes[0] < FEWEST or sizes[-1] > total:
+    if sizes[0] < LEAST_INTENTS or sizes[-1] > total:
         raise ConfigError(
-            f"{option('sizes')} must be from {FEWEST} to the {total:,} training intents there are, got {sizes[0]:,} to "
-            f"{sizes[-1]:,}."
+            f"{option('sizes')} must be from {LEAST_INTENTS} to the {total:,} training intents there are, got "
+            f"{sizes[0]:,} to {sizes[-1]:,}."
         )
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result
+from langdiff.base.tolerances import ROUNDING_OF_SINGLES
 from langdiff.datasets import mielke2019
 from langdiff.datasets.mielke_et_al_2019 import Corpus, LanguageSet, Mielke2019
 from langdiff.errors import ConfigError
@@ -20,7 +21,6 @@ from langdiff.typology.association.result import Correlations
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TOLERANCE = 1e-6  # the reference figures are rounded to twelve digits
 TESTED = ["bpe", "char"]  # bpe_best is also published, but not part of the families of tests
 SYMBOLS = {"pearson": "r", "spearman": "rho"}
 Averaging = Literal["difficulty", "factor"]
@@ -215,7 +215,7 @@ def reproduce() -> Reproduction:
     )
     reference = [*_check_correlations(figures, families, with_mood, best), *_check_wals(figures)]
     frame = pd.concat(reference, ignore_index=True)
-    met = np.isclose(frame["expected"], frame["recomputed"], rtol=0, atol=TOLERANCE, equal_nan=True)
+    met = np.isclose(frame["expected"], frame["recomputed"], rtol=0, atol=ROUNDING_OF_SINGLES, equal_nan=True)
     return Reproduction(
         claims=check_claims(recomputed),
         reference=frame.assign(agreement=np.where(met, "yes", "no")),

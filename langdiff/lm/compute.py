@@ -16,11 +16,10 @@ from langdiff.base.seeds import seed_number, seed_numbers
 from langdiff.base.signature import short_hash
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffError, without_figures
 from langdiff.lm.automatic import settle
-from langdiff.lm.device import find_device
 from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
 from langdiff.lm.jobs.folder import fold_cache, job_folder
 from langdiff.lm.jobs.job import Job, JobResult, ReplacedError, explain_replaced, replaced_rate
-from langdiff.lm.jobs.record import provenance_of_parts, surprisals_of_frames
+from langdiff.lm.jobs.record import device_kind, provenance_of_parts, surprisals_of_frames
 from langdiff.lm.jobs.workers import (
     Failures,
     cautions_of,
@@ -255,7 +254,7 @@ def compute_where_possible(
     # what draws nothing is kept under one seed, whatever is given
     number = seed_number(seed, "initial weights and dropout") if recipe.stochastic else 0
     if compute.executor is None:
-        find_device(compute.device)  # of this machine: better now than in every worker
+        device_kind(recipe, compute.device)  # of this machine: better now than in every worker
 
     def score(parts: Parts, seed: int, cache: Path | None, label: str) -> _Scored:
         jobs = [

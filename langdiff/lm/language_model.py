@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
-from langdiff.base.spelling import MISTAKES, edit_distance
+from langdiff.base.public import MISTAKES, edit_distance
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
 from langdiff.lm.scoring import Scoring, as_scoring, refuse_scoring, split_name
@@ -264,7 +264,7 @@ class LanguageModelRecipe(ABC):
         return "float64"
 
     def libraries(self) -> tuple[str, ...]:
-        """Return packages that train the model, in addition to those whose versions all jobs record."""
+        """Return packages that train the model and whose versions its jobs record, besides this one's."""
         return ()
 
     @property

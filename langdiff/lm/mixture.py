@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.io import as_path
+from langdiff.base.tolerances import TOLERANCE_OF_SYMBOLS
 from langdiff.base.types import Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_model, write_checkpoint
@@ -19,7 +20,6 @@ from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import Units
 
 KIND = "mixture"
-_TOLERANCE = 1e-9  # bits per symbol by which a step of EM must improve
 _STEPS = 1000
 
 
@@ -247,7 +247,7 @@ def _learn_weights(bits: Floats) -> Floats:
         joint = weights[:, None] * relative
         total = joint.sum(axis=0)
         now = float((bits.min(axis=0) - np.log2(total)).mean())
-        if before - now < _TOLERANCE:
+        if before - now < TOLERANCE_OF_SYMBOLS:
             break
         before = now
         weights = (joint / total).mean(axis=1)

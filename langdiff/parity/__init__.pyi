@@ -1,7 +1,7 @@
 # the public names, for type checkers and at run time alike
+from .measure import CrossMutualInformation as CrossMutualInformation
 from .measure import measure_parity as measure_parity
-from .mutual_information import CrossMutualInformation as CrossMutualInformation
-from .mutual_information import xmi as xmi
+from .measure import xmi as xmi
 from .result import Parity as Parity
 from .tokenizers import diagnose_tokens as diagnose_tokens
 from .tokenizers import read_tokenizer as read_tokenizer

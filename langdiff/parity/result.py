@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.result import Drawn, Result
+from langdiff.base.tolerances import TOLERANCE_OF_ROOTS
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.result import DifficultyFit
@@ -26,7 +27,6 @@ from langdiff.tables.influences import Influence
 
 MEAN = "mean"  # name of this reference
 MODEL = "information_parity_model"
-TOLERANCE = 1e-12
 MOST_STEPS = 100
 
 
@@ -71,7 +71,7 @@ def two_way_premiums(counts: Floats, known: Floats) -> Premiums:
         inverse = np.linalg.inv(information + totals.mean() / editions) - 1 / (totals.mean() * editions)
         step = scores.sum(axis=0) @ inverse
         b = b + step - step.mean()
-        if np.abs(step).max() < TOLERANCE:
+        if np.abs(step).max() < TOLERANCE_OF_ROOTS:
             return Premiums(b, scores @ inverse, expected)
     raise DataError("premiums against the mean were not found: too few intents are shared. Name a reference.")
 

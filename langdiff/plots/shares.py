@@ -41,7 +41,7 @@ COLOURS = {LANGUAGE: BLUE, "language:corpus": RUST, "language:lm": GREEN, "langu
 WRITTEN = 0.04  # share of the narrowest part of a bar in which its number has room
 COLOURED = 6  # languages whose ranks move most
 SPREAD = 0.6  # of the height of a row, over which the pairs of tables are placed
-FEWEST, POINTS = 3, 60
+FIRST, POINTS = 3, 60
 HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
 
 
@@ -265,7 +265,7 @@ def plot_power(plan: "Plan", ax: Axes | None = None, **style: Any) -> Axes:
     counts = plan.frame["n_documents"]
     known = counts[np.isfinite(counts)]
     most = 2 * float(known.max()) if len(known) else 1e5
-    documents = np.unique(np.geomspace(FEWEST, max(most, 10 * FEWEST), POINTS).round())
+    documents = np.unique(np.geomspace(FIRST, max(most, 10 * FIRST), POINTS).round())
     heights = np.linspace(*HEIGHTS, len(plan.frame))
     for percent, colour, height in zip(plan.frame.index, SERIES[: len(MARKERS)], heights, strict=False):
         power = np.array([plan.power(count, percent) for count in documents])

@@ -10,6 +10,6 @@ from langdiff.base.public import attach
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
 
 if __name__ == "regression":  # through the link at the root of a checkout; never so in an installed package
-    from langdiff.base.links import use_package
+    from langdiff.base.public import use_package
 
     use_package(__name__)

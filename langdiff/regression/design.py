@@ -10,6 +10,7 @@ from scipy.linalg import qr
 
 from langdiff.base.cells import check_names
 from langdiff.base.signature import short_hash
+from langdiff.base.tolerances import ROUNDING_OF_MEANS
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing, option
 from langdiff.regression.formulas import columns_named, matrix_of
@@ -17,7 +18,6 @@ from langdiff.regression.formulas import columns_named, matrix_of
 Groups = str | Mapping[str, object] | pd.Series
 
 ALIASED = 1e-8  # of a column's length is left when those before it are taken out
-ROUNDING = 1e-15  # of a number: what is left of a constant column without its mean
 TAKEN = (  # by columns of tables of results
     "edition",
     "difficulty",
@@ -192,7 +192,7 @@ def _dependent(columns: Floats) -> list[int]:
     """Return which columns are combinations of the constant and of those before them."""
     centred = _centred(columns)
     length = np.linalg.norm(centred, axis=0)
-    rounded = ROUNDING * np.linalg.norm(columns, axis=0) / np.where(length > 0, length, 1.0)
+    rounded = ROUNDING_OF_MEANS * np.linalg.norm(columns, axis=0) / np.where(length > 0, length, 1.0)
     share = np.maximum(ALIASED, rounded)  # of the length, that is no more than an error
     dependent: list[int] = []
     kept: list[int] = []

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.signature import short_hash
+from langdiff.base.tolerances import ROUNDING_OF_SINGLES
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import DataError, listing, warn
 from langdiff.regression.design import Design
@@ -20,7 +21,6 @@ from langdiff.tables.surprisals import Surprisals
 
 CONSTANT_CELLS = 3  # an edition with at least this many cells, all equal, was not measured
 FEW = 8
-ROUNDING = 1e-6  # nats; what single precision leaves of a constant ratio, far below the noise of any text
 
 log = logging.getLogger(__name__)
 
@@ -151,10 +151,10 @@ def _warn_of_copies(table: Surprisals, z: Floats, observed: Booleans) -> None:
         few = rows[:: -(-len(rows) // FEW)]  # tell nearly all pairs apart
         ratio = z[few, k][:, None] - z[few, :k]
         low, high = np.fmin.reduce(ratio), np.fmax.reduce(ratio)  # NaN where none of the few is in both
-        for j in np.flatnonzero(~(high - low > ROUNDING)):
+        for j in np.flatnonzero(~(high - low > ROUNDING_OF_SINGLES)):
             both = rows[~np.isnan(z[rows, j])]
-            if len(both) >= CONSTANT_CELLS and np.ptp(ratio := z[both, k] - z[both, j]) <= ROUNDING:
-                times = "" if np.abs(ratio).max() <= ROUNDING else f"{np.exp(np.median(ratio)):.6g} × "
+            if len(both) >= CONSTANT_CELLS and np.ptp(ratio := z[both, k] - z[both, j]) <= ROUNDING_OF_SINGLES:
+                times = "" if np.abs(ratio).max() <= ROUNDING_OF_SINGLES else f"{np.exp(np.median(ratio)):.6g} × "
                 copies.append(f"{table.editions[k]} = {times}{table.editions[int(j)]}")
     if 0 < len(copies) < z.shape[1] * (z.shape[1] - 1) // 2:  # no residuals are left of a table of copies: refused
         warn(

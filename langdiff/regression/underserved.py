@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import Bounds, minimize
-from scipy.stats import false_discovery_control
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, rounded
@@ -258,6 +257,8 @@ class _Mixed:
 
 def _frame(model: _Mixed, columns: pd.DataFrame, observed: Floats, percent: bool, q: float) -> pd.DataFrame:
     """Return the rows of cells and those of languages."""
+    from scipy.stats import false_discovery_control
+
     members = model.members.astype(float)
     languages = list(pd.unique(columns["language"]))
     n_systems = columns["system"].nunique()

@@ -8,15 +8,13 @@ from pathlib import Path
 
 from langdiff.errors import CheckpointError, ConfigError, OutputError, UnknownColumnError
 from langdiff.lm.compute import compute_where_possible
-from langdiff.lm.device import find_device
 from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.lm.external.protocol import surprisals_of
 from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
 from langdiff.lm.texts import note_preparation
 from langdiff.regression.clustering import clusters_of, strata_of
-from langdiff.run.directory import JOBS, SCORED, caches
+from langdiff.run.directory import JOBS, SCORED, caches, warned_once
 from langdiff.run.experiment import Core, FitSettings
-from langdiff.run.log import warned_once
 from langdiff.run.section import Training, seeds_of_folds
 from langdiff.selection import split, split_into_folds
 from langdiff.tables.divisions import Folds, Parts
@@ -80,7 +78,9 @@ class TrainedModels(LanguageModels):
         self, experiment: Core, directory: Path, new: Path, progress: bool | None, executor: Executor | None
     ) -> None:
         super().__init__(experiment, directory, new, progress)
-        if executor is None:
+        if executor is None and experiment.lm.device not in ("auto", "cpu"):
+            from langdiff.lm.device import find_device
+
             find_device(experiment.lm.device)  # better refused now than after the corpus is read
         self.executor = executor
         self.caches = caches(directory, experiment.split.folds)

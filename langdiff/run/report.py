@@ -1,7 +1,7 @@
 """HTML reports, of a run and of parity alone: one file that works offline, with all text escaped."""
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from itertools import combinations, groupby
 from pathlib import Path
@@ -13,11 +13,11 @@ from markupsafe import Markup
 
 import langdiff
 from langdiff.base.checksums import read_checksums, write_checksums
+from langdiff.base.grids import MINUS
 from langdiff.base.io import atomic_path, write_text
 from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import DifficultyFit, standardized_residuals
-from langdiff.run import findings
 from langdiff.run.analysis import Figure, draw, with_fonts
 from langdiff.run.directory import JOBS
 from langdiff.run.html import html_table, inline_svg, percent, render_page, tables_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from langdiff.parity.result import Parity
     from langdiff.tables.table_result import Table
+
 
 RANK_DRAWS = 4000  # ranks are counted in so many; .8 percentage points are the standard error of a half
 MOST_FAULTS = 100  # that the page lists
@@ -204,7 +205,7 @@ def _draw_difficulties(compared: "Table", run: RunResult) -> Iterable[Figure]:
         "difficulties",
         lambda ax: compared.plot(ax),
         rows=int((compared.lines["kind"] != "mean").sum() * (1 + 0.2 * (len(run.fits) - 1))),
-        title=findings.spread(fit, lm),
+        title=_spread_title(fit, lm),
         wide=True,
         kind="forest plot",
     )
@@ -223,7 +224,7 @@ def _draw_ranks(run: RunResult) -> Iterable[Figure]:
             "ranks",
             lambda ax, fit=fit: plot_ranks(fit, ax, n_draws=RANK_DRAWS, seed=run.experiment.seed),
             rows=len(fit.difficulty),
-            title=findings.order(fit, lm),
+            title=_order_title(fit, lm),
             kind="heat map",
         )
 
@@ -239,7 +240,7 @@ def _draw_agreement(run: RunResult) -> Iterable[Figure]:
             f"Difficulties for {x} against those for {y}; the line is where both agree.",
             "agreement",
             lambda ax, x=x, y=y: plot_two_models(run.fits[x], run.fits[y], ax),
-            title=findings.agreement(run.fits[x].difficulty, run.fits[y].difficulty, (x, y)),
+            title=_agreement_title(run.fits[x].difficulty, run.fits[y].difficulty, (x, y)),
             kind="scatter plot",
         )
     if run.truth is None:
@@ -248,7 +249,7 @@ def _draw_agreement(run: RunResult) -> Iterable[Figure]:
     if everywhere:
         known = run.truth[everywhere]
         caption = "Estimated difficulty against the true one of the synthetic languages; the line is where both agree."
-        title = findings.truth(run.fits, known)
+        title = _truth_title(run.fits, known)
         shown = partial(plot_against_truth, run.fits, known)
         yield draw("truth", caption, "agreement", shown, title=title, kind="scatter plot")
 
@@ -269,7 +270,7 @@ def _draw_residuals(run: RunResult) -> Iterable[Figure]:
             lambda pair, fit=fit, residuals=residuals: plot_residuals(fit, residuals, pair),
             rows=8,
             columns=2,
-            title=findings.residuals(residuals, lm),
+            title=_residuals_title(residuals, lm),
             wide=True,
             kind="quantile plot and spread by size",
         )
@@ -291,7 +292,7 @@ def _draw_training(run: RunResult) -> Iterable[Figure]:
                 "training",
                 lambda ax, curves=curves: plot_learning_curves(curves, ax),
                 rows=max(12, curves["edition"].nunique()),
-                title=findings.training(curves, lm),
+                title=_training_title(curves, lm),
                 kind="learning curves",
             )
 
@@ -333,3 +334,67 @@ def _picture(name: str, draw: Callable[[], "Axes"]) -> Markup:
     return inline_svg(
         name, with_fonts(stream.getvalue().decode()), f"{name} of each edition, with intervals (dot plot)."
     )
+
+
+AGREEING, ALIKE = 0.9, 0.5  # correlations from which models agree, or agree in part
+
+
+def joined(names: Iterable[Hashable]) -> str:
+    """Join names to a list in words.
+
+    Examples
+    --------
+    >>> joined(["eng", "deu", "fin"])
+    'eng, deu and fin'
+    """
+    *before, last = map(str, names)
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _spread_title(fit: DifficultyFit, lm: str) -> str:
+    """Describe how many more or fewer bits than the average the hardest and the easiest edition need."""
+    percent = 100 * np.expm1(fit.difficulty.sort_values())
+    return (
+        f"For {lm}, {percent.index[-1]} needs {percent.iloc[-1]:.0f} % more bits than the average, "
+        f"{percent.index[0]} {-percent.iloc[0]:.0f} % fewer"
+    )
+
+
+def _order_title(fit: DifficultyFit, lm: str) -> str:
+    """Describe how many ranks are known, by the rank sets."""
+    rows = fit.to_frame()
+    return f"For {lm}, {int((rows['rank_low'] == rows['rank_high']).sum())} of {len(rows)} ranks are known"
+
+
+def _agreement_title(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
+    """Describe how well two language models agree, and on which edition least."""
+    both = pd.concat([x, y], axis=1, join="inner")
+    centred = both - both.mean()
+    r = float(both.corr().to_numpy()[0, 1])
+    how = "agree" if r >= AGREEING else "agree in part" if r >= ALIKE else "disagree"
+    apart = (centred.iloc[:, 0] - centred.iloc[:, 1]).abs().idxmax()
+    return f"{names[0]} and {names[1]} {how}, r = {r:.2f}; least on {apart}".replace("r = -", f"r = {MINUS}")
+
+
+def _truth_title(fits: Mapping[str, DifficultyFit], known: pd.Series) -> str:
+    """Describe how far estimates are from the true difficulties, in percent of bits."""
+    gaps = {lm: 100 * np.expm1((fit.difficulty[known.index] - known).abs()).mean() for lm, fit in fits.items()}
+    return "Estimates are off the truth by " + joined(f"{gap:.1f} % ({lm})" for lm, gap in gaps.items()) + " on average"
+
+
+def _residuals_title(values: pd.DataFrame, lm: str) -> str:
+    """Describe how many residuals are larger than a normal distribution would give."""
+    known = np.abs(values.to_numpy(dtype=float))
+    share = float((known[~np.isnan(known)] > 1.96).mean())
+    return f"{lm}: {100 * share:.1f} % of residuals are beyond ±1.96, of normal ones 5 % would be"
+
+
+def _training_title(logs: pd.DataFrame, lm: str) -> str:
+    """Describe whether training stopped while language models were still improving."""
+    runs = logs.groupby("edition")
+    last = runs["epoch"].max()
+    best = logs.loc[runs["dev_bits_per_character"].idxmin()].set_index("edition")["epoch"]
+    improving = int((best == last).sum())
+    if not improving:
+        return f"No model of {lm} was still improving when its training ended"
+    return f"{improving} of {len(last)} models of {lm} were still improving when their training ended"

@@ -28,6 +28,7 @@ from langdiff.run.directory import (
     EXPERIMENT,
     MANIFEST,
     PRESENCE,
+    RunLog,
     check_directory,
     environment,
     hash_editions,
@@ -36,11 +37,11 @@ from langdiff.run.directory import (
     own_directory,
     publish,
     staged,
+    warned_once,
 )
 from langdiff.run.experiment import Core, FileCorpus, sections_of_keys
 from langdiff.run.experiment_file import read_experiment
 from langdiff.run.language_models import check_clusters, kept, open_models, sizes_of
-from langdiff.run.log import RunLog, warned_once
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.run.section import SECTIONS, Basis

@@ -19,12 +19,21 @@ from langdiff.lm.jobs.folder import KEY, LOG, job_folder, kept_models, read_log
 from langdiff.lm.scoring import split_name
 from langdiff.lm.texts import NOTE
 from langdiff.run.analysis import KEPT
-from langdiff.run.directory import EXPERIMENT, JOBS, KEPT_BASELINES, SCORED, STAGE, caches, own_directory, superfluous
+from langdiff.run.directory import (
+    EXPERIMENT,
+    JOBS,
+    KEPT_BASELINES,
+    SCORED,
+    STAGE,
+    caches,
+    own_directory,
+    read_run_log,
+    superfluous,
+)
+from langdiff.run.directory import LOG as RUN_LOG
 from langdiff.run.experiment import Core
 from langdiff.run.experiment_file import parse_settings
 from langdiff.run.language_models import trainings
-from langdiff.run.log import LOG as RUN_LOG
-from langdiff.run.log import read_run_log
 from langdiff.run.section import Training
 
 COLUMNS = ["edition", "lm", "state", "epoch", "epochs", "bits_per_character", "seconds", "seconds_left"]

@@ -6,7 +6,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
-from scipy.stats import rankdata
 
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
@@ -163,7 +162,8 @@ def count_ranks(draws: pd.DataFrame) -> pd.DataFrame:
     if not values.size or np.isnan(values).any():
         raise DataError("draws of difficulties are missing or not numbers; give a complete frame, draws × editions.")
     count = values.shape[1]
-    first, last = (rankdata(-values, method=method, axis=1).astype(int) for method in ("min", "max"))
+    falling = pd.DataFrame(-values)
+    first, last = (falling.rank(axis=1, method=method).to_numpy(dtype=int) for method in ("min", "max"))
     shares = np.zeros((count, count))
     for further in range(int((last - first).max()) + 1):  # ranks that ties share; usually there are none
         place, edition = np.nonzero(first + further <= last)

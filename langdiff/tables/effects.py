@@ -10,13 +10,13 @@ import pandas as pd
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator
+from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Floats, Integers, check_resamples
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale, count_ranks
 from langdiff.tables.influences import Covariance, Draws, Influence, Sampling, Units, joint_test
 from langdiff.tables.pairs import Adjustment, Joint, Pairs, compare_pairs
 from langdiff.tables.rule import ENOUGH, JointTest, draw_interval, falling, t_interval, wilson
-from langdiff.tables.simultaneous import ROUNDING
 
 Names = str | int | Sequence[str | int]
 

@@ -19,8 +19,9 @@ from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN, columns_of_long
 from langdiff.tables.edition_info import editions_of_long
 from langdiff.tables.intent_info import PREFIX, USUAL, attributes_of_long
-from langdiff.tables.manifest import (
+from langdiff.tables.provenance import (
     METADATA,
+    MOST_NAMES,
     check_digest,
     digest_of_arrow,
     digest_of_file,
@@ -28,7 +29,6 @@ from langdiff.tables.manifest import (
     manifest_text,
     read_manifest,
 )
-from langdiff.tables.provenance import MOST_NAMES
 
 Unit = Literal["bits", "nats", "log10"]
 BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
@@ -78,7 +78,7 @@ def table_kind(path: Path) -> str:
 
 
 def write_table_file(frame: pd.DataFrame, path: Path, record: Mapping[str, Any] | None = None) -> None:
-    """Write a long table in the format given by its file name, with its manifest; see `langdiff.tables.manifest`."""
+    """Write a long table in the format given by its file name, with its manifest; see `langdiff.tables.provenance`."""
     with atomic_path(path) as temporary:
         match table_kind(path):
             case "parquet":
@@ -197,7 +197,7 @@ def _write_parquet(frame: pd.DataFrame, path: Path, name: str, record: Mapping[s
 
 
 CELL = ("intent", "edition", "bits")
-FEWEST = 2  # editions, to tell properties of intents from those of texts
+FEWEST_EDITIONS = 2  # editions, to tell properties of intents from those of texts
 BESIDE = ("eos_bits", "characters", "bytes", "units", "replaced")  # columns that may be known beside the bits
 
 
@@ -324,7 +324,7 @@ def _found_attributes(frame: pd.DataFrame, n_intents: int, n_editions: int) -> d
             whole, prefix, most = "edition", edition_info.PREFIX, n_editions
         else:
             whole, prefix, most = "intent", PREFIX, n_intents - 1
-        alone = n_editions < FEWEST or not 1 < len(np.unique(values)) <= most
+        alone = n_editions < FEWEST_EDITIONS or not 1 < len(np.unique(values)) <= most
         if not alone and f"{prefix}{name}" not in frame:
             first = pd.Series(values).groupby(pd.factorize(frame[whole])[0]).transform("first").to_numpy()
             if (values == first).all():

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
-from scipy.stats import false_discovery_control
 
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import generator
@@ -358,6 +357,8 @@ def _frame(scale: Scale, family: Family, index: pd.Index, critical: Floats) -> p
 
 def _adjusted(family: Family, maxima: Floats, adjust: Adjustment | None) -> Floats:
     """Return the adjusted p-values of a family, shape (M,); those of tied contrasts are not adjusted."""
+    from scipy.stats import false_discovery_control
+
     if adjust == "max-t":
         return family.adjusted(maxima)
     found, open_ = family.p_value.copy(), ~family.tied

@@ -15,9 +15,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, studentized_range
-from scipy.stats import f as fisher
-from scipy.stats import t as student
+from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
@@ -39,11 +37,13 @@ By = Literal["F", "chi-squared", "sign flips", "Bonferroni", ""]
 
 def half_width(std_error: Floats | float, freedom: Floats | float, level: float = LEVEL) -> Floats:
     """Return half the width of intervals by Student's t."""
-    return np.asarray(student.ppf((1 + level) / 2, freedom) * np.asarray(std_error, dtype=float))
+    return np.asarray(stdtrit(freedom, (1 + level) / 2) * np.asarray(std_error, dtype=float))
 
 
 def range_quantile(members: int, freedom: float, level: float = LEVEL) -> float:
     """Return the quantile of the studentized range of some means."""
+    from scipy.stats import studentized_range  # loading scipy.stats takes as long as a small fit
+
     return float(studentized_range.ppf(level, members, freedom))
 
 
@@ -86,12 +86,12 @@ def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | f
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.asarray(std_error, dtype=float)
         t = np.where(error > 0, np.abs(estimate) / error, np.nan)
-        return np.asarray(2 * student.sf(t, freedom))
+        return np.asarray(2 * stdtr(freedom, -t))
 
 
 def f_p(statistic: float, df: float, freedom: float) -> float:
     """Return the p-value of a statistic that follows F."""
-    return float(fisher.sf(statistic, df, freedom))
+    return float(fdtrc(df, freedom, max(statistic, 0.0)))
 
 
 def wilson(value: Floats, trials: Floats | float, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -102,7 +102,7 @@ def wilson(value: Floats, trials: Floats | float, level: float = LEVEL) -> tuple
     >>> [end.round(4) for end in wilson(np.array(1.0), 10.0)]
     [np.float64(0.7225), np.float64(1.0)]
     """
-    z = float(student.ppf((1 + level) / 2, np.inf)) ** 2 / trials
+    z = float(stdtrit(np.inf, (1 + level) / 2)) ** 2 / trials
     middle, half = value + z / 2, np.sqrt(z * value * (1 - value) + z**2 / 4)
     return np.maximum((middle - half) / (1 + z), 0.0), np.minimum((middle + half) / (1 + z), 1.0)
 
@@ -171,7 +171,7 @@ def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, sh
         return unknown
     square = round(float(np.sum((axes.T @ estimate) ** 2 / values)), 12)
     if not np.isfinite(freedom):
-        return JointTest("chi-squared", square, df, rest, float(chi2.sf(square, df)))
+        return JointTest("chi-squared", square, df, rest, float(chdtrc(df, square)))
     statistic = square / df if shared else square * rest / (freedom * df)
     return JointTest("F", statistic, df, rest, f_p(statistic, df, rest))
 

@@ -15,9 +15,10 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.stats import t as student
+from scipy.special import stdtr, stdtrit
 
 from langdiff.base.seeds import generator
+from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Booleans, Floats
 
 MOST_DRAWS, FEWEST_DRAWS = 20_000, 4_000
@@ -26,7 +27,6 @@ BLOCK, BLOCK_VALUES = 500, 2_500_000  # draws held in memory at once, and statis
 ROWS = 50  # contrasts whose statistics are computed at once
 MOST_MEMBERS = 200  # of whose pairs statistics are drawn
 MOST_DRAWN = 20_000  # contrasts that are drawn by a factor of their own
-ROUNDING = 1e-12  # of variances that cancel, and nats: by so much do effects that are tied come out different
 KNOWN = 1e6  # degrees of freedom from which a variance is as good as known
 
 
@@ -77,7 +77,7 @@ class Family:
         """Single p-value of each contrast, shape (M,); if it is known without error 1 if it is 0, otherwise 0."""
         sides = 1 if self.one_sided else 2
         exact = (self.estimate <= ROUNDING) if self.one_sided else (np.abs(self.estimate) <= ROUNDING)
-        return np.where(self.tied, exact.astype(float), sides * student.sf(self.statistic, self.freedom))
+        return np.where(self.tied, exact.astype(float), sides * stdtr(self.freedom, -self.statistic))
 
     @property
     def size(self) -> int:
@@ -164,7 +164,7 @@ class Family:
     def critical(self, maxima: Floats | None, level: float) -> Floats:
         """Return half the width of each simultaneous interval in standard errors, shape (M,)."""
         alpha, sides = 1 - level, 1 if self.one_sided else 2
-        single, most = (student.isf(alpha / sides / count, self.freedom) for count in (1, max(self.size, 1)))
+        single, most = (-stdtrit(self.freedom, alpha / sides / count) for count in (1, max(self.size, 1)))
         if maxima is None:
             return np.asarray(single)
         if not len(maxima):

@@ -26,8 +26,7 @@ from langdiff.tables.long_tables import (
     table_kind,
     with_usual_names,
 )
-from langdiff.tables.manifest import read_manifest
-from langdiff.tables.provenance import MOST_NAMES, Provenance
+from langdiff.tables.provenance import MOST_NAMES, Provenance, read_manifest
 from langdiff.tables.surprisals import Surprisals
 
 

@@ -9,12 +9,20 @@ import pandas as pd
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
 from langdiff.errors import ConfigError, listing, option
-from langdiff.tables.asked_contrasts import Contrasts, as_first, contrasts_of
 from langdiff.tables.edition_info import joined_info, printed_names
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, as_effects
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence
-from langdiff.tables.paired import Difference, Source, difference, shared_texts, systems_of
+from langdiff.tables.paired import (
+    Contrasts,
+    Difference,
+    Source,
+    as_first,
+    contrasts_of,
+    difference,
+    shared_texts,
+    systems_of,
+)
 from langdiff.tables.pairs import Adjustment, compare_contrasts
 from langdiff.tables.table_result import Table
 

@@ -1,4 +1,4 @@
-"""Levels of columns, one system in one language each, split into languages, systems and their interaction."""
+"""Levels of columns, split into languages, systems and their interaction; leaderboards and flags of cells."""
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,15 +10,16 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result, rounded
+from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
 from langdiff.tables.crossing import LEVELS
+from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
-from langdiff.tables.leaderboards import flag_cells, rank_best
-from langdiff.tables.pairs import Adjustment, Pairs
+from langdiff.tables.pairs import Adjustment, Pairs, rank_set
 from langdiff.tables.rule import ENOUGH, JointTest, falling
-from langdiff.tables.simultaneous import ROUNDING, Family, number_of_draws
+from langdiff.tables.simultaneous import Family, number_of_draws
 
 MOST_SHOWN = 20  # names in a line of a summary
 BLOCK = 256  # rows of weights at once
@@ -392,3 +393,57 @@ def factor_of(covariance: Floats) -> Floats:
     values, vectors = np.linalg.eigh(covariance)
     root: Floats = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return root
+
+
+HARDER, EASIER = "harder", "easier"  # flags of cells
+
+
+def flag_cells(
+    family: Family, names: pd.Index, *, q: float, level: float, maxima: Floats, percent: bool
+) -> pd.DataFrame:
+    """Return one row per cell, with an interval that holds for all cells together, and a flag."""
+    from scipy.stats import false_discovery_control
+
+    half = np.where(family.tied, 0.0, family.critical(maxima, level)) * family.std_error
+    columns = {
+        "estimate": family.estimate,
+        "std_error": family.std_error,
+        "low": family.estimate - half,
+        "high": family.estimate + half,
+    }
+    if percent:
+        columns["percent"] = 100 * np.expm1(family.estimate)
+    frame = pd.DataFrame(columns | {"p": family.p_value, "p_adjusted": family.adjusted(maxima)}, index=names)
+    frame["q"] = false_discovery_control(family.p_value) if len(frame) else 1.0
+    sign = np.where(family.estimate > 0, HARDER, EASIER)
+    frame["flag"] = np.where(frame["q"] <= q, sign, "")
+    return frame.sort_values("estimate", ascending=False, kind="stable")
+
+
+def rank_best(effects: Effects, at_chance: pd.Series | None = None) -> pd.DataFrame:
+    """Return one row per effect, the best first: the least difficulty, or the highest ability.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> fit = ld.fit(ld.simulate(100, 3, difficulties=[0.3, 0.0, 0.0], seed=1).surprisals)
+    >>> rank_best(fit.effects)["ranks"].to_dict()["e1"]
+    '3'
+    """
+    found = effects.to_frame()
+    known = {"rank_low", "rank_high"} <= set(found.columns)
+    together = effects.against_mean() if known else found[["low", "high"]]
+    frame = found[[effects.scale.quantity, "std_error"]].join(together)
+    if effects.scale.unit == "nats":
+        frame["percent"] = found["percent"]
+    count = len(frame)
+    highest = effects.scale.quantity == "ability"
+    estimate = effects.estimate.reindex(frame.index)
+    frame["rank"] = (-estimate if highest else estimate).rank(method="min").astype(int)
+    if known:
+        low, high = found["rank_low"], found["rank_high"]
+        frame["rank_low"], frame["rank_high"] = (low, high) if highest else (count + 1 - high, count + 1 - low)
+        frame["ranks"] = [rank_set(int(a), int(b)) for a, b in zip(frame["rank_low"], frame["rank_high"], strict=True)]
+    if at_chance is not None:
+        frame["at_chance"] = at_chance.reindex(frame.index).fillna(0).astype(int)
+    return frame.sort_values("rank", kind="stable")

@@ -17,7 +17,7 @@ from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed, short_hash
 from langdiff.base.types import Floats, check_kind
 from langdiff.errors import ConfigError, DataError, option
-from langdiff.treebanks.divergence import Counts, divergence
+from langdiff.treebanks.chains import Counts, divergence
 from langdiff.treebanks.profile import TreebankProfile, profile_treebank
 from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, SimilaritySettings, box, shared_names, tables
 from langdiff.treebanks.treebank import Paths, Treebank, read_treebank, refuse_equal_names

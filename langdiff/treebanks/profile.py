@@ -10,8 +10,7 @@ import pandas as pd
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import check_kind
 from langdiff.errors import ConfigError
-from langdiff.treebanks.chains import Normalizer, cooccurrences, leaves
-from langdiff.treebanks.divergence import Counts
+from langdiff.treebanks.chains import Counts, Normalizer, cooccurrences, leaves
 from langdiff.treebanks.tables import (
     COST_BIN,
     METRICS,

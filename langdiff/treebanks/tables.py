@@ -9,9 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from langdiff.base.signature import name_of_number
+from langdiff.base.tolerances import ROUNDING_OF_SUMS
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, option
 from langdiff.treebanks.chains import (
+    Counts,
+    Kind,
     Levels,
     Normalizer,
     chain_lengths,
@@ -23,7 +26,6 @@ from langdiff.treebanks.chains import (
     leaves,
     width_costs,
 )
-from langdiff.treebanks.divergence import Counts, Kind
 from langdiff.treebanks.treebank import Treebank
 
 Label = Literal["upos+deprel", "deprel", "upos"]
@@ -32,7 +34,6 @@ Metric = Literal["size", "depth", "width", "length", "matrix"]
 AVERAGED: tuple[Metric, ...] = ("size", "depth", "width", "length")  # those of the paper's Figure 4
 METRICS: tuple[Metric, ...] = (*AVERAGED, "matrix")
 COST_BIN = 0.25  # decimal digits
-ROUNDING = 1e-9  # a cost on the edge of two bins belongs to the upper
 ROW = 2**32  # bins of Size are depth * ROW + length
 
 
@@ -172,7 +173,7 @@ def cost_bins(costs: Floats) -> Floats:
     >>> cost_bins(np.array([0, 0.24, 0.25, np.inf]))
     array([ 0.,  0.,  1., inf])
     """
-    result: Floats = np.floor(costs / COST_BIN + ROUNDING)
+    result: Floats = np.floor(costs / COST_BIN + ROUNDING_OF_SUMS)
     return result
 
 

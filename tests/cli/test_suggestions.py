@@ -6,7 +6,7 @@ import pytest
 from typer.main import get_command
 
 import langdiff as ld
-from langdiff.base.spelling import edit_distance, nearest
+from langdiff.base.public import edit_distance, nearest
 from langdiff.cli.app import OTHERWISE, app
 from langdiff.errors import ConfigError
 from langdiff.lm.language_model import find_lm

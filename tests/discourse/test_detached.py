@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.discourse import binarize, compare_trees, evaluate_discourse, read_discourse, write_discourse
-from langdiff.discourse.detached import _pruned
+from langdiff.discourse.documents import _pruned
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import LEAF, nodes_of, shapes, size, tree_of
 

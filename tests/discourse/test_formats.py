@@ -14,7 +14,7 @@ from langdiff.discourse import (
     tree_of_attachments,
     write_discourse,
 )
-from langdiff.discourse.plain_text import write_dis, write_spans
+from langdiff.discourse.files import write_dis, write_spans
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import shapes, tree_of
 from tests.discourse.test_tree import chain

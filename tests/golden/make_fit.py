@@ -5,7 +5,7 @@ import pandas as pd
 
 import langdiff as ld
 from langdiff.regression import Blunders, Laplace
-from langdiff.regression.fitting.flat import flat_arguments
+from langdiff.run.experiment import flat_arguments
 from tests.golden.record import add, golden, loose, texts
 
 EDITIONS = ("deu", "eng", "fin", "rus", "tur")

@@ -18,12 +18,11 @@ from langdiff.parallelism import (
     train_tagger,
 )
 from langdiff.parallelism.taggers.bert import FrozenBert
-from langdiff.parallelism.taggers.inputs import Inputs, blend, make_batch
 from langdiff.parallelism.taggers.network import TaggerNetwork, Transformer
 from langdiff.parallelism.taggers.search import SEARCH_SPACE
 from langdiff.parallelism.taggers.settings import make_settings
 from langdiff.parallelism.taggers.training import EarlyStopping
-from langdiff.parallelism.taggers.words import UNKNOWN, SingletonReplacement, count_words
+from langdiff.parallelism.taggers.words import UNKNOWN, Inputs, SingletonReplacement, blend, count_words, make_batch
 
 BIO = {"tagset": "BIO", "link": "TD", "learning_rate": 0.03}
 LSTM = {"encoder": "bilstm", "depth": 1}
@@ -369,7 +368,7 @@ def test_a_tagger_whose_vectors_have_changed_is_not_read(document, vectors, tmp_
 
 
 def test_a_parallelism_may_cross_sections(document):
-    from langdiff.parallelism.taggers.inputs import tagged_sections, with_tags
+    from langdiff.parallelism.taggers.words import tagged_sections, with_tags
     from langdiff.parallelism.tagging import TaggingScheme
 
     crossing = make_document("1", document.tokens, [Parallelism(((0, 2), (13, 15)))], document.sections)

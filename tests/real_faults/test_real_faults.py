@@ -165,5 +165,12 @@ def page() -> str:
     return PAGE + "\n".join(rows) + "\n\n## What next\n[Reading a corpus](corpora.md) and [logs](logs.md).\n"
 
 
+DOCS = HERE.parents[1] / "docs" / "real-faults.md"
+
+
+def test_the_page_has_all_cases() -> None:
+    assert DOCS.read_text(encoding="utf-8") == page(), "python tests/real_faults/test_real_faults.py writes it"
+
+
 if __name__ == "__main__":
-    (HERE.parents[1] / "docs" / "real-faults.md").write_text(page(), encoding="utf-8")
+    DOCS.write_text(page(), encoding="utf-8")

@@ -4,8 +4,8 @@ import pytest
 
 from langdiff.errors import ConfigError
 from langdiff.regression import Blunders, Bootstrap, Optimizer, Random
-from langdiff.regression.fitting.flat import flat_arguments
 from langdiff.regression.variants import find_variant
+from langdiff.run.experiment import flat_arguments
 
 
 def test_options_become_objects():

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from langdiff.errors import ConvergenceWarning, DataError, EditionWarning
-from langdiff.run.log import warned_once
+from langdiff.run.directory import warned_once
 
 
 def told(of_models):

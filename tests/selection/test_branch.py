@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import InfeasibleError, SolverError
-from langdiff.selection.requirements import name_problem
 from langdiff.selection.search.branch import Branching
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import NEVER, Remainder
 from langdiff.selection.search.solver import Answer, Program
+from langdiff.selection.selecting import name_problem
 from tests.selection.test_select import MAY_BE_ONE, brute_force, catalogue, check_against_brute_force, instances
 
 CHOICES = st.sampled_from([0, 2e6])  # never, or on these instances always, all choices at once

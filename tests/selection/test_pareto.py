@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 import langdiff as ld
 from langdiff.errors import InfeasibleError
 from langdiff.plots import plot_certificate, plot_pareto_front
-from langdiff.selection.requirements import name_problem
 from langdiff.selection.search.solver import stages
+from langdiff.selection.selecting import name_problem
 from tests.selection.test_select import catalogue, hard, instances
 
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, InfeasibleError, LangdiffWarning, SolverError
-from langdiff.selection.requirements import check_feasible, name_problem
 from langdiff.selection.search.cut import Network
 from langdiff.selection.search.exact import Search
 from langdiff.selection.search.problem import collapse, reduce
 from langdiff.selection.search.solver import levels, stages
+from langdiff.selection.selecting import check_feasible, name_problem
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.text_sources import InMemoryText
 

@@ -25,7 +25,9 @@ def doors():
             pytest.param(name, tables, marks=pytest.mark.slow)
             for name, tables in {
                 "parity": 400, "parity_few": 400, "discourse_16": 600, "recall": 400, "agreement": 300, "fit": 400,
-                "stack_test": 400, "paired": 200,
+                "stack_test": 400, "paired": 200, "noise": 400, "five_fit": 400, "five_xmi": 400, "five_parity": 400,
+                "five_discourse": 400, "five_attachment": 400, "five_recall": 400,
+                 "perturbations": 400,
             }.items()
         ),
     ],

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import t as student
 
+import langdiff as ld
 from langdiff.base.result import read
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.tables.contrasts import shares
@@ -259,3 +260,57 @@ def test_sign_flips_keep_their_level(units):
         centred = influence.pick(np.arange(3), np.full(3, 1 / 3))
         rejected += joint_test(estimate - estimate.mean(), centred, 2).p <= 0.05
     assert rejected / tables <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / tables)
+
+
+def document_table(rng, rows=200, documents=10):
+    """Return bits of five editions whose documents move each by itself, with the document of each row."""
+    document = np.sort(rng.integers(0, documents, rows))
+    moved = rng.normal(0, 0.05, (documents, 5))[document]
+    bits = np.exp(rng.normal(4.8, 0.6, (rows, 1)) + np.linspace(-0.03, 0.03, 5) + moved)
+    return bits * np.exp(rng.normal(0, 0.17, (rows, 5))), document
+
+
+def surprisals(bits, document, intents, editions, prefix):
+    info = pd.DataFrame({"document": [f"{prefix}{k}" for k in document]}, intents)
+    return ld.Surprisals(bits=pd.DataFrame(bits, intents, editions), intent_info=info)
+
+
+@pytest.mark.parametrize(("seed", "documents"), [(0, 10), (1, 60), (2, 7)])
+def test_order_and_names_of_rows_editions_and_documents_change_no_fit(seed, documents):
+    rng = np.random.default_rng(seed)
+    bits, document = document_table(rng, documents=documents)
+    if seed:
+        bits[rng.random(bits.shape) < 0.1] = np.nan
+    rows, columns, renumbered = rng.permutation(200), rng.permutation(5), rng.permutation(documents)
+    names = np.array(["zulu", "x", "eng", "qq", "m"])
+    one = ld.fit(surprisals(bits, document, [f"r{k}" for k in range(200)], names, "d"))
+    moved = bits[np.ix_(rows, columns)]
+    two = ld.fit(surprisals(moved, renumbered[document[rows]], [f"t{k}" for k in rows], names[columns[::-1]], "u"))
+    new = dict(zip(names[columns[::-1]], names[columns], strict=True))
+    pairs = [fit.pairs() for fit in (one, two)]
+    p = [{frozenset(key): value for key, value in each.frame["p_adjusted"].items()} for each in pairs]
+    again = {frozenset(new[name] for name in key): value for key, value in p[1].items()}
+    assert all(again[key] == pytest.approx(value, abs=1e-12) for key, value in p[0].items())
+    pd.testing.assert_frame_equal(pairs[1].ranks.rename(index=new).loc[pairs[0].ranks.index], pairs[0].ranks)
+    assert two.effects.test().p == pytest.approx(one.effects.test().p, abs=1e-12)
+    assert two.audit.noise.p_value == pytest.approx(one.audit.noise.p_value, abs=1e-12)
+
+
+def test_differences_of_two_fits_have_the_errors_of_differences_of_logs():
+    """In a complete table of equal documents Model 1 is the mean of logs, and what the fits share cancels."""
+    rng, document = np.random.default_rng(4), np.repeat(np.arange(8), 10)
+    shared = rng.normal(0, 0.2, (80, 3))
+    bits = [np.exp(rng.normal(4.8, 0.6, (80, 1)) + shared + rng.normal(0, 0.02, (80, 3))) for _ in range(2)]
+    one, two = (
+        ld.fit(surprisals(each, document, range(80), list("abc"), "d"), model="1", dispersion="common").effects
+        for each in bits
+    )
+    found = one.minus(two).contrast("a", "b")
+    apart = np.log(bits[0]) - np.log(bits[1])
+    of_documents = (apart[:, 0] - apart[:, 1]).reshape(8, 10).mean(axis=1)
+    assert found.estimate == pytest.approx(of_documents.mean())
+    assert found.std_error == pytest.approx(of_documents.std(ddof=1) / np.sqrt(8))
+    assert found.degrees_of_freedom == pytest.approx(7)
+    assert found.std_error < one.contrast("a", "b").std_error / 3
+    with pytest.raises(ConfigError, match="make both with the same clusters"):
+        one.minus(ld.fit(bits[1], model="1", clusters=None).effects.linear(np.eye(3), pd.Index(list("abc")), one.scale))

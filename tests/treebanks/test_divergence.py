@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from langdiff.treebanks.divergence import Counts, divergence
+from langdiff.treebanks.chains import Counts, divergence
 from tests.treebanks.oracle import kullback_leibler
 
 ROUNDING = 1e-9

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import Booleans, Integers, WhenOutOfStep
-from langdiff.corpora.alignment.equal_texts import copies_of, long_texts, repeats_of
 from langdiff.corpora.alignment.lengths import (
     Consensus,
     Numbers,
@@ -21,7 +20,18 @@ from langdiff.corpora.alignment.lengths import (
     normal_scores,
     standardized,
 )
-from langdiff.corpora.alignment.passages import KINDS, Passage, Track, best_paths, cost_of_leaving, named, passages_of
+from langdiff.corpora.alignment.passages import (
+    KINDS,
+    Passage,
+    Track,
+    best_paths,
+    copies_of,
+    cost_of_leaving,
+    long_texts,
+    named,
+    passages_of,
+    repeats_of,
+)
 from langdiff.corpora.alignment.result import WRONG, Alignment, are_verses, in_words, rows_of
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.tables.multitext import Multitext, check_multitext

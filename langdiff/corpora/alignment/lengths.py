@@ -22,8 +22,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from langdiff.base.types import Booleans, Floats, Integers
 
@@ -135,11 +133,13 @@ def normal_scores(values: Numbers) -> Numbers:
     >>> normal_scores(np.array([[3.0], [np.nan], [1.0], [2.0]])).round(3).ravel()
     array([ 0.967,    nan, -0.967,  0.   ])
     """
+    from scipy.special import ndtri  # formats of corpora load this file, and never come here
+
     scores = np.full(values.shape, np.nan, dtype=values.dtype)
     for column in range(values.shape[1]):
         has = np.isfinite(values[:, column])
         if has.any():
-            scores[has, column] = ndtri((rankdata(values[has, column]) - 0.5) / has.sum())
+            scores[has, column] = ndtri((pd.Series(values[has, column]).rank() - 0.5) / has.sum())
     return scores
 
 

@@ -9,11 +9,11 @@ import pandas as pd
 import regex
 
 from langdiff.base.seeds import generator
+from langdiff.base.tolerances import ROUNDING_OF_SUMS
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 
 MOST_CONTEXTS = 10**6
-ROUNDING = 1e-9  # by which the probabilities of a state may exceed 1
 
 Transitions = Sequence[Mapping[str, tuple[float, int]]]
 
@@ -85,7 +85,7 @@ class Automaton:
                 if not 0 <= then < count:
                     raise ConfigError(f"{where}: there is no state {then!r}; states are 0 to {count - 1}.")
             total = sum(probability for probability, _ in state.values())
-            if total > 1 + ROUNDING:
+            if total > 1 + ROUNDING_OF_SUMS:
                 raise ConfigError(f"state {number}: probabilities sum to {total:g}, more than 1.")
 
     @classmethod
@@ -313,7 +313,7 @@ class Automaton:
     @cached_property
     def _ends(self) -> Floats:
         missing = 1 - self._total.sum(axis=1)
-        return np.where(missing > ROUNDING, missing, 0.0)
+        return np.where(missing > ROUNDING_OF_SUMS, missing, 0.0)
 
     @cached_property
     def _visits(self) -> Floats:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from langdiff import __version__
 from langdiff.base.io import LockedError
 from langdiff.errors import ConfigError
 from langdiff.lm.jobs.job import Job, JobResult
+from langdiff.lm.jobs.record import one_thread_of_torch
 from langdiff.tables.divisions import Parts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.text_sources import TextSource
@@ -132,7 +132,7 @@ def opener() -> Callable[[bytes, bytes], Any]:
 def work_on_parcel(parcel: Parcel, call: Call, catalogue: Catalogue) -> JobResult | Busy:
     """Run a job on a worker."""
     check_worker(call)
-    torch.set_num_threads(1)
+    one_thread_of_torch()
     try:
         return without_intents(call.work(unpack(parcel, catalogue)))
     except LockedError as error:

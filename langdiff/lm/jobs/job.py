@@ -4,20 +4,17 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
 import pandas as pd
 
-from langdiff import __version__
 from langdiff.base.checksums import CHECKSUMS, DamageError, read_checksums, write_checksums
 from langdiff.base.io import locked, write_json
 from langdiff.base.signature import full_hash
-from langdiff.errors import CheckpointError, DataError, LangdiffError, MissingExtraError, listing, option
+from langdiff.errors import CheckpointError, DataError, LangdiffError, listing, option
 from langdiff.lm.automatic import Automatic
 from langdiff.lm.checkpoint import read_recipe, remove_states
-from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import (
     COMPUTE,
     KEY,
@@ -37,7 +34,7 @@ from langdiff.lm.jobs.folder import (
     table_names,
     write_table,
 )
-from langdiff.lm.jobs.record import JobRecord, describe_compute, hash_texts
+from langdiff.lm.jobs.record import JobRecord, describe_compute, device_kind, hash_texts, versions_of
 from langdiff.lm.language_model import (
     LanguageModelRecipe,
     Model,
@@ -257,7 +254,8 @@ def find_finished(job: Job) -> JobResult | None:
 
 def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
     """Write the result of a job and return it with its record; remove the states of its training."""
-    made = {"compute": describe_compute(job.recipe, find_device(job.device)), "versions": versions_of(job.recipe)}
+    kind = device_kind(job.recipe, job.device)
+    made = {"compute": describe_compute(job.recipe, kind), "versions": versions_of(job.recipe)}
     key = job_key(job, texts)
     record = _record(key, texts, made)
     if job.folder is not None:
@@ -297,28 +295,13 @@ def job_key(job: Job, texts: Mapping[str, pd.Series]) -> dict[str, Any]:
     key = {
         "edition": job.edition,
         "recipe": asdict(job.recipe),
-        "precision": job.recipe.precision(find_device(job.device).type),
+        "precision": job.recipe.precision(device_kind(job.recipe, job.device)),
         "seed": job.seed,
         "kind": job.recipe.kind,
         "training_format": job.recipe.training_format,
         "texts": {part: hash_texts(texts[part]) for part in ("train", "dev")},
     }
     return cast(dict[str, Any], json.loads(json.dumps(key)))  # no tuples
-
-
-def versions_of(recipe: LanguageModelRecipe) -> dict[str, str]:
-    """Return the present versions of what computes a model, which its key has not: `training_format` stands for them.
-
-    Raises
-    ------
-    MissingExtraError
-        If a library of the recipe is not installed.
-    """
-    try:
-        names = ("langdiff", "sentencepiece", "torch", *recipe.libraries())
-        return {name: __version__ if name == "langdiff" else version(name) for name in names}
-    except PackageNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
 
 def _table_key(job: Job, key: Mapping[str, Any], record: JobRecord) -> dict[str, Any]:

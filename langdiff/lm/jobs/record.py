@@ -3,16 +3,17 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import pandas as pd
-import sentencepiece
-import torch
 
 from langdiff import __version__
 from langdiff.base.signature import short_hash
+from langdiff.errors import MissingExtraError
 from langdiff.lm.language_model import LanguageModelRecipe, recipe_of
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
@@ -46,9 +47,36 @@ class JobRecord:
     versions: Mapping[str, str]
 
 
-def describe_compute(recipe: LanguageModelRecipe, device: torch.device) -> str:
+def device_kind(recipe: LanguageModelRecipe, device: str) -> str:
+    """Return the kind of a device, "cpu" or "cuda"; recipes that compute without one need no torch."""
+    if not recipe.uses_device and device in ("auto", "cpu"):
+        return "cpu"
+    try:
+        from langdiff.lm.device import find_device
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"{recipe.name} needs PyTorch, which is not installed: pip install torch.") from error
+    return find_device(device).type
+
+
+def one_thread_of_torch() -> None:
+    """Limit torch to one thread in a worker, where it is installed: n-grams do without it."""
+    with suppress(ModuleNotFoundError):
+        import torch
+
+        torch.set_num_threads(1)
+
+
+def describe_compute(recipe: LanguageModelRecipe, kind: str) -> str:
     """Return the kind of device and the precision of a training; recipes without a device have one precision."""
-    return f"{device.type},{recipe.precision(device.type)}" if recipe.uses_device else "cpu"
+    return f"{kind},{recipe.precision(kind)}" if recipe.uses_device else "cpu"
+
+
+def versions_of(recipe: LanguageModelRecipe) -> dict[str, str]:
+    """Return the present versions of what computes a model; in its key `training_format` stands for them."""
+    try:
+        return {"langdiff": __version__} | {name: version(name) for name in recipe.libraries()}
+    except PackageNotFoundError as error:
+        raise MissingExtraError(f"{error.name} is not installed: pip install 'langdiff[{error.name}]'.") from error
 
 
 def recipe_name(recipe: LanguageModelRecipe, name: str | None = None) -> str:
@@ -168,7 +196,7 @@ def provenance_of_models(
         scoring = PRICED.name  # as models score where they are not told otherwise
         seeds = {getattr(model, "seed", None) for model in models}
         seed = seeds.pop() if len(seeds) == 1 else None
-        versions |= {"sentencepiece": sentencepiece.__version__, "torch": str(torch.__version__)}
+        versions |= versions_of(known[0])
     identities = dict.fromkeys(getattr(model, "identity", None) for model in models)
     if None not in identities:
         recipe = f"{name}#{short_hash(*identities)}"

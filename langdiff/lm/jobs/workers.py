@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any
 
 import pandas as pd
-import torch
 from rich.progress import Progress, TaskID
 
 from langdiff.base.io import LockedError
@@ -30,9 +29,9 @@ from langdiff.errors import (
     option,
     warn,
 )
-from langdiff.lm.device import find_device
 from langdiff.lm.jobs.folder import LOG, read_log
 from langdiff.lm.jobs.job import Job, JobResult, find_finished, run_job
+from langdiff.lm.jobs.record import one_thread_of_torch
 from langdiff.lm.language_model import Epoch, describe
 
 logger = logging.getLogger(__name__)
@@ -248,7 +247,7 @@ def _start_worker(gpus: "SimpleQueue[str | None]") -> None:
     if gpu is not None:  # before CUDA starts, with the first job
         os.environ[_VISIBLE] = gpu
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
-    torch.set_num_threads(1)
+    one_thread_of_torch()
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
@@ -265,6 +264,8 @@ def dask_executor(address: str, *, device: str = "auto", workers: int | None = N
     distributed = _import_distributed()
     with ExitStack() as stack:
         if address == LOCAL:
+            from langdiff.lm.device import find_device
+
             find_device(device)  # better now than in every worker
             cluster = distributed.SpecCluster(
                 scheduler={
@@ -310,6 +311,8 @@ def _gpus_in_turn(device: str, workers: int) -> list[str | None]:
 
 def _visible_gpus() -> list[str]:
     """Return the names by which CUDA_VISIBLE_DEVICES selects the GPUs that this process may use."""
+    import torch
+
     named = os.environ.get(_VISIBLE)
     count = torch.cuda.device_count()
     return named.split(",")[:count] if named else [str(number) for number in range(count)]

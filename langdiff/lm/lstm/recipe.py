@@ -194,9 +194,10 @@ class Recipe(LanguageModelRecipe):
         return training_precision(self, device)
 
     def libraries(self) -> tuple[str, ...]:
-        """Return the library that segments the text, if it is optional."""
+        """Return the libraries that compute, and the one that segments the text if it is optional."""
         libraries = {"graphemes": "regex", "subword-nmt": "subword-nmt"}
-        return tuple(libraries[kind] for kind in (self.units, self.bpe_backend) if kind in libraries)
+        optional = (libraries[kind] for kind in (self.units, self.bpe_backend) if kind in libraries)
+        return ("sentencepiece", "torch", *optional)
 
     @property
     def max_epochs(self) -> int:

@@ -15,7 +15,7 @@ from torch import Tensor
 from langdiff.base.io import parse_json, read_bytes, read_lines
 from langdiff.base.pretrained import load_local
 from langdiff.errors import CheckpointError, MissingExtraError
-from langdiff.parallelism.taggers.inputs import Inputs, blend
+from langdiff.parallelism.taggers.words import Inputs, blend
 
 TENSOR2TENSOR = ("*.subword.encoder", "*.subwords")
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # ids 0 to 4 of models with such a file

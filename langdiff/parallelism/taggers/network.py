@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from langdiff.errors import ConfigError
-from langdiff.parallelism.taggers.inputs import Batch, blend
 from langdiff.parallelism.taggers.settings import TaggerSettings, check_sizes
+from langdiff.parallelism.taggers.words import Batch, blend
 
 _SPREAD = 0.1  # of the initial scores of transitions
 _DROPOUT = 0.1  # of the Transformer

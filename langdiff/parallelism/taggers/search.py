@@ -15,12 +15,11 @@ from langdiff.base.seeds import generator, seed_number
 from langdiff.errors import ConfigError, DataError
 from langdiff.lm.device import find_device
 from langdiff.parallelism.taggers.bert import FrozenBert
-from langdiff.parallelism.taggers.inputs import Documents, as_list
 from langdiff.parallelism.taggers.settings import MODELS, TaggerSettings, make_settings
 from langdiff.parallelism.taggers.tagger import Tagger, micro_f1
 from langdiff.parallelism.taggers.training import MAX_EPOCHS, train_with
 from langdiff.parallelism.taggers.word_vectors import Sources
-from langdiff.parallelism.taggers.words import Lemmatizer
+from langdiff.parallelism.taggers.words import Documents, Lemmatizer, as_list
 from langdiff.parallelism.tagging import TaggingScheme
 
 N_TRIALS = 8

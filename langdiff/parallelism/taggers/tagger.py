@@ -20,11 +20,20 @@ from langdiff.lm.units.bpe import BPEUnits
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.scoring import score_parallelisms
 from langdiff.parallelism.taggers.bert import FrozenBert
-from langdiff.parallelism.taggers.inputs import Inputs, Source, make_batch, with_tags, words_of_sections
 from langdiff.parallelism.taggers.network import TaggerNetwork
 from langdiff.parallelism.taggers.settings import TaggerSettings, make_settings
 from langdiff.parallelism.taggers.word_vectors import FileVectors
-from langdiff.parallelism.taggers.words import LearnedSubwords, LearnedWords, Lemmatizer, find_lemmatizer
+from langdiff.parallelism.taggers.words import (
+    Inputs,
+    LearnedSubwords,
+    LearnedWords,
+    Lemmatizer,
+    Source,
+    find_lemmatizer,
+    make_batch,
+    with_tags,
+    words_of_sections,
+)
 from langdiff.parallelism.tagging import TaggingScheme
 
 BATCH_TOKENS = 8192  # of a batch of sections that are tagged, padding included

@@ -20,27 +20,25 @@ from langdiff.errors import ConfigError, DataError, TrainingError, option
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm.resume import StateFolder, TrainingState
 from langdiff.parallelism.documents import Document
-from langdiff.parallelism.taggers.inputs import (
-    Documents,
-    Inputs,
-    Source,
-    TaggedSection,
-    as_list,
-    make_batch,
-    tagged_sections,
-    with_tags,
-    words_of_sections,
-)
 from langdiff.parallelism.taggers.network import TaggerNetwork
 from langdiff.parallelism.taggers.settings import TaggerSettings
 from langdiff.parallelism.taggers.tagger import Tagger, best_tags, gold_ids, micro_f1, with_lemmata
 from langdiff.parallelism.taggers.word_vectors import FileVectors, Sources
 from langdiff.parallelism.taggers.words import (
+    Documents,
+    Inputs,
     LearnedWords,
     Lemmatizer,
     SingletonReplacement,
+    Source,
+    TaggedSection,
+    as_list,
     count_words,
     find_lemmatizer,
+    make_batch,
+    tagged_sections,
+    with_tags,
+    words_of_sections,
 )
 from langdiff.parallelism.tagging import TaggingScheme
 

@@ -16,9 +16,8 @@ from langdiff.base.archives import COMPRESSED, open_bytes
 from langdiff.base.io import BLOCK, as_path, read_lines
 from langdiff.errors import ConfigError, DataError, warn
 from langdiff.parallelism.taggers.bert import FrozenBert
-from langdiff.parallelism.taggers.inputs import Inputs, Source
 from langdiff.parallelism.taggers.settings import TaggerSettings
-from langdiff.parallelism.taggers.words import LearnedWords, count_words, learn_subwords
+from langdiff.parallelism.taggers.words import Inputs, LearnedWords, Source, count_words, learn_subwords
 
 Row = npt.NDArray[np.float32]
 

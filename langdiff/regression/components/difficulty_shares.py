@@ -13,7 +13,7 @@ from langdiff.regression.clustering import AnyClusters
 from langdiff.regression.components.share_tables import (
     CORPUS,
     EDITION,
-    FEWEST,
+    FEWEST_LANGUAGES,
     FEWEST_SEVERAL,
     LANGUAGE,
     LM,
@@ -349,7 +349,7 @@ def difficulty_shares(
     facets = getattr(tables, "facets", None) if facets is None else facets
     every = observe_editions(tables, languages, facets, edition_info, clusters)
     found, nested = choose_editions(every, editions, edition_info)
-    check_enough(found, FEWEST)
+    check_enough(found, FEWEST_LANGUAGES)
     frame = table_of_shares(found, nested=nested, corpora=corpora)
     for facet in found.facets:
         if (name := f"{LANGUAGE}:{facet}") not in frame.index and found.facets[facet].nunique() > 1:

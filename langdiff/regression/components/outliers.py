@@ -30,6 +30,7 @@ from scipy.special import digamma, polygamma
 from scipy.stats import false_discovery_control, norm
 from scipy.stats import t as student
 
+from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.kernel.connected import edition_components
@@ -39,7 +40,6 @@ from langdiff.tables.surprisals import Surprisals
 
 SMALLEST = 1e-5  # of the median: a sample variance of 0 has no logarithm
 WIDEST = 1e7  # ψ' of half the degrees of freedom beyond which d₀ is as small as it gets
-ROUNDING = 1e-12  # residual that is none, nats
 ALTERNATIONS = 6  # between the variances of rows and those of columns
 ROUNDS = 4  # of leaving out what was found
 FEWEST_ROWS, FEWEST_COLUMNS = 20, 10

@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.stats import chi2
 
 from langdiff.base.result import Drawn, Result
+from langdiff.base.tolerances import ROUNDING
 from langdiff.errors import ConfigError, option
 from langdiff.regression.clustering import Clusters, one_clustering
 from langdiff.regression.components.numbers import Setting, fewest_documents, fewest_seeds, mean_size, power_of
@@ -31,7 +32,6 @@ from langdiff.regression.table import as_surprisals
 from langdiff.tables.long_tables import LongTable
 from langdiff.tables.surprisals import Surprisals
 
-ROUNDING = 1e-12
 USUAL_PERCENTS = (1.0, 2.0, 5.0, 10.0)
 
 

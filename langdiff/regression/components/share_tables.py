@@ -21,7 +21,7 @@ from langdiff.tables.surprisals import Surprisals
 LANGUAGE, CORPUS, GENRE, LM, SIZE, SEED = "language", "corpus", "genre", "lm", "size", "seed"
 EDITION, REST = "edition", "rest"
 NESTED, MEAN, REPRESENTATIVE = "nested", "mean", "representative"
-FEWEST = 8  # languages
+FEWEST_LANGUAGES = 8  # languages
 FEWEST_SEVERAL = 5  # languages with several editions in a corpus, from which their variance is estimated
 ALIKE = 1e-9  # square of what others leave of a term, as a share of its own, that is rounding
 TRAIN = re.compile(r"\btrain:(\d+)")

@@ -39,13 +39,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
+from langdiff.base.tolerances import CELLS_OF_PRODUCTS, ROUNDING_OF_EIGENVALUES
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.two_way import weighted_gram
 
 SINGULAR = 1e10  # condition beyond which effects cannot be told apart
-ROUNDING = 1e-10  # share of the largest eigenvalue of a matrix, below which one is 0
-CELLS_AT_A_TIME = 2**20
 POSITIVE = 1e-10  # share of the largest eigenvalue of B_g, from which on one is not 0
 STARTS = np.array([0.0, *np.geomspace(1e-2, 1e6, 9)])  # of λ times the mean eigenvalue of all B_g
 VANISHING = 1e-12  # share of the squares within rows that is rounding
@@ -91,7 +90,7 @@ def shared_components(
     mask = ~np.isnan(z)
     weights = mask / mask.sum(axis=1, keepdims=True)
     laplacian = np.diag(mask.sum(axis=0).astype(float)) - weights.T @ mask
-    inverse = np.linalg.pinv(laplacian, rcond=ROUNDING, hermitian=True)
+    inverse = np.linalg.pinv(laplacian, rcond=ROUNDING_OF_EIGENVALUES, hermitian=True)
     rows = np.where(mask, z - inverse @ centred_rows(z, mask).sum(axis=0), 0.0).sum(axis=1) / mask.sum(axis=1)
     rows -= rows.mean()
     unlinked = weights @ (np.eye(z.shape[1]) - laplacian @ inverse)  # the same in all rows if the table is connected
@@ -174,7 +173,7 @@ def _trace_of_squares(mask: Booleans, codes: Integers) -> float:
     total = 0.0
     for size in np.unique(sizes):
         members = order[first[sizes == size][:, None] + np.arange(size)]  # (groups, size)
-        at_a_time = max(1, CELLS_AT_A_TIME // (int(size) * mask.shape[1]))
+        at_a_time = max(1, CELLS_OF_PRODUCTS // (int(size) * mask.shape[1]))
         for start in range(0, len(members), at_a_time):
             some = mask[members[start : start + at_a_time]].astype(float)  # (groups, size, J)
             cells = np.maximum(some.sum(axis=2), 1.0)

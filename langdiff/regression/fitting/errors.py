@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
+from langdiff.base.tolerances import ROUNDING_OF_SINGLES
 from langdiff.base.types import Floats, check_resamples
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
@@ -48,7 +49,6 @@ FEWEST_INTENTS = 50  # from which the plain sandwich is the default, of each edi
 BLOCK = "block of rows"  # which the fit has chosen, and its audit tells
 FEW_OF_KINKS = 50  # clusters up to which a model with kinks is fitted without each
 FEWEST_DEVIATIONS = 20  # from which an inflation is known to about 30 %, 16 % of a standard error
-ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -560,7 +560,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
 
 def _warn_of_few(found: Uncertainty) -> None:
     least, source = float(np.min(found.freedom)), found.source
-    if source.kind != "information" and source.clusters != BLOCK and least < FEW - ROUNDING:
+    if source.kind != "information" and source.clusters != BLOCK and least < FEW - ROUNDING_OF_SINGLES:
         of = "intents" if source.clusters == "intent" else f"clusters by {source.clusters}"
         warn(
             f"standard errors from {source.n_clusters} {of} have as few as {least:.1f} degrees of freedom: intervals "

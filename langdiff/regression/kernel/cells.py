@@ -21,11 +21,11 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
+from langdiff.base.tolerances import CELLS_WITH_TEMPORARIES
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.likelihood import Gradient, RowInformation, ScaleFreeLikelihood, Scales, mu_at_mean
 from langdiff.regression.kernel.two_way import TwoWay
 
-CELLS_AT_A_TIME = 32768  # so that temporaries stay in the processor's cache
 NEAR_QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a row's z − c, where the first mode of an intent may lie
 FAR_VARIANCES = np.geomspace(0.3, 100, 20)  # where the second mode of an intent lies, if it has one
 LEAST_GAIN = 1e-3  # of log-likelihood, for an intent to be moved there: far above what rounding off a kink costs
@@ -146,7 +146,7 @@ class CellLikelihood:
 
     def blocks(self, c: Floats) -> list[slice]:
         """Return slices of rows that are computed together, so that little memory is used."""
-        rows = max(1, CELLS_AT_A_TIME // len(c))
+        rows = max(1, CELLS_WITH_TEMPORARIES // len(c))
         return [slice(start, start + rows) for start in range(0, len(self.two_way.intent_effect), rows)]
 
     def intent_values(self, mu: Floats, c: Floats) -> Floats:

@@ -21,6 +21,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from langdiff.base.tolerances import CELLS_AT_A_TIME
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.likelihood import RowInformation
@@ -36,7 +37,6 @@ SERIES_TOLERANCE = 1e-12  # of the sum
 GROWTH = 10.0  # of the ratio of one term to the last from term to term, at most, for the next to be foreseen
 LEAST = np.finfo(float).tiny  # instead of 0, where a cluster has no score
 FEW_CLUSTERS = 50  # up to which eigenvalues are taken at once: some of so few are too large for the series
-CELLS_AT_A_TIME = 2**18
 
 
 class Clusters(Protocol):

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
+from langdiff.base.tolerances import CELLS_OF_WINDOWS
 from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.kinks import Kinks
 from langdiff.regression.kernel.likelihood import mu_at_mean
@@ -21,7 +22,6 @@ from langdiff.regression.kernel.likelihood import mu_at_mean
 STEP = 2.0  # of √v I^(−1/3)
 TIE = 1e-10  # of the cost, by which of tied kinks that with the larger u is taken
 MOST_STEPS = 30
-CELLS_AT_A_TIME = 2**17
 
 
 class _Chosen:
@@ -159,7 +159,7 @@ def _influences(kinks: Kinks, mu: Floats, c: Floats) -> Floats:
     prefer = np.where(np.isfinite(u), np.abs(u), 0.0)
     step = STEP * float(np.sqrt(np.median(np.logaddexp(0.0, -mu)))) * intents ** (-1 / 3)
     hessian, scores = np.zeros((editions, editions)), np.empty((intents, editions))
-    size = max(1, CELLS_AT_A_TIME // editions)
+    size = max(1, CELLS_OF_WINDOWS // editions)
     for start in range(0, intents, size):
         rows = slice(start, start + size)
         x = table.less(rows, c)

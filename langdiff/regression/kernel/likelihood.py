@@ -28,8 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import expit, logsumexp
-from scipy.stats import chi2
+from scipy.special import chdtri, expit, logsumexp
 
 from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.two_way import TwoWay, blocks, eliminated_information
@@ -355,7 +354,7 @@ class ScaleFreeLikelihood:
         """
         row, _, _ = self._rows(mu, c)
         n = self.two_way.cells_per_intent
-        wild = row.sum_of_squares / row.v > chi2.isf(WILD, np.maximum(n - 1, 1))
+        wild = row.sum_of_squares / row.v > chdtri(np.maximum(n - 1, 1), WILD)
         if not wild.any() or wild.mean() > MOST_WILD:
             return None
         mean, spread = _mean_and_spread(row, n)

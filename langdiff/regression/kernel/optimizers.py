@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
+from langdiff.base.tolerances import ROUNDING_OF_SUMS
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellLikelihood, second_order
 from langdiff.regression.kernel.likelihood import Gradient, Profile, ScaleFreeLikelihood, Scales
@@ -18,7 +19,6 @@ NEWTON_TOLERANCE = 1e-8  # the Newton step, in standard errors
 INTENT_TOLERANCE = 1e-6  # the derivative in an intent's size, in its standard errors; rounding is far below
 SLOW = 0.2  # a step that leaves more of the gradient than this asks for the Hessian where it now is
 LEAST_DECREASE = 1e-4  # of what the gradient promises, for a step to be taken whole (Armijo)
-ROUNDING = 1e-9  # of a log-likelihood whose differences are summed row by row
 SHORTEST = 2.0**-20
 LEAST_GAIN = 1e-3  # of log-likelihood, for a second optimum to be preferred
 SAME_MODE = 1e-3  # of ln n: two modes are several times their width apart, which with a hundred cells is .1 or less
@@ -255,7 +255,7 @@ class _Search:
             profile = self.likelihood.profile(self.point.profile.mu, c)
             self.evaluations += 1
             change = float(np.sum(profile.values - self.point.profile.values))
-            if change <= LEAST_DECREASE * share * promise + ROUNDING:
+            if change <= LEAST_DECREASE * share * promise + ROUNDING_OF_SUMS:
                 self.point = _Point(c, profile)
                 return True
             share /= 2

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Booleans, Floats, Integers
@@ -98,7 +98,7 @@ def likeness_of_neighbours(residual: Floats) -> Tested:
     for lag in range(1, LAGS + 1):
         products[lag:] += np.einsum("ik,ik->i", vectors[lag:], vectors[:-lag]) + int(known.sum()) / n_rows
     statistic = float(products.sum() / np.sqrt(products @ products))
-    return Tested(statistic, float(norm.sf(statistic)))
+    return Tested(statistic, float(ndtr(-statistic)))
 
 
 def likeness_within(rows: Floats, units: Integers | None, column: Integers) -> tuple[float, float]:

@@ -17,11 +17,11 @@ import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.special import softmax
 
+from langdiff.base.tolerances import CELLS_AT_A_TIME
 from langdiff.base.types import Floats, Integers
 
 WIDE = 2000  # editions above which no matrix of editions × editions is made
 SINGULAR = 1e-10  # of the information on one edition, below which the constant has none
-CELLS_AT_A_TIME = 2**18  # 2 MB, which stay in the processor's cache
 
 
 class EliminatedInformation:

@@ -9,6 +9,7 @@ from scipy.interpolate import make_interp_spline
 from scipy.special import logit
 from scipy.stats import beta, binom, chi2, false_discovery_control
 
+from langdiff.base.tolerances import ROUNDING_OF_SINGLES
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.outcomes import nested
@@ -28,7 +29,6 @@ RECIPROCALS = range(2, 11)
 FEWEST_COLUMNS = 6  # that may be said to cluster at a reciprocal
 MOST_BELOW = 0.05  # of them
 WIDEST = 0.075  # of what counts as near: with few items every rate is near some reciprocal
-ROUNDING = 1e-6  # of log-likelihoods
 
 
 class Known(NamedTuple):
@@ -292,7 +292,7 @@ def _interval(curve: Floats) -> tuple[float, float, float]:
     """Return where a log-likelihood over `ABILITIES` is largest, and where it has fallen by half a quantile."""
     top = int(curve.argmax())
     estimate, best = float(ABILITIES[top]), float(curve[top])
-    if curve[0] >= best - ROUNDING:
+    if curve[0] >= best - ROUNDING_OF_SINGLES:
         estimate, top = -np.inf, 0
     inside = 2 * (best - curve) - QUANTILE  # negative in the interval
 

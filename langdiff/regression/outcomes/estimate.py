@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.special import logit
 
+from langdiff.base.tolerances import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROWS
 from langdiff.base.types import Floats
 from langdiff.regression.outcomes.evaluation import Point, Value, evaluate, totals_suffice
 from langdiff.regression.outcomes.integrals import Rows, collapse
@@ -16,12 +17,10 @@ FIRST, NODES, LAST = 7, 15, 30  # nodes of the quadrature: on the way, near the 
 MOST = 200  # nodes of a search that these do not end
 STEEPEST = 20.0  # spread of difficulties of a system, log odds, up to which it is searched with so many
 SHORT = 1e-3  # squared length of a Newton step, in standard errors, from which on more nodes are taken
-TOLERANCE = 1e-13  # the same, over the number of rows, at which a search ends after that step
 CONVERGED = 1e-6  # the same at which a search that no step improves counts as ended
 LONGEST = 4.0  # change of a parameter in one step, log odds
 FLAT = 1e-10  # of the largest eigenvalue of the Hessian: smaller ones are raised to this
 LEAST_GAIN = 1e-4  # of what the gradient promises, for a step to be taken whole
-ROUNDING = 1e-13  # of a log-likelihood
 HALVINGS, EARLY_HALVINGS = 30, 4
 MAX_ITERATIONS = 100
 START_TRANSLATION = 0.5  # τ, log odds, from which it is searched
@@ -138,7 +137,7 @@ def maximize(
     Newton's method; eigenvalues of the Hessian are taken by their absolute values, steps are halved until they
     improve, and a parameter of the likelihood that would leave its bounds stays there as long as the likelihood falls.
     """
-    stages, last = list(nodes), TOLERANCE * len(rows.s)
+    stages, last = list(nodes), TOLERANCE_OF_ROWS * len(rows.s)
     bounds = _bounds(structure)
 
     def at(point: Point) -> Value:
@@ -212,7 +211,7 @@ def _improved(
         moved = move(share)
         found = at(moved)
         gain = found.log_likelihood - value.log_likelihood
-        if gain >= LEAST_GAIN * share * min(promise, 1.0) - ROUNDING * abs(value.log_likelihood):
+        if gain >= LEAST_GAIN * share * min(promise, 1.0) - ROUNDING_OF_LIKELIHOODS * abs(value.log_likelihood):
             return moved, found
         share /= 2
     return None

@@ -16,7 +16,7 @@ import numpy as np
 from langdiff.base.types import Floats, Integers
 from langdiff.regression.outcomes import nested
 from langdiff.regression.outcomes.integrals import (
-    FEWEST,
+    FEWEST_ROWS,
     Nodes,
     Rows,
     circle_nodes,
@@ -191,9 +191,9 @@ def parts(
             yield from ((places[start : start + step], None) for start in range(0, len(places), step))
             continue
         left = np.ones(len(places), dtype=bool)
-        if alike and len(places) >= FEWEST:
+        if alike and len(places) >= FEWEST_ROWS:
             kind = kinds(rows.x[places])
-            for one in np.flatnonzero(np.bincount(kind) >= FEWEST):
+            for one in np.flatnonzero(np.bincount(kind) >= FEWEST_ROWS):
                 inside = places[kind == one]
                 level = row_levels(rows.take(inside[:1]), point)[0]
                 found = (

@@ -26,7 +26,7 @@ from langdiff.regression.outcomes.likelihoods import Binomial, CellTerms
 
 AT_MODE = 1e-9  # of a difficulty, in its standard deviations
 MODE_STEPS = 60
-FEWEST = 100  # rows of equal covariates for which sharing nodes is worth while
+FEWEST_ROWS = 100  # rows of equal covariates for which sharing nodes is worth while
 LARGEST, FEWEST_AT_ONCE, MOST_AT_ONCE = 200_000, 50, 1000  # rows × systems² of a part, and rows
 STEP = 0.8  # of nodes, in the least standard deviation that a row can have
 COARSER = 1.6  # times that on the way

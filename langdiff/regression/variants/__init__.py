@@ -50,7 +50,7 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
     Blunders(scale=0.05)
     """
     from langdiff.regression.variants.blunders import Blunders
-    from langdiff.regression.variants.laplace import ROUNDING, Laplace
+    from langdiff.regression.variants.laplace import KINK_ROUNDING, Laplace
     from langdiff.regression.variants.variant import Variant
 
     if isinstance(model, type) and issubclass(model, Variant):
@@ -65,7 +65,7 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
         given = words(python="model=Blunders(scale=b)", command=option("laplace_scale"))
         raise ConfigError(f"model '3' needs {given}, nats (try 0.02 to 0.05): it cannot be estimated.")
     if model == Laplace.rounded:
-        return Laplace(rounding=ROUNDING)
+        return Laplace(rounding=KINK_ROUNDING)
     for variant in classes():
         if model == variant.name:
             return variant()

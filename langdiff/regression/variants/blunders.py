@@ -15,10 +15,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.interpolate import RectBivariateSpline
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, ndtri
 
 from langdiff.base.signature import name_of_number
+from langdiff.base.tolerances import CELLS_WITH_DENSITIES, TOLERANCE
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, option, words
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, Cells, NormalCells, SecondDerivatives
@@ -27,7 +27,6 @@ from langdiff.regression.kernel.optimizers import Optimum
 from langdiff.regression.kernel.quadrature import log_integral, peak_between
 from langdiff.regression.kernel.two_way import TwoWay
 from langdiff.regression.variants.variant import (
-    TOLERANCE,
     Start,
     Variant,
     check_dispersion,
@@ -40,7 +39,6 @@ MOST_NOISE = 0.5  # of cells with noise of their own; more, and the model is not
 MOST_INNER_STEPS = 50
 INNER_TOLERANCE = 1e-12  # of ν
 DOUBTFUL = 0.3  # of v/b, the residual beyond which ν may leave 0
-CELLS_AT_A_TIME = 4096  # bounds the memory of the density, which needs hundreds of nodes per cell
 NEGLIGIBLE = 45.0  # e^-45 is 3e-20
 STEP_OF_SIZE, STEP_OF_RESIDUAL = 0.125, 0.05
 FARTHEST = 6.5  # of asinh(residual / √v) in the table: 330 standard deviations
@@ -308,7 +306,7 @@ class Blunders(Variant):
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of the standard normal distribution; see `Variant.quantiles`."""
-        quantiles: Floats = norm().ppf(shares)
+        quantiles: Floats = ndtri(shares)
         return quantiles
 
 
@@ -317,8 +315,8 @@ def _marginal_by_cell(z: Floats, m: Floats, d: Floats, kappa: float, b: float) -
     rows, columns = np.nonzero(~np.isnan(z))
     centred, sizes = z[rows, columns] - d[columns], m[rows]
     density = np.full(z.shape, np.nan)
-    for start in range(0, len(rows), CELLS_AT_A_TIME):
-        some = slice(start, start + CELLS_AT_A_TIME)
+    for start in range(0, len(rows), CELLS_WITH_DENSITIES):
+        some = slice(start, start + CELLS_WITH_DENSITIES)
         density[rows[some], columns[some]] = _marginal(centred[some], sizes[some], kappa, b)
     return density
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.stats import cauchy, laplace
 
 from langdiff.base.signature import name_of_number
+from langdiff.base.tolerances import TOLERANCE
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, option
 from langdiff.regression.kernel.cells import (
@@ -27,9 +27,9 @@ from langdiff.regression.kernel.kinks import Kinks
 from langdiff.regression.kernel.likelihood import RowInformation, ScaleFreeLikelihood
 from langdiff.regression.kernel.optimizers import maximize_model_2
 from langdiff.regression.kernel.two_way import TwoWay
-from langdiff.regression.variants.variant import STAGE_TOLERANCE, TOLERANCE, Start, Variant
+from langdiff.regression.variants.variant import STAGE_TOLERANCE, Start, Variant
 
-ROUNDING = 0.3  # of the kink, in standard deviations of residuals: what a sandwich has information for
+KINK_ROUNDING = 0.3  # of the kink, in standard deviations of residuals: what a sandwich has information for
 FIRST_WIDTHS = (0.3, 0.1, 0.03)  # of kinks, from which a search starts: the likelihood may have several maxima
 FARTHEST = 600.0  # nats from its location that a draw may lie; e**710 is more than a float holds
 
@@ -207,6 +207,8 @@ class Laplace(Variant):
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of a Laplace distribution of variance 1; see `Variant.quantiles`."""
+        from scipy.stats import laplace
+
         quantiles: Floats = laplace(scale=np.sqrt(0.5)).ppf(shares)
         return quantiles
 
@@ -280,5 +282,7 @@ class Cauchy(Variant):
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of the standard Cauchy distribution; see `Variant.quantiles`."""
+        from scipy.stats import cauchy
+
         quantiles: Floats = cauchy().ppf(shares)
         return quantiles

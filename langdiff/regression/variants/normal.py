@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from langdiff.base.types import Floats
 from langdiff.regression.kernel.cells import CellModel, NormalCells
@@ -86,7 +86,7 @@ class Normal(Variant):
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of the standard normal distribution; see `Variant.quantiles`."""
-        quantiles: Floats = norm().ppf(shares)
+        quantiles: Floats = ndtri(shares)
         return quantiles
 
 

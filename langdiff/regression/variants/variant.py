@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
+from langdiff.base.tolerances import TOLERANCE
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, second_order
@@ -18,7 +19,6 @@ from langdiff.regression.kernel.optimizers import Optimum, maximize_lbfgs, maxim
 from langdiff.regression.kernel.two_way import TwoWay, eliminated_information, inverse_information
 
 STAGE_TOLERANCE = 1e-3  # of a stage that only leads to the next, and of samples of intents
-TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard error
 LEAST_VARIANCE = 1e-100  # of an intent of 10^100 bits
 
 Start = tuple[Floats, Floats]

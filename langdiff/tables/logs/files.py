@@ -1,14 +1,17 @@
-"""Files of logs: what paths, folders, globs and archives stand for, and the languages that their tasks name."""
+"""Files of logs: what paths, folders, globs and archives stand for, and the languages that names and codes tell."""
 
 import glob
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from langdiff.base.archives import COMPRESSED, is_archive, members_of
+from langdiff.base.iso639 import iso639_3, with_english_names
 from langdiff.errors import DataError, listing, option, warn
-from langdiff.tables.logs.codes import families_of
 from langdiff.tables.logs.kind import Kind, Source
 from langdiff.tables.logs.registry import kind_of, unknown
 
@@ -99,3 +102,165 @@ def _given(name: str, given: Mapping[str, str]) -> str | None:
 def to_fill(names: Iterable[str]) -> str:
     """Return the option that tells the languages of tasks or files, to be filled in; long lists are cut."""
     return option("language", dict.fromkeys(list(names)[:MOST_FAMILIES], "…"))
+
+
+# of ISO 639-1, of the languages of FLORES-200, and of macrolanguages: those in wide use
+CODES = """
+aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
+es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg
+ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn
+no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta
+te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu ace acm acq aeb afr ajp aka als
+amh apc arb ars ary arz asm ast awa ayr azb azj bak bam ban bel bem ben bho bjn bod bos bug bul cat ceb ces cjk ckb
+crh cym dan deu dik dyu dzo ell eng epo est eus ewe fao fij fin fon fra fur fuv gaz gla gle glg grn guj hat hau heb
+hin hne hrv hun hye ibo ilo ind isl ita jav jpn kab kac kam kan kas kat kaz kbp kea khk khm kik kin kir kmb kmr knc
+kon kor lao lij lim lin lit lmo ltg ltz lua lug luo lus lvs mag mai mal mar min mkd mlt mni mos mri mya nld nno nob
+npi nso nus nya oci ory pag pan pap pbt pes plt pol por prs quy ron run rus sag san sat scn shn sin slk slv smo sna
+snd som sot spa srd srp ssw sun swe swh szl tam taq tat tel tgk tgl tha tir tpi tsn tso tuk tum tur twi tzm uig ukr
+umb urd uzn vec vie war wol xho ydd yor yue zho zsm zul ara aze fas iku kur lav mon msa nep nor ori orm pus sqi swa
+uzb yid chi ger fre dut gre per alb arm baq bur cze geo ice mac mao may rum slo tib wel cmn hbs lat lzh
+"""
+KNOWN = frozenset(CODES.split())
+# English names that benchmarks use, and the list of names does not have or has for several languages
+NAMES = """
+armenian:hye asturian:ast aymara:aym bokmal:nob bosnian:bos cantonese:yue castilian:spa croatian:hrv estonian:est
+farsi:fas flemish:nld greek:ell haitian_creole:hat hebrew:heb indonesian:ind khmer:khm lingala:lin luganda:lug
+luxembourgish:ltz malay:msa mandarin:cmn moldovan:ron nepalese:nep nepali:nep north_macedonian:mkd nynorsk:nno odia:ori
+panjabi:pan pashto:pus punjabi:pan serbian:srp sesotho:sot setswana:tsn slovene:slv swahili:swa uyghur:uig
+"""
+ISO_15924 = """
+arab armn beng cans cher cyrl deva ethi geor grek gujr guru hang hani hans hant hebr jpan khmr knda kore laoo
+latn limb mlym mong mtei mymr nkoo olck orya sinh sund syrc taml telu tfng thaa thai tibt vaii yiii
+"""
+SCRIPTS = frozenset(ISO_15924.split())
+REGION = re.compile(r"[a-z]{2}|[0-9]{3}")  # ISO 3166, or UN M49
+OF_CHINESE = {"simplified": "Hans", "traditional": "Hant"}
+MOST = 4  # parts of a name that tell a language
+
+
+class Told(NamedTuple):
+    """Language that parts of a name tell, by a code or a name; with a script or region, and its code again, or bare."""
+
+    language: str
+    written: str
+    named: bool = False
+    bare: bool = True
+    region: str = ""
+    again: bool = False
+
+
+def _plain(part: str) -> str:
+    return re.sub(r"^[\W_]+", "", part).lower()
+
+
+def told_by(parts: Sequence[str]) -> Told | None:
+    """Return the language that parts of a name tell together; None if they tell none.
+
+    A code of ISO 639 may be followed by a script, a region and the same code again. An English name may have several
+    words.
+
+    Examples
+    --------
+    >>> [told_by(parts).language for parts in (["deu", "_Latn"], ["de", "_de"], ["EN"], ["chinese", "_simplified"])]
+    ['deu_Latn', 'de', 'en', 'zho_Hans']
+    >>> told_by(["easy"])
+    """
+    first, *rest = words = list(map(_plain, parts))
+    code = iso639_3(first)
+    if code is None:
+        scripts = [OF_CHINESE[word] for word in words if word in OF_CHINESE]
+        named = _codes_by_name().get(" ".join(word for word in words if word not in OF_CHINESE))
+        return None if named is None or len(scripts) > 1 else Told("_".join([named, *scripts]), named, named=True)
+    kept, region, script = [first], "", ""
+    for word, part in zip(rest, parts[1:], strict=True):
+        if iso639_3(word) == code:
+            continue
+        if word in SCRIPTS and not script:
+            script = word
+        elif REGION.fullmatch(word) and not region:
+            region = word
+        else:
+            return None
+        kept.append(part)
+    return Told("".join(kept), first, bare=len(kept) == 1, region=region, again=len(kept) < len(parts))
+
+
+@cache
+def _codes_by_name() -> dict[str, str]:
+    return with_english_names() | dict(pair.replace("_", " ").split(":") for pair in NAMES.split())
+
+
+class Reading(NamedTuple):
+    """A way to read a name: the parts before and after the language, its place, and the language told."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    begin: int
+    end: int
+    told: Told
+
+    @property
+    def pattern(self) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """What the names of a family share."""
+        return self.before, self.after, self.told.named
+
+
+def _readings(name: str) -> list[Reading]:
+    parts = re.findall(r"[\W_]*[^\W_]+", name)
+    words = list(map(_plain, parts))
+    spans = [(begin, end) for begin in range(len(parts)) for end in range(begin + 1, min(begin + MOST, len(parts)) + 1)]
+    found = [(begin, end, told_by([words[begin], *parts[begin + 1 : end]])) for begin, end in spans]
+    return [Reading(tuple(words[:b]), tuple(words[e:]), b, e, told) for b, e, told in found if told is not None]
+
+
+def families_of(names: Iterable[str], *, wide: bool = True) -> dict[str, dict[str, str]]:
+    """Return the families of tasks, ``PREFIX_*_SUFFIX``, each with the language of its tasks.
+
+    The star is the part by which most others differ; names that differ from no other in a language are families of one,
+    without a language. Unless `wide` is false, most languages are in wide use, or have a script or region.
+
+    Examples
+    --------
+    >>> families_of(["belebele_deu_Latn", "belebele_fin_Latn", "arc_easy"])
+    {'belebele_*': {'belebele_deu_Latn': 'deu_Latn', 'belebele_fin_Latn': 'fin_Latn'}, 'arc_easy': {}}
+    >>> families_of(["wic", "wsc", "rte"]), families_of(["mlqa_ar_de", "mlqa_de_ar"])
+    ({'wic': {}, 'wsc': {}, 'rte': {}}, {'mlqa_ar_de': {}, 'mlqa_de_ar': {}})
+    """
+    readings = {name: _readings(name) for name in dict.fromkeys(names)}
+    members: dict[Any, list[Told]] = defaultdict(list)
+    for each in readings.values():
+        for reading in each:
+            members[reading.pattern].append(reading.told)
+    ranks = {
+        pattern: (len(told), 2 * sum(one.again for one in told) >= len(told))
+        for pattern, told in members.items()
+        if _is_family(told, wide=wide)
+    }
+    families: dict[str, dict[str, str]] = {}
+    for name, each in readings.items():
+        there = [reading for reading in each if reading.pattern in ranks]
+        best = max(there, key=lambda one: (*ranks[one.pattern], one.begin, one.end), default=None)
+        if best is None:
+            families[name] = {}
+        else:
+            families.setdefault("_".join([*best.before, "*", *best.after]), {})[name] = best.told.language
+    return families
+
+
+def _is_family(told: Sequence[Told], *, wide: bool) -> bool:
+    """Return whether names differ in their languages: each has another, most a known one, and none has two."""
+    known = sum(not one.bare or one.written in KNOWN for one in told)
+    distinct = len({one.language for one in told}) == len(told) > 1
+    return distinct and (2 * known > len(told) or not wide) and not _are_pairs(told)
+
+
+def _are_pairs(told: Sequence[Told]) -> bool:
+    """Return whether regions are second languages, as in ``ar_de`` and ``de_ar``, or ``mt_de`` and ``mt_fr``."""
+    pairs = [(one.written, one.region) for one in told if one.region]
+    firsts, seconds = {one.written for one in told}, {second for _, second in pairs}
+    crossed = sum(first in seconds and second in firsts for first, second in pairs)
+    if 2 * crossed > max(len(pairs), 1) or (len(seconds) > 1 and 2 * len(pairs) > len(told) and seconds <= KNOWN):
+        return True
+    with_itself = {one.written for one in told if one.again}
+    of_first = {first: {second for one, second in pairs if one == first} for first in firsts - with_itself}
+    return any(len(others) > 1 and others <= KNOWN for others in of_first.values())

@@ -1,5 +1,6 @@
 """Samples of lm-evaluation-harness: ``samples_TASK_DATE.jsonl``, and ``results_DATE.json`` in the same folder."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +38,7 @@ def _read(source: Source, asked: Asked) -> tuple[list[Row], About]:
     system = _system(source, results)
 
     def read(text: str, line: int, where: str) -> Row:
-        return _row(json_record(text, where), line, where)._replace(task=task, system=system)
+        return _row(json_record(text, where), Row(line, task=task, system=system), where)
 
     return asked.rows(source, source.lines(), read), _about(results, task)
 
@@ -52,7 +53,7 @@ class Sample(Record):
     arguments: list[Any] | dict[str, Any] | None = None
 
 
-def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
+def _row(sample: Mapping[str, Any], row: Row, where: str) -> Row:
     """Return a sample; one scored text has bits, an answer has the values of its metrics."""
     check(Sample, sample, where)
     inner = sample.get("doc")
@@ -64,31 +65,32 @@ def _row(sample: Mapping[str, Any], line: int, where: str) -> Row:
     if half > 1 and options[:half] == options[half:] and not any(request[0] for request in requests[half:]):
         options = options[:half]  # with acc_mutual_info each choice is scored again without its question
         scores = scores[:half] if isinstance(scores, list) else scores
-    row = Row(
-        line,
-        document,
-        text=_text(document, requests),
-        filter=str(sample.get("filter", "none")),
-        checked=None if sample.get("doc_hash") is None else str(sample["doc_hash"]),
-    )
+    known: dict[str, Any] = {
+        "document": document,
+        "text": _text(document, requests),
+        "filter": str(sample.get("filter", "none")),
+        "checked": None if sample.get("doc_hash") is None else str(sample["doc_hash"]),
+    }
     rolling = bool(requests) and len(requests[0]) == 1
     values = {} if rolling else _metrics(sample, where)
     if rolling or (len(options) == 1 and not _is_answer(requests[0], values)):
         number, text = _log_likelihood(scores, where), requests[0][-1]
         if not isinstance(text, str):
             raise DataError(f"{where}: the argument is {short(text)}, not text.")
-        unscored = "filtered_resps" if np.isnan(number) else ""
-        row = row._replace(bits=float(in_bits([number], "nats")[0]), text=text, unscored=unscored)
+        known |= {"bits": float(in_bits([number], "nats")[0]), "text": text}
+        known["unscored"] = "filtered_resps" if np.isnan(number) else ""
         if rolling:
-            return row
+            return row._replace(**known)
     many = len(options) > 1
     likely = _numbers(scores) if many else []
+    if any(map(math.isnan, likely)):
+        known["unscored"] = "filtered_resps"
     return row._replace(
         values=values,
-        unscored="filtered_resps" if np.isnan(likely).any() else row.unscored,
         chance=1 / len(options) if many else 0.0,
-        answer=str(int(np.argmax(likely))) if many and len(likely) == len(options) else None,
+        answer=str(likely.index(max(likely))) if many and len(likely) == len(options) else None,
         target=None if sample.get("target") is None else str(sample["target"]),
+        **known,
     )
 
 

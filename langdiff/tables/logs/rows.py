@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError, FaultsError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 from langdiff.tables.logs.doubts import without_marks
 from langdiff.tables.logs.files import languages_of, sources_of, to_fill
 from langdiff.tables.logs.flat import END
-from langdiff.tables.logs.kind import About, Asked, Kind, Row, Source
+from langdiff.tables.logs.kind import ROLES, About, Asked, Kind, Row, Source
 from langdiff.tables.long_tables import Unit
 
 WITHOUT_END = ("lm-eval", "openai", "vllm")  # kinds that never score the end of a text
@@ -52,7 +52,7 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
         notes += _empty(source, kind) if not read and len(found) > 1 and not asked.faults else []
         notes += [f"{source}: {note}" for note in told.notes]
         about.append(_described(source, kind, told, read))
-        frame = _framed(read)
+        frame = _named_alike(_framed(read), source, asked, given=language is not None)
         frame["source"], frame["kind"] = number, kind.name
         if language is not None:
             frame["language"] = language
@@ -83,6 +83,17 @@ def _framed(rows: Sequence[Row]) -> pd.DataFrame:
     columns = zip(*rows, strict=True) if len(rows) else ([] for _ in Row._fields)
     found = {name: pd.Series(list(values), dtype=object) for name, values in zip(Row._fields, columns, strict=True)}
     return pd.DataFrame({name: part.astype(float) if name in NUMBERS else part for name, part in found.items()})
+
+
+def _named_alike(frame: pd.DataFrame, source: Source, asked: Asked, *, given: bool) -> pd.DataFrame:
+    """Return the rows of a file that have the names which others have; rows without them become faults."""
+    for name in ROLES:
+        lacks = frame[name].isna() & ~(given and name == "language")
+        if lacks.any() and not lacks.all():
+            said = f"has no {name}, which {int((~lacks).sum()):,} other records of the file have."
+            asked.faults.extend(Fault(str(source), int(line), said) for line in frame.loc[lacks, "line"])
+            frame = frame[~lacks]
+    return frame.reset_index(drop=True)
 
 
 def _described(source: Source, kind: Kind, told: About, rows: Any) -> dict[str, Any]:

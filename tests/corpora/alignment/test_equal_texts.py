@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from langdiff.corpora.alignment.equal_texts import copies_of, repeats_of
+from langdiff.corpora.alignment.passages import copies_of, repeats_of
 
 
 def names(hashes):

@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from langdiff.corpora import SyntheticLanguage, synthesize
 from langdiff.corpora.synthetic.grammar import Alternatives, Grammar, RandomDecisions
 from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, draw_language
-from langdiff.corpora.synthetic.speech import Speaker, draw_lexicon
+from langdiff.corpora.synthetic.result import Speaker, draw_lexicon
 
 ROUNDING = 1e-9  # sums of tens of thousands of probabilities
 RICH = Grammar(nouns=2, adjectives=1, adverbs=1, verbs=(1, 1, 1), tenses=(0.7, 0.3), events=(1.0,), adverbial=0.0)

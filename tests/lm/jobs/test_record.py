@@ -129,7 +129,7 @@ def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, nativ
     assert job_module.job_key(job, job_module.read_texts(job))["precision"] == expected
     plain = replace(job, recipe=tiny_recipe)
     assert job_module.job_key(plain, job_module.read_texts(plain))["precision"] == "float32"
-    assert describe_compute(mixed, torch.device("cpu")) == f"cpu,{expected}"
+    assert describe_compute(mixed, "cpu") == f"cpu,{expected}"
 
 
 def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import fit_curve
-from langdiff.regression.curves.draws import correlation_intervals
+from langdiff.regression.curves.curve import correlation_intervals
 
 SIZES = (100, 300, 900, 2700)
 EXPONENT = 0.4

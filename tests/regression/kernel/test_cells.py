@@ -77,7 +77,7 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
     likelihood = CellLikelihood(solve_two_way(z), LaplaceCells(0.1))
     point = likelihood.start()
     whole = likelihood.value_and_gradient(*point, np.zeros(len(z)))
-    monkeypatch.setattr("langdiff.regression.kernel.cells.CELLS_AT_A_TIME", 12)
+    monkeypatch.setattr("langdiff.regression.kernel.cells.CELLS_WITH_TEMPORARIES", 12)
     parts = likelihood.value_and_gradient(*point, np.zeros(len(z)))
     for one, other in zip(whole, parts, strict=True):
         assert_allclose(one, other, rtol=1e-8, atol=1e-8)

@@ -7,8 +7,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import DataError
-from langdiff.tables.logs.codes import families_of
-from langdiff.tables.logs.files import languages_of
+from langdiff.tables.logs.files import families_of, languages_of
 
 
 def write(folder, task, *, filter="none", unconditional=False, n=30):

@@ -366,3 +366,22 @@ def test_one_option_as_most_answers_is_told(tmp_path):
     with pytest.warns(LangdiffWarning, match="m: option 2 is 32 of 40 answers"):
         logs = ld.read_logs(write(tmp_path, "m/samples_qa_deu.jsonl", records))
     assert "0.8" in logs.summary().split("commonest answer")[1]  # 32 of 40
+
+
+@pytest.mark.parametrize("name", ["language", "item"])
+def test_a_record_without_the_name_that_others_have_is_a_fault(tmp_path, name):
+    records = lines("vllm.jsonl")
+    records.append({key: value for key, value in records[1].items() if key != name})
+    with pytest.raises(DataError, match=f"line 3: has no {name}, which 2 other records of the file have"):
+        ld.read_logs(write(tmp_path, "v.jsonl", records))
+    with pytest.warns(LangdiffWarning, match=r"1 record\(s\) are left out"):
+        assert len(ld.read_logs(tmp_path / "v.jsonl", on_error="skip").left_out) == 1
+
+
+@pytest.mark.filterwarnings("ignore:zeros")
+def test_tables_are_read_in_archives(tmp_path):
+    with zipfile.ZipFile(tmp_path / "m.zip", "w") as archive:
+        archive.write(MADE_UP / "minicons_deu.csv", "minicons_deu.csv")
+    options = {"unit": "nats", "start": "drop", "system": "m"}
+    read = ld.read_logs(tmp_path / "m.zip", **options).surprisals().bits
+    assert read.equals(ld.read_logs(MADE_UP / "minicons_deu.csv", **options).surprisals().bits)

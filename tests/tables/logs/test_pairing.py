@@ -139,7 +139,7 @@ def test_the_user_names_the_key(tmp_path):
     folder = write(tmp_path, np.random.default_rng(2))
     named = ld.read_outcomes(folder, ["link", "question_number"])
     assert named.pairing.key == ("link", "question_number")
-    with pytest.raises(DataError, match="no key 'uid' of items; there are 'link'"):
+    with pytest.raises(DataError, match="no key 'uid' of items; keys of the document: 'link'"):
         ld.read_outcomes(folder, "uid")
     with pytest.raises(DataError, match=r"Shuffled rows\?"):
         ld.read_outcomes(folder, "doc_id")

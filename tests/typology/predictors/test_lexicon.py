@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.typology.predictors.lexicon import morphological_counting_complexity as mcc
-from langdiff.typology.predictors.lexicon import read_unimorph
+from langdiff.typology.predictors.external import morphological_counting_complexity as mcc
+from langdiff.typology.predictors.external import read_unimorph
 
 GERMAN_NOUNS = """
 Tag	Tag	N;NOM;SG

@@ -7,8 +7,8 @@ import langdiff as ld
 from langdiff import predictors
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.typology import read_wals
-from langdiff.typology.predictors.lexicon import morphological_counting_complexity
-from langdiff.typology.predictors.text import (
+from langdiff.typology.predictors.external import morphological_counting_complexity
+from langdiff.typology.predictors.table import (
     compressed_bits,
     count_words,
     entropy_rate,

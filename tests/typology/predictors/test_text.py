@@ -14,7 +14,7 @@ from scipy.stats import entropy
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.text_features import separates_words
-from langdiff.typology.predictors.text import (
+from langdiff.typology.predictors.table import (
     _numbered,
     compressed_bits,
     count_words,

@@ -29,8 +29,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
-from scipy.stats import f as fisher
+from scipy.special import chdtrc, fdtrc
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
@@ -99,7 +98,7 @@ def distance_of_fits(c_fixed: Floats, influence_fixed: Floats, c_random: Floats,
     along = axes[:, known].T @ difference
     statistic = float(np.sum(along**2 / variance[known]))
     rank, rows = int(known.sum()), len(apart)
-    p_value = float(fisher.sf(statistic * (rows - rank) / (rank * (rows - 1)), rank, rows - rank))
+    p_value = float(fdtrc(rank, rows - rank, statistic * (rows - rank) / (rank * (rows - 1))))
     return Distance(difference, statistic, p_value, rank)
 
 
@@ -154,7 +153,7 @@ class CommonDispersion(NamedTuple):
 
 def likelihood_ratio_p(own: float, common: float, degrees: int) -> float:
     """Return the p-value of a likelihood ratio from two log-likelihoods; noise must be normal for it."""
-    return float(chi2.sf(max(0.0, 2 * (own - common)), degrees))
+    return float(chdtrc(degrees, max(0.0, 2 * (own - common))))
 
 
 def sandwich_covariance(found: UnequalEstimate, clusters: Integers | None = None) -> Floats:
@@ -246,7 +245,7 @@ def compare_dispersions(
     degrees, count = n_groups - 1, own.n_rows if n_clusters is None else n_clusters
     wald_p = float("nan")
     if count > n_groups:
-        wald_p = float(fisher.sf(wald * (count - degrees) / (degrees * (count - 1)), degrees, count - degrees))
+        wald_p = float(fdtrc(degrees, count - degrees, wald * (count - degrees) / (degrees * (count - 1))))
     return CommonDispersion(wald, wald_p, degrees)
 
 

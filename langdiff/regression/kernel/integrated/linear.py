@@ -39,6 +39,7 @@ from scipy.linalg import block_diag, cho_factor, cho_solve
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
+from langdiff.base.tolerances import ROUNDING_OF_INTEGRALS, TOLERANCE_OF_ROOTS
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.integrated.marginal import Derivatives, IntentTable, Total, rows_at_a_time, sum_of_rows
 from langdiff.regression.kernel.integrated.quadrature import products_of_cells
@@ -46,7 +47,6 @@ from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.kernel.two_way import blocks, weighted_gram
 
 FARTHEST = 18.0  # of |ln λ|: beyond, the intents do not vary, or do not bind the cells of a row together
-TOLERANCE = 1e-12  # of ln λ
 
 
 class LinearFit(NamedTuple):
@@ -139,7 +139,7 @@ class LinearSearch:
             found, boundary = -np.inf, -1
         else:
             low, high = (low, min(high + step, FARTHEST)) if rising else (max(low - step, -FARTHEST), high)
-            found = float(brentq(slope, low, high, xtol=TOLERANCE))
+            found = float(brentq(slope, low, high, xtol=TOLERANCE_OF_ROOTS))
         point = self.at(found)
         level = float(self.table.two_way.intent_effect.mean())
         editions = self.table.shape[1]
@@ -269,7 +269,6 @@ VANISHED = 1e-6  # weight below which a point of the grid is not counted among t
 LEAST_WEIGHT = 1e-100
 LONGEST, LONGEST_LOGIT = 0.5, 3.0  # of a Newton step in c or ln σ², and in a logit
 SHORTEST = 1e-3
-ROUNDING = 1e-7
 
 
 class FreeFit(NamedTuple):
@@ -452,7 +451,7 @@ def _descend(rows: FreeRows, here: Total, step: Floats, others: int) -> tuple[Fl
     share = 1.0
     while share > SHORTEST:
         theta = here.theta + share * step
-        if sum_of_rows(rows, theta).value >= here.value - ROUNDING:
+        if sum_of_rows(rows, theta).value >= here.value - ROUNDING_OF_INTEGRALS:
             return theta[:others], np.exp(theta[others:] - logsumexp(theta[others:]))
         share /= 2
     return here.theta[:others], np.exp(here.theta[others:] - logsumexp(here.theta[others:]))

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import block_diag
 
+from langdiff.base.tolerances import CELLS_WITH_NODES
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 
@@ -16,7 +17,6 @@ LEAST_GAIN = 1e-4  # of what the gradient promises, for a longer step to be take
 SHORTEST = 2.0**-15
 LEAST_CURVATURE = 1e-10  # of the largest, so that a step along a flat direction remains finite
 LONGEST_IN_SPREAD = 1.0  # of ln τ per step
-CELLS_AT_A_TIME = 2**16  # of the table; each row brings nodes besides
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +162,7 @@ class Ascent(NamedTuple):
 
 def rows_at_a_time(table: IntentTable) -> int:
     """Return the number of rows that are computed together, so that memory does not grow with the nodes."""
-    return max(1, CELLS_AT_A_TIME // table.shape[1])
+    return max(1, CELLS_WITH_NODES // table.shape[1])
 
 
 def sum_of_rows(likelihood: MarginalRows, theta: Floats) -> Total:

@@ -34,11 +34,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from langdiff.base.tolerances import CELLS_OF_WINDOWS
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.integrated.unequal_rows import Block, Rows, from_diagonals
 from langdiff.regression.kernel.two_way import add_products, whole
 
-CELLS_AT_A_TIME, ROWS_AT_A_TIME = 2**17, 2**12  # of a bin
+ROWS_AT_A_TIME = 2**12  # of a bin
 WIDEST = 1.0  # nats between the modes of the rows of a bin
 MARGIN = 0.05  # nats beyond the outermost nodes, for the modes to move
 EXACT = 1e-14  # error of an interpolant
@@ -283,13 +284,13 @@ class SizeTables:
     def _sort(self, columns: Floats, outside: Booleans) -> None:
         """Look for the modes of rows outside their bin without tables, and sort all rows into bins anew."""
         which, steps = (np.flatnonzero(outside), MOST_STEPS) if self._bins else (np.arange(len(outside)), FIRST_STEPS)
-        for rows in np.array_split(which, 1 + len(which) * self.columns // CELLS_AT_A_TIME):
+        for rows in np.array_split(which, 1 + len(which) * self.columns // CELLS_OF_WINDOWS):
             self._find_modes(columns, rows, steps)
         log_kappa = columns[self.columns : 2 * self.columns - self.normal]
         reach = self.deviations * (np.sqrt(2) * self.t[-1] + 0.15) + MARGIN
         order = np.argsort(self.modes, kind="stable")
         modes, start, self._bins = self.modes[order], 0, []
-        most = max(1, min(CELLS_AT_A_TIME // self.columns, ROWS_AT_A_TIME))
+        most = max(1, min(CELLS_OF_WINDOWS // self.columns, ROWS_AT_A_TIME))
         while start < len(order):
             stop = min(int(np.searchsorted(modes, modes[start] + WIDEST, side="right")), start + most)
             stop = max(stop, start + 1)

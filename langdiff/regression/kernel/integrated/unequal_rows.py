@@ -24,6 +24,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
+from langdiff.base.tolerances import TOLERANCE_OF_STEPS
 from langdiff.base.types import Booleans, Floats, Integers
 
 
@@ -138,7 +139,6 @@ class LinearLikelihood:
         return from_diagonals(np.stack([cells * np.exp(-columns[self.columns :]), np.zeros_like(cells), 0.5 * cells]))
 
 
-TOLERANCE = 1e-8  # the Newton step, in standard errors
 SAFE = 1e-2  # a shorter step is taken without looking: what it gains is near the error of a quadrature
 SLOW = 0.2  # a step that is longer than this part of the last asks for the information where the search now is
 LEAST_INCREASE = 1e-4  # of what the gradient promises, for a step to be taken whole (Armijo)
@@ -270,7 +270,7 @@ def maximize_rows(problem: Problem, start: Floats, *, max_iterations: int) -> Fo
         if metric is None or rows.information is not None:
             metric = _Metric(problem, free, np.asarray(rows.information), held)
         step, length = metric.step(rows.gradient)
-        if length <= TOLERANCE and metric.concave:
+        if length <= TOLERANCE_OF_STEPS and metric.concave:
             message = "the Newton step is shorter than the tolerance"
             break
         slow, before = length > SLOW * before or not metric.concave, length

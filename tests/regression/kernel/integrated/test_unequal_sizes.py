@@ -129,7 +129,7 @@ def test_the_unit_of_bits_is_unidentified(t, normal):
 def test_bins_change_nothing(monkeypatch):
     x, z = columns(True), table(40)
     rows = SizeTables(z, normal=True, nodes=15).rows(x, terms=14)
-    monkeypatch.setattr(size_tables, "CELLS_AT_A_TIME", 10)  # two rows
+    monkeypatch.setattr(size_tables, "CELLS_OF_WINDOWS", 10)  # two rows
     parts = SizeTables(z, normal=True, nodes=15)
     found = parts.rows(x, terms=14)
     assert len(parts._bins) >= 20
