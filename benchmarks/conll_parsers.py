@@ -7,8 +7,8 @@ REPOSITORY is a clone (bare will do) of github.com/pkolachi/depparse-conll-data,
 CoNLL 2017 and 2018; DATA a folder with `pud/en_pud.conllu.gz`, by default LANGDIFF_DATA. Targets of EWT and GUM are
 those of `conll_verdicts.tsv`, of PUD those of `mined_gold`. Of 2017 each team has the last run whose file of PUD
 exceeds 900 kB, which need not be its official one. Writes targets (positions, verdicts, right or wrong; no text) and
-systems (LAS, hash of the output) to FOLDER. LAS of PUD is on the treebank of DATA for both years, of EWT and GUM on the gold
-trees of 2018. `--study` needs neither: it prints recall, abilities and what was gained from 2017 to 2018, from
+systems (LAS, hash of the output) to FOLDER. LAS of PUD is on the treebank of DATA for both years, of EWT and GUM on
+the gold trees of 2018. `--study` needs neither: it prints recall, abilities and what was gained from 2017 to 2018, from
 `ld.datasets.conll_parsers`, and draws the figure.
 """
 

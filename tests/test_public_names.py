@@ -35,8 +35,8 @@ langdiff.corpora:
     corpus_sizes costep_statistics detokenize fetch native_share perturb read_frame read_multitext synthesize tokenize
     write_multitext
 langdiff.datasets:
-    Bothwell2023 Measurements Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024 conll_parsers
-    goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
+    Bothwell2023 Measurements Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
+    conll_parsers goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
     tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
