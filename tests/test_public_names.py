@@ -28,7 +28,7 @@ langdiff:
     synthesize table tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     Agreement AttachmentScores CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
-    constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold order_columns
+    constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold
     read_gold read_parses read_queries read_rules read_vetted study_outputs
 langdiff.corpora:
     Alignment Automaton CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
@@ -36,7 +36,7 @@ langdiff.corpora:
     write_multitext
 langdiff.datasets:
     Bothwell2023 Measurements Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
-    goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
+    conll_parsers goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
     tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
