@@ -191,9 +191,7 @@ def _abilities(outcomes: Outcomes, fit: Callable[..., Any]) -> pd.DataFrame:
     kept = share.index[(share > 0) & (share < 1)].tolist()
     few = min(len(outcomes.items), outcomes.items["sentence"].nunique()) < ENOUGH_TARGETS
     if few:
-        warn(
-            f"no ability is estimated of fewer than {ENOUGH_TARGETS} targets or {ENOUGH_TARGETS} sentences with targets."
-        )
+        warn(f"no ability is estimated of fewer than {ENOUGH_TARGETS} targets, or as few sentences with targets.")
     elif without := [name for name in share.index if name not in kept]:
         warn(f"no ability is estimated of parsers that have all targets right or none: {listing(without)}.")
     if few or len(kept) < FEWEST_PARSERS:
