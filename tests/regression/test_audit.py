@@ -182,6 +182,18 @@ def test_the_score_test_of_noise_is_that_of_a_slow_loop():
     assert (by_rows.by, by_rows.statistic) == ("F", pytest.approx(t2 * (freedom - 2) / (freedom * 3), rel=1e-4))
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_noise_of_thousands_of_rows_is_what_their_parts_tell(missing):
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(2100, 5)) * [1, 1, 1, 1, 1.1]
+    noise[rng.random(noise.shape) < missing] = np.nan
+    there = ~np.isnan(noise) if missing else None
+    residuals = Residuals(residuals_within_rows(noise, np.zeros(5)), there, rng.uniform(0.5, 2, 2100))
+    by_rows, by_parts = (equality_of_noise(residuals, codes) for codes in (None, np.arange(2100)))
+    assert by_rows.by == by_parts.by == "F"
+    assert by_rows[1:] == pytest.approx(by_parts[1:], rel=1e-9)
+
+
 def test_noise_of_the_worked_table():
     """A document a unit: two of the 64 sign vectors reach the statistic."""
     z = np.log([[100, 120, 90], [210, 230, 200], [50, 66, 47], [400, 430, 410], [80, 100, 70], [160, 204, 153]])

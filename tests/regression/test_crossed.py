@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
-from langdiff.regression.kernel import freedom
+from langdiff.regression.kernel import clusters as of_rows
 from langdiff.regression.kernel.clusters import RowClusters, adjusted_influences, covariance_of_clusters
 from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences
-from langdiff.regression.kernel.likelihood import RowInformation
+from langdiff.regression.kernel.likelihood import Rows
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.tables.rule import freedom_of
 from langdiff.tables.simultaneous import MOST_MEMBERS
@@ -108,9 +108,9 @@ def test_clusters_without_a_matrix_of_editions_equal_those_with_one(monkeypatch)
     z[rng.random(z.shape) < 0.2] = np.nan
     two_way = solve_two_way(z)
     mixed = two_way.mask / np.sqrt(two_way.cells_per_intent)[:, None]
-    rows = RowInformation(two_way.residual, two_way.mask, mixed)
+    rows = Rows(two_way.residual, two_way.mask, mixed).kept()
     monkeypatch.setattr("langdiff.regression.kernel.two_way.WIDE", 40)
-    monkeypatch.setattr(freedom, "ROUGH", 1e-12)
+    monkeypatch.setattr(of_rows, "ROUGH", 1e-12)
     centre = np.eye(50) - 1 / 50
     for cluster in (np.arange(30), np.arange(30) // 3):
         expected = centre @ covariance_of_clusters(RowClusters(rows, cluster)) @ centre
@@ -126,7 +126,7 @@ def test_complete_tables_have_the_influences_of_the_general_formula():
     rng = np.random.default_rng(4)
     two_way, cluster = solve_two_way(rng.normal(size=(20, 6))), np.repeat(np.arange(4), [2, 4, 6, 8])
     ones = np.ones((20, 6))
-    rows = RowInformation(two_way.residual, ones, ones / np.sqrt(6))
+    rows = Rows(two_way.residual, ones, ones / np.sqrt(6)).kept()
     for kind in ("CR0", "CR2", "CR3"):
         expected = covariance_of_clusters(RowClusters(rows, cluster), kind)
         found = equal_influences(two_way.residual, cluster, kind)

@@ -19,18 +19,20 @@ from langdiff.regression.fitting.errors import BLOCK, FEWEST_INTENTS
 from langdiff.regression.fitting.fixed import Fitting
 from langdiff.regression.fitting.integrated import OwnDispersions, Random, dispersion_groups
 from langdiff.regression.fitting.sample import Uncertainty
+from langdiff.regression.kernel.clusters import MANY_ROWS
 from langdiff.regression.kernel.connected import disconnecting_clusters
 from langdiff.regression.kernel.estimate import Optimizer
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
 from langdiff.regression.kernel.residual_tests import (
     likeness_of_neighbours,
     likeness_within,
+    noise_of_rows,
     noise_parts,
     residuals_within_rows,
 )
 from langdiff.regression.records import IntentsCompared
-from langdiff.tables.influences import Influence, Units, joint_test
-from langdiff.tables.rule import JointTest
+from langdiff.tables.influences import Covariance, Influence, Units, joint_test
+from langdiff.tables.rule import MANY, JointTest
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import IndependentUnits
 
@@ -94,7 +96,8 @@ def find_order(
             return units, None
         rows = _means_by(rows, residuals.observed, _codes(fitting.table.columns["language"]))
     new = (first == np.arange(len(first)))[fitting.used]  # of copies, the first
-    test = likeness_of_neighbours((rows / np.sqrt(residuals.variance)[:, None])[new])
+    variance = residuals.variance
+    test = likeness_of_neighbours(rows, variance) if new.all() else likeness_of_neighbours(rows[new], variance[new])
     order = OrderTest(statistic=test.statistic, p_value=test.p_value)
     if not order.alike:
         return units, order
@@ -175,6 +178,13 @@ def test_noise(residuals: Residuals, fitting: Fitting, units: IndependentUnits) 
 
 def equality_of_noise(residuals: Residuals, codes: Integers | None, group: Integers | None = None) -> JointTest:
     """Test that editions, or groups of them, have the same noise: by F with many units, else by their sign flips."""
+    if codes is None and group is None and len(residuals.within) >= MANY_ROWS:
+        mean, covariance, cells = noise_of_rows(*residuals)
+        if (
+            cells.min() > MANY * (len(mean) - 1)
+            and (test := joint_test(mean, Covariance(covariance, cells - 1), len(mean) - 1)).by
+        ):
+            return test
     found = noise_parts(residuals.within, residuals.observed, residuals.variance, codes, group)
     if found is None:
         return JointTest("", float("nan"), 0, float("nan"), float("nan"))

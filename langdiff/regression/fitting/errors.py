@@ -210,7 +210,7 @@ class Sandwich(Errors):
             if correction == USUAL_CORRECTION and len(parts) == 1 and sample.stratum is None:
                 influence = adjusted_influences(parts[0], correction)[:, :editions]
                 covariance = influence.T @ influence
-                raw = adjusted_influences(parts[0], "CR0")[:, :editions]
+                raw = adjusted_influences(parts[0], "CR0")[:, :editions] if sample.kinds else None
             else:
                 covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
@@ -237,15 +237,18 @@ class Sandwich(Errors):
         of_all = [part for part in map(fitting.joint, codes) if part is not None]
         joint = _of_clusters(sample, of_all, correction) if of_all else None
         of_units = sample.of_units(covariance)
-        rows = [None if each is None else _normalized(sample, each) for each in (influence, raw)]
-        return Uncertainty(of_units, freedom, source, joint, covariance, None, *rows)
+        of_rows = None if influence is None else _normalized(sample, influence, out=influence)
+        of_raw = None if raw is None else _normalized(sample, raw)
+        return Uncertainty(of_units, freedom, source, joint, covariance, None, of_rows, of_raw)
 
 
-def _normalized(sample: Sample, of_c: Floats) -> Floats:
+def _normalized(sample: Sample, of_c: Floats, out: Floats | None = None) -> Floats:
     """Return influences on difficulties whose factors average 1 from those up to a constant, (G, J) → (G, U)."""
-    of_units = of_c[:, sample.design.first]
-    normalized: Floats = of_units - (of_units @ softmax(sample.fitting.difficulties))[:, None]
-    return normalized
+    first = sample.design.first
+    if not np.array_equal(first, np.arange(of_c.shape[1])):
+        of_c, out = of_c[:, first], None
+    mean: Floats = of_c @ softmax(sample.fitting.difficulties)
+    return np.subtract(of_c, mean[:, None], out=out)
 
 
 def _of_kinks(sample: Sample, correction: Correction) -> Uncertainty:

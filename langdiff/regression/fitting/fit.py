@@ -396,7 +396,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         intent_size=pd.Series(sizes, index=table.intents, name="intent_size"),
         dispersion=parameters.dispersion,
         log_likelihood=found.log_likelihood,
-        log_likelihood_bits=found.log_likelihood - float(np.nansum(fitting.z[fitting.used])),
+        log_likelihood_bits=found.log_likelihood - float(np.sum(fitting.z, where=observed & fitting.used[:, None])),
         converged=found.converged and bool(np.isfinite(uncertainty.covariance).all()),
         n_iterations=found.n_iterations,
         n_evaluations=found.n_evaluations,

@@ -31,7 +31,7 @@ from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences
 from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
 from langdiff.regression.kernel.likelihood import RowInformation
-from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
+from langdiff.regression.kernel.two_way import TwoWay, blocks_of, solve_two_way
 from langdiff.regression.records import IntentsCompared
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.simultaneous import MOST_MEMBERS
@@ -227,8 +227,15 @@ class Fixed(Fitting):
         if self.settings.variant.kinked:
             precision, mask = 1 / np.logaddexp(0.0, -self._found.sizes), self._two_way.mask
             of_rows = precision[:, None] * (np.ones((1, len(self._found.c))) if mask is None else mask)
-        else:
-            of_rows = self._rows.weight
+        elif self.by_columns:
+            of_rows = self._rows.of(slice(None)).weight
+        else:  # of all editions, whose mean is all that is kept
+            parts, total = blocks_of(*self._rows.shape), np.zeros(self._rows.shape[1])
+            for rows in parts:
+                total += self._rows.of(rows).weight.sum(axis=0)
+            return np.bincount(
+                cluster, np.concatenate([self._rows.of(rows).weight @ (1 / total) for rows in parts])
+            ) / len(total)
         weight = sums_by_cluster(of_rows, cluster)
         share: Floats = weight / weight.sum(axis=0)
         return share[:, 0] if share.shape[1] == 1 else share

@@ -190,7 +190,7 @@ class Sample:
 
     def __init__(self, fitting: Fitting, clusters: list[pd.Series], strata: pd.Series | None = None) -> None:
         self.fitting, self.design, used = fitting, fitting.design, fitting.used
-        self.observed, self.intents = ~np.isnan(fitting.z[used]), fitting.table.intents[used]
+        self.observed, self.intents = ~np.isnan(fitting.z)[used], fitting.table.intents[used]
         self.name = " and ".join(str(column.name) for column in clusters) or "intent"
         # the cluster of each intent, of one kind or of two that cross, and the labels
         self.kinds: list[Integers] = [np.asarray(pd.factorize(column[used])[0]) for column in clusters]

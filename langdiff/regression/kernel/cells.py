@@ -23,7 +23,14 @@ from scipy.special import expit
 
 from langdiff.base.tolerances import CELLS_WITH_TEMPORARIES
 from langdiff.base.types import Floats
-from langdiff.regression.kernel.likelihood import Gradient, RowInformation, ScaleFreeLikelihood, Scales, mu_at_mean
+from langdiff.regression.kernel.likelihood import (
+    Gradient,
+    RowInformation,
+    Rows,
+    ScaleFreeLikelihood,
+    Scales,
+    mu_at_mean,
+)
 from langdiff.regression.kernel.two_way import TwoWay
 
 NEAR_QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a row's z − c, where the first mode of an intent may lie
@@ -254,4 +261,4 @@ def second_order(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[Row
         raise LinAlgError("the log-likelihood is not concave in an intent size")
     root = np.sqrt(np.where(silent, np.inf, curvature))
     mixed /= root[:, None]
-    return RowInformation(score, weight, mixed), root
+    return Rows(score, weight, mixed).kept(), root

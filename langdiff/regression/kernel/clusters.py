@@ -16,6 +16,7 @@ With many clusters f is a power series, whose terms need no J × J matrix of a c
 slowly, and with few clusters, f is taken of the eigenvalues of :math:`C_g`.
 """
 
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -24,7 +25,8 @@ from scipy.linalg import LinAlgError
 from langdiff.base.tolerances import CELLS_AT_A_TIME
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
-from langdiff.regression.kernel.likelihood import RowInformation
+from langdiff.regression.kernel.likelihood import RowInformation, Rows
+from langdiff.regression.kernel.two_way import blocks_of
 
 Kind = Literal["CR0", "CR1", "CR2", "CR3"]
 POWER = {"CR2": 0.5, "CR3": 1.0}  # of 1 / (1 − x)
@@ -37,6 +39,8 @@ SERIES_TOLERANCE = 1e-12  # of the sum
 GROWTH = 10.0  # of the ratio of one term to the last from term to term, at most, for the next to be foreseen
 LEAST = np.finfo(float).tiny  # instead of 0, where a cluster has no score
 FEW_CLUSTERS = 50  # up to which eigenvalues are taken at once: some of so few are too large for the series
+MANY_ROWS = 2000  # as clusters, from which the adjustment is minute
+ROUGH = 1e-6  # of an influence, to which it is then summed
 
 
 class Clusters(Protocol):
@@ -102,7 +106,6 @@ class RowClusters:
     """
 
     cells_at_a_time = CELLS_AT_A_TIME
-    tolerance = SERIES_TOLERANCE
 
     def __init__(self, rows: RowInformation, cluster: Integers, basis: Floats | None = None) -> None:
         self._sort(rows, cluster)
@@ -111,9 +114,33 @@ class RowClusters:
             self.root = inverse_root(total)
         else:
             self.root = basis @ inverse_root(basis.T @ total @ basis)
-        self._weights = self._sums_of(self._rows.weight)
-        self._across = self.root @ self.root.T
-        self.influences = self._sums_of(self._rows.score) @ self._across
+        self._across, self._free = self.root @ self.root.T, basis is None
+
+    @cached_property
+    def influences(self) -> Floats:
+        """Influences of the clusters without an adjustment, shape (G, J); see `Clusters`."""
+        return self._sums_of("score", self._across)
+
+    @property
+    def many(self) -> bool:
+        """Whether clusters are so many single rows that none has more than a minute share."""
+        return self._free and len(self.numbers) == self._rows.shape[0] >= MANY_ROWS
+
+    @property
+    def tolerance(self) -> float:  # noqa: D102 - see `Clusters`
+        return ROUGH if self.many else SERIES_TOLERANCE
+
+    @property
+    def freedom(self) -> Floats | None:
+        """Degrees of freedom of each edition from the weights of its cells, (J,); None where rows are few."""
+        if not self.many:
+            return None
+        total, squares = np.zeros((2, self._rows.shape[1]))
+        for rows in blocks_of(*self._rows.shape):
+            weight = self._rows.of(rows).weight
+            total += weight.sum(axis=0)
+            squares += np.einsum("ij,ij->j", weight, weight)
+        return total**2 / squares
 
     def _sort(self, rows: RowInformation, cluster: Integers) -> None:
         """Sort the rows by cluster."""
@@ -121,14 +148,19 @@ class RowClusters:
         _check_number(self.numbers)
         if (np.diff(code) < 0).any():
             order = np.argsort(code, kind="stable")
-            rows, code = RowInformation(*(part[order] for part in rows)), code[order]
+            of = rows.of
+            rows, code = RowInformation(rows.shape, lambda part: of(order[part])), code[order]
         self._rows = rows
         self._starts = np.searchsorted(code, np.arange(len(self.numbers) + 1))
 
-    def _sums_of(self, rows: Floats) -> Floats:
-        """Return the sums of rows by cluster; a copy."""
-        sums = _sums(rows, self._starts)
-        return sums.copy() if sums is rows else sums
+    def _sums_of(self, part: Literal["score", "weight"], across: Floats | None = None) -> Floats:
+        """Return the sums of scores or weights by cluster, times a matrix where one is given."""
+        found = np.empty((len(self.numbers), self._rows.shape[1]))
+        for block in self.blocks():
+            rows, starts = self._of(np.arange(block.start, block.stop))
+            sums = _sums(getattr(rows, part), starts)
+            found[block] = sums if across is None else sums @ across
+        return found
 
     def across(self, vectors: Floats) -> Floats:
         """Return vectors times the pseudo-inverse of the information; see `Clusters`."""
@@ -137,7 +169,7 @@ class RowClusters:
 
     def blocks(self) -> list[slice]:
         """Return slices of clusters that are computed together; see `Clusters`."""
-        most = max(1, self.cells_at_a_time // self._rows.score.shape[1])
+        most = max(1, self.cells_at_a_time // self._rows.shape[1])
         first, blocks = 0, []
         while first < len(self.numbers):
             last = int(np.searchsorted(self._starts, self._starts[first] + most, side="right")) - 1
@@ -150,8 +182,8 @@ class RowClusters:
         """The root: K_g is the information of cluster g; see `Clusters`."""
         return self.root
 
-    def _of(self, which: Integers) -> tuple[Floats, Floats, Integers]:
-        """Return the weights and mixed derivatives of the rows of some clusters, and the first row of each cluster."""
+    def _of(self, which: Integers) -> tuple[Rows, Integers]:
+        """Return the rows of some clusters, and the first row of each cluster."""
         first, size = self._starts[which], self._starts[which + 1] - self._starts[which]
         starts = np.append(0, np.cumsum(size))
         rows: slice | Integers
@@ -159,23 +191,24 @@ class RowClusters:
             rows = slice(int(first[0]), int(first[0] + starts[-1]))  # no copy
         else:
             rows = np.arange(starts[-1]) + np.repeat(first - starts[:-1], size)
-        return self._rows.weight[rows], self._rows.mixed[rows], starts
+        return self._rows.of(rows), starts
 
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters; see `Clusters`."""
-        first, size = self._starts[which], self._starts[which + 1] - self._starts[which]
-        shares = (self.root.T * self._weights[which][:, None, :]) @ self.root
-        across = self._rows.mixed[first[size == 1]] @ self.root
-        shares[size == 1] -= across[:, :, None] * across[:, None, :]
-        for place in np.flatnonzero(size > 1):
-            across = self._rows.mixed[first[place] : first[place] + size[place]] @ self.root
-            shares[place] -= across.T @ across
+        rows, starts = self._of(which)
+        shares = (self.root.T * _sums(rows.weight, starts)[:, None, :]) @ self.root
+        across, single = rows.mixed @ self.root, np.diff(starts) == 1
+        alone = across[starts[:-1][single]]
+        shares[single] -= alone[:, :, None] * alone[:, None, :]
+        for place in np.flatnonzero(~single):
+            part = across[starts[place] : starts[place + 1]]
+            shares[place] -= part.T @ part
         result: Floats = shares
         return result
 
     def times(self, which: Integers, vectors: Floats) -> Floats:
         """Return the product of B_g and a vector of each of some clusters; see `Clusters`."""
-        weight, mixed, starts = self._of(which)
+        (_, weight, mixed), starts = self._of(which)
         of_rows = vectors if len(weight) == len(vectors) else np.repeat(vectors, np.diff(starts), axis=0)
         products = weight * of_rows
         products -= mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
@@ -190,7 +223,7 @@ class RowClusters:
         along = directions @ self.root.T
         shares = np.empty((len(self.numbers), len(along)))
         for block in self.blocks():
-            weight, mixed, starts = self._of(np.arange(block.start, block.stop))
+            (_, weight, mixed), starts = self._of(np.arange(block.start, block.stop))
             shares[block] = _sums(weight @ (along**2).T - (mixed @ along.T) ** 2, starts)
         return shares
 

@@ -39,7 +39,6 @@ NUMBERS_AT_A_TIME = 2**20
 
 Source = Literal["exact", "shares", "shares of editions"]
 ROWS = 256  # multiplied at once
-ROUGH = 1e-6  # of the adjustment of an influence, of which only one term is then summed over thousands of intents
 
 
 class Freedom(NamedTuple):
@@ -78,8 +77,10 @@ def freedom_of_pairs(clusters: Clusters, mean: Floats) -> Freedom:
             return Freedom(_exact(clusters, directions), "exact")
         if n_clusters * size**3 <= SHARES_COST:
             return Freedom(_of_shares(clusters, directions), "shares")
-        shares = clusters.shares_along(directions) / np.einsum("jr,jr->j", directions, directions)
-        own = 1 / _inverse_freedom(shares)
+        own = clusters.freedom if isinstance(clusters, RowClusters) else None
+        if own is None:
+            shares = clusters.shares_along(directions) / np.einsum("jr,jr->j", directions, directions)
+            own = 1 / _inverse_freedom(shares)
         values = np.minimum(own[:, None], own)
     values[_equal(directions)] = np.nan
     np.fill_diagonal(values, own)
@@ -159,22 +160,26 @@ class ColumnClusters(RowClusters):
         self, rows: RowInformation, cluster: Integers, information: EliminatedInformation | None = None
     ) -> None:
         self._sort(rows, cluster)
-        self._information = information or EliminatedInformation(rows.weight.sum(axis=0), rows.mixed)
+        if information is None:
+            _, weight, mixed = rows.of(slice(None))
+            information = EliminatedInformation(weight.sum(axis=0), mixed)
+        self._information = information
         if self._information.by_intents:
-            self.tolerance, self.cells_at_a_time = ROUGH, ROWS * rows.score.shape[1]
-        sums = self._sums_of(self._rows.score)
+            self.cells_at_a_time = ROWS * rows.shape[1]
+        sums = self._sums_of("score")
         for start in range(0, len(sums), ROWS):
             sums[start : start + ROWS] = self._information.solve(sums[start : start + ROWS])
         self.influences = sums
+
+    @property
+    def many(self) -> bool:
+        """Whether one term of the adjustment is enough; see `RowClusters`."""
+        return bool(self._information.by_intents)
 
     @cached_property
     def root(self) -> Floats:  # type: ignore[override]  # an attribute there
         """The root of the inverse, which few and large clusters need."""
         return inverse_root(self._rows.total)
-
-    @cached_property
-    def _weights(self) -> Floats:  # type: ignore[override]
-        return self._sums_of(self._rows.weight)
 
     def across(self, vectors: Floats) -> Floats:
         """Return vectors times the inverse information; see `Clusters`."""

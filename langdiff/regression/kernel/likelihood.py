@@ -21,7 +21,7 @@ variances too small and, in incomplete tables, biases c towards editions in spar
 first order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -31,12 +31,11 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtri, expit, logsumexp
 
 from langdiff.base.types import Floats, Integers
-from langdiff.regression.kernel.two_way import TwoWay, blocks, eliminated_information
+from langdiff.regression.kernel.two_way import TwoWay, add_products, blocks_of, eliminated_information, whole
 
 FAR_VARIANCES = np.geomspace(0.5, 100, 64)  # where the second mode of an intent lies, if it has one
 MOST_INNER_STEPS = 50  # about four are needed
 INNER_TOLERANCE = 1e-10  # in units of an intent's standard error
-CELLS_IN_CACHE = 2**15  # of a block whose temporary arrays stay in the processor's nearer cache
 WILD = 1e-3  # as rare are residuals as large as those of an intent that may belong to its far mode
 MOST_WILD = 0.1  # of the intents; more, and it is the model that is wrong
 LEAST_GAIN = 1e-6  # of log-likelihood, for an intent to be moved to its other mode
@@ -67,8 +66,8 @@ class Scales(NamedTuple):
     k: float
 
 
-class RowInformation(NamedTuple):
-    """Scores and information of rows, all of shape (I, J) and 0 in missing cells.
+class Rows(NamedTuple):
+    """Scores and information of some rows, all of shape (R, J) and 0 in missing cells.
 
     `score` is the derivative of the log-likelihood in c, whose columns sum to 0 at the optimum. The
     information of row i is diag(`weight[i]`) − `mixed[i]` `mixed[i]`ᵀ.
@@ -78,10 +77,28 @@ class RowInformation(NamedTuple):
     weight: Floats
     mixed: Floats
 
+    def kept(self) -> "RowInformation":
+        """Return the information of all rows, of which these are kept in memory."""
+        return RowInformation(self.score.shape, lambda rows: Rows(*(part[rows] for part in self)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowInformation:
+    """Scores and information of rows, computed for as many at a time as are asked for: of all they fill the memory."""
+
+    shape: tuple[int, ...]
+    of: Callable[[slice | Integers], Rows]
+
     @property
     def total(self) -> Floats:
         """Information of all rows, shape (J, J)."""
-        total: Floats = np.diag(self.weight.sum(axis=0)) - self.mixed.T @ self.mixed
+        intents, editions = self.shape
+        own, gram = np.zeros(editions), np.zeros((editions, editions), order="F")
+        for rows in blocks_of(intents, editions):
+            _, weight, mixed = self.of(rows)
+            own += weight.sum(axis=0)
+            gram = add_products(gram, mixed)
+        total: Floats = np.diag(own) - whole(gram)
         return total
 
 
@@ -214,42 +231,30 @@ class ScaleFreeLikelihood:
         numpy.linalg.LinAlgError
             If the log-likelihood is not concave in some μ there.
         """
-        table = self.two_way
-        w = 1 / np.logaddexp(0.0, -mu)
-        schur: Floats = np.diag(np.full(len(c), w.sum()) if table.mask is None else w @ table.mask)
-        for _, _, mixed in self._by_blocks(mu, c):
-            schur -= mixed.T @ mixed
-        return schur
+        return self.row_information(mu, c).total
 
     def row_information(self, mu: Floats, c: Floats) -> RowInformation:
         """Return the scores and the observed information of all rows; see `information`."""
-        table, w = self.two_way, 1 / np.logaddexp(0.0, -mu)
-        shape = table.residual.shape
-        score, weight, mixed = np.empty(shape), np.empty(shape), np.empty(shape)
-        for rows, r, part in self._by_blocks(mu, c):
-            weight[rows] = w[rows, None] if table.mask is None else w[rows, None] * table.mask[rows]
-            np.multiply(r, weight[rows], out=score[rows])
-            mixed[rows] = part
-        return RowInformation(score, weight, mixed)
-
-    def _by_blocks(self, mu: Floats, c: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield rows, their residuals (any number in missing cells), and information on μ and c over the root of H."""
-        table = self.two_way
+        table, mask = self.two_way, self.two_way.mask
         row, a, b = self._rows(mu, c)
-        w, p = 1 / row.v, row.p
-        curvature = self._curvature(row)
+        w, p, curvature = 1 / row.v, row.p, self._curvature(row)
         if not (curvature > 0).all():
             raise np.linalg.LinAlgError("the log-likelihood is not concave in an intent size")
-        root = np.sqrt(curvature)
-        constant, factor = (1 + 0.5 * p) * w / root, p * w**2 / root
-        for rows in blocks(table.residual, CELLS_IN_CACHE):
+        constant, factor = (1 + 0.5 * p) * w / np.sqrt(curvature), p * w**2 / np.sqrt(curvature)
+
+        def of(rows: slice | Integers) -> Rows:
             r = table.residual[rows] - a[rows, None]
             r -= b
             mixed = r * -factor[rows, None]
             mixed += constant[rows, None]
-            if table.mask is not None:
-                mixed *= table.mask[rows]
-            yield rows, r, mixed
+            weight = np.broadcast_to(w[rows, None], r.shape)
+            if mask is not None:
+                mixed *= mask[rows]
+                weight = weight * mask[rows]
+            r *= weight
+            return Rows(r, weight, mixed)
+
+        return RowInformation((len(mu), len(c)), of)
 
     def of_rows(self, rows: Integers) -> "ScaleFreeLikelihood":
         """Return the likelihood of some rows, whose model 1 is that of the whole table."""
@@ -334,7 +339,12 @@ class ScaleFreeLikelihood:
         mean, spread = _mean_and_spread(row, n)
         near = mu_at_mean(mean)
         near_v = np.logaddexp(0.0, -near)
-        far, far_values = _far_modes(mean, spread, n, log_weight)
+        # no variance above the least can make up for more than this
+        least = np.maximum(spread / np.maximum(log_weight, 1.0), FAR_VARIANCES[0])
+        hoped = log_weight * np.log(least) + spread / least
+        maybe = np.flatnonzero(hoped <= log_weight * np.log(near_v) + spread / near_v)
+        far, far_values = mu.copy(), np.full(len(mu), np.inf)
+        far[maybe], far_values[maybe] = _far_modes(mean[maybe], spread[maybe], n[maybe], log_weight[maybe])
         candidates = np.column_stack([mu, near, far])
         values = 0.5 * np.column_stack(
             [

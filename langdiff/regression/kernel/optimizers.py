@@ -354,8 +354,9 @@ def polish(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[Floats, F
     table, best, least = likelihood.two_way, (mu, c), np.inf
     for _ in range(MOST_POLISHING_STEPS):
         try:
-            rows, root = second_order(likelihood, mu, c)
-            factor = cho_factor(table.gather(table.gather(rows.total).T))
+            information, root = second_order(likelihood, mu, c)
+            rows = information.of(slice(None))
+            factor = cho_factor(table.gather(table.gather(information.total).T))
         except (LinAlgError, ValueError):  # not concave; not finite
             break
         slope = likelihood.value_and_gradient(mu, c, np.zeros(len(mu))).mu

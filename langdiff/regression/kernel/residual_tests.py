@@ -25,6 +25,7 @@ from scipy.special import ndtr
 from langdiff.base.seeds import generator
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.clusters import sums_by_cluster
+from langdiff.regression.kernel.two_way import add_products, blocks, whole
 
 LAGS = 5
 PERMUTATIONS, COMPONENTS = 199, 10
@@ -62,13 +63,15 @@ def residuals_within_rows(z: Floats, c: Floats) -> Floats:
     return residual
 
 
-def likeness_of_neighbours(residual: Floats) -> Tested:
+def likeness_of_neighbours(residual: Floats, variance: Floats | None = None) -> Tested:
     """Test whether neighbouring rows have residuals that are more alike than those of distant ones.
 
     Parameters
     ----------
     residual : ndarray, shape (I, J)
-        Residuals within rows, divided by their standard deviation, in the order of the text; 0 in missing cells.
+        Residuals within rows, in the order of the text; 0 in missing cells.
+    variance : ndarray, shape (I,), optional
+        Their variance, up to a constant; by default equal.
 
     Returns
     -------
@@ -85,18 +88,27 @@ def likeness_of_neighbours(residual: Floats) -> Tested:
     >>> bool(likeness_of_neighbours(noise + np.repeat(noise[:60], 5, axis=0)).p_value < 1e-6)
     True
     """
-    centred = residual - residual.mean(axis=0)
-    n_rows, n_editions = centred.shape
-    most = min(n_editions - 1, n_rows // 10)
-    squares, axes = np.linalg.eigh(centred.T @ centred)  # leading vectors are all that is needed
+    n_rows, n_editions = residual.shape
+    most, scale = min(n_editions - 1, n_rows // 10), 1 / np.sqrt(np.ones(n_rows) if variance is None else variance)
+    total, gram = np.zeros(n_editions), np.zeros((n_editions, n_editions), order="F")
+    for rows in blocks(residual):
+        part = residual[rows] * scale[rows, None]
+        total += part.sum(axis=0)
+        gram = add_products(gram, part)
+    mean = total / n_rows
+    squares, axes = np.linalg.eigh(whole(gram) - n_rows * np.outer(mean, mean))  # leading vectors are enough
     squares, axes = squares[::-1][:most], axes[:, ::-1][:, :most]
     known = squares > RANK_TOLERANCE * squares.max(initial=0.0)
     if not known.any():
         return Tested(float("nan"), float("nan"))
-    vectors = centred @ (axes[:, known] * np.sqrt(n_rows / squares[known]))
-    products = np.zeros(n_rows)
-    for lag in range(1, LAGS + 1):
-        products[lag:] += np.einsum("ik,ik->i", vectors[lag:], vectors[:-lag]) + int(known.sum()) / n_rows
+    axes, rank = axes[:, known] * np.sqrt(n_rows / squares[known]), int(known.sum())
+    products, before = np.minimum(np.arange(n_rows), LAGS) * rank / n_rows, np.zeros((LAGS, rank))
+    for rows in blocks(residual):
+        vectors = np.vstack([before, (residual[rows] * scale[rows, None] - mean) @ axes])
+        last = len(vectors) - LAGS
+        for lag in range(1, LAGS + 1):
+            products[rows] += np.einsum("ik,ik->i", vectors[LAGS:], vectors[LAGS - lag : LAGS - lag + last])
+        before = vectors[last:]
     statistic = float(products.sum() / np.sqrt(products @ products))
     return Tested(statistic, float(ndtr(-statistic)))
 
@@ -191,25 +203,14 @@ def noise_parts(
     >>> noise_parts(noise, None, np.ones(300), None).mean.round(1).tolist()
     [-0.7, -0.7, -0.6, 2.0]
     """
-    counts = np.full(len(residual), residual.shape[1]) if observed is None else observed.sum(axis=1)
-    rows = counts >= FEWEST_CELLS
-    units = np.arange(len(residual)) if cluster is None else cluster
-    if not rows.any():
-        return None
-    if not rows.all():
-        residual, counts, variance, units = residual[rows], counts[rows], variance[rows], units[rows]
-        observed = None if observed is None else observed[rows]
-    squared = residual**2 / (variance * (1 - 1 / counts))[:, None]
-    squared -= (squared.sum(axis=1) / counts)[:, None]
-    there_are: Floats = np.ones((len(squared), 1)) if observed is None else observed.astype(float)
-    if observed is not None:
-        squared *= observed
+    squared, there_are = _squared(residual, observed, variance, slice(None))
+    units = np.arange(len(residual))
     if group is not None:
         member = np.eye(group.max() + 1)[group]
         squared = squared @ member
-        there_are = np.ones((len(squared), 1)) * member.sum(axis=0) if observed is None else there_are @ member
+        there_are = there_are * member.sum(axis=0) if observed is None else there_are @ member
     if cluster is not None:
-        units, code = np.unique(units, return_inverse=True)
+        units, code = np.unique(cluster, return_inverse=True)
         squared, there_are = sums_by_cluster(squared, code), sums_by_cluster(there_are, code)
     cells = there_are.sum(axis=0)
     there = np.broadcast_to(cells >= FEWEST_OF_EDITION, squared.shape[1:])
@@ -220,3 +221,46 @@ def noise_parts(
     parts = squared / cells
     every = np.broadcast_to(cells, parts.shape[1:])
     return NoiseParts(parts.sum(axis=0), parts, there_are / cells, every, units)
+
+
+def _squared(residual: Floats, observed: Booleans | None, variance: Floats, rows: slice) -> tuple[Floats, Floats]:
+    """Return squared residuals of rows against the others' in each row, and their cells, (R, J) or (R, 1).
+
+    Rows with fewer than three cells, whose squared residuals are alike, have none.
+    """
+    there: Floats = np.ones((len(residual[rows]), 1)) if observed is None else observed[rows].astype(float)
+    counts = there.sum(axis=1) * residual.shape[1] if observed is None else there.sum(axis=1)
+    told, squared = counts >= FEWEST_CELLS, residual[rows] ** 2
+    squared *= (told / (variance[rows] * (1 - 1 / np.maximum(counts, 2))))[:, None]
+    squared -= (squared.sum(axis=1) / np.maximum(counts, 1))[:, None]
+    if not told.all():
+        there *= told[:, None]
+    return (squared if observed is None else squared * there), there
+
+
+class NoiseOfRows(NamedTuple):
+    """Mean squared residual of each edition less the mean of all, its covariance, and the number of its cells."""
+
+    mean: Floats
+    covariance: Floats
+    cells: Floats
+
+
+def noise_of_rows(residual: Floats, observed: Booleans | None, variance: Floats) -> NoiseOfRows:
+    """Return what `noise_parts` tells of independent rows without keeping their parts."""
+    editions = residual.shape[1]
+    total, cells = np.zeros((2, editions))
+    for rows in blocks(residual):
+        squared, there = _squared(residual, observed, variance, rows)
+        total += squared.sum(axis=0)
+        cells += there.sum(axis=0)
+    enough = (cells >= FEWEST_OF_EDITION).all()
+    mean, gram = total / np.where(enough, cells, np.nan), np.zeros((editions, editions), order="F")
+    for rows in blocks(residual) if enough else ():
+        part, there = _squared(residual, observed, variance, rows)
+        part -= mean * there
+        part /= cells
+        part -= (part @ (cells / cells.sum()))[:, None]
+        part *= 1 + there * (1 / np.sqrt(1 - 1 / cells) - 1)  # the share of a row in an edition
+        gram = add_products(gram, part)
+    return NoiseOfRows(mean - mean @ cells / cells.sum(), whole(gram), cells)

@@ -246,11 +246,10 @@ def _solver(
 
 def weighted_gram(mask: Floats, weights: Floats) -> Floats:
     """Return Mᵀ diag(weights) M, shape (J, J), computed by blocks of rows."""
-    gram = np.zeros((mask.shape[1], mask.shape[1]))
+    gram = np.zeros((mask.shape[1], mask.shape[1]), order="F")
     for rows in blocks(mask):
-        part = mask[rows] * np.sqrt(weights[rows])[:, None]
-        gram += part.T @ part
-    return gram
+        gram = add_products(gram, mask[rows] * np.sqrt(weights[rows])[:, None])
+    return whole(gram)
 
 
 def add_products(gram: Floats, rows: Floats) -> Floats:
@@ -269,8 +268,13 @@ def whole(gram: Floats) -> Floats:
 def blocks(table: Floats, cells: int = CELLS_AT_A_TIME) -> list[slice]:
     """Return slices of rows, of about a number of cells each, so that temporary arrays stay small."""
     intents, editions = table.shape
+    return blocks_of(intents, editions, cells)
+
+
+def blocks_of(intents: int, editions: int, cells: int = CELLS_AT_A_TIME) -> list[slice]:
+    """Return slices of rows of a table of some size; see `blocks`."""
     rows = max(1, cells // editions)
-    return [slice(start, start + rows) for start in range(0, intents, rows)]
+    return [slice(start, min(start + rows, intents)) for start in range(0, intents, rows)]
 
 
 def _take_out(residual: Floats, mask: Floats | None, effect: Floats) -> None:

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import ndtri
 
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.cells import CellModel, NormalCells
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
-from langdiff.regression.kernel.likelihood import Gradient, RowInformation, ScaleFreeLikelihood, Scales
+from langdiff.regression.kernel.likelihood import Gradient, RowInformation, Rows, ScaleFreeLikelihood, Scales
 from langdiff.regression.kernel.optimizers import NEWTON_STEPS, maximize_lbfgs, maximize_model_2, maximize_newton
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.variant import Start, Variant
@@ -130,10 +130,13 @@ class LogNormal(Normal):
         The sandwich :math:`B^+ (\sum_i s_i s_i^\top) B^+` does not depend on that variance: scores are the residuals
         within rows and :math:`B_i = \mathrm{diag}(M_i) - M_i M_i^\top / J_i`.
         """
-        mask = np.ones_like(two_way.residual) if two_way.mask is None else two_way.mask
-        known = two_way.information
-        mixed = mask / np.sqrt(two_way.cells_per_intent)[:, None] if known is None else known.mixed
-        return RowInformation(two_way.residual, mask, mixed)
+        residual, mask, root = two_way.residual, two_way.mask, np.sqrt(two_way.cells_per_intent)
+
+        def of(rows: slice | Integers) -> Rows:
+            there = np.ones_like(residual[rows]) if mask is None else mask[rows]
+            return Rows(residual[rows], there, there / root[rows, None])
+
+        return RowInformation(residual.shape, of)
 
 
 def _exact(two_way: TwoWay) -> Estimate:

@@ -16,7 +16,7 @@ from langdiff.regression.kernel.clusters import (
     nested_freedom,
 )
 from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters, edition_components
-from langdiff.regression.kernel.likelihood import RowInformation
+from langdiff.regression.kernel.likelihood import Rows
 from tests.regression.kernel.exact_clusters import cluster_covariance
 
 
@@ -25,16 +25,16 @@ def rows(seed=0, intents=120, editions=4):
     z = np.random.default_rng(seed).normal(size=(intents, editions))
     residual = z - z.mean(axis=0) - z.mean(axis=1, keepdims=True) + z.mean()
     ones = np.ones_like(z)
-    return RowInformation(residual, ones, ones / np.sqrt(editions))
+    return Rows(residual, ones, ones / np.sqrt(editions))
 
 
 def test_crossed_clusters_are_pairs_of_rows_that_share_either():
     info, rng = rows(), np.random.default_rng(1)
     one, other = rng.integers(30, size=120), rng.integers(40, size=120)
     both = np.unique(np.column_stack([one, other]), axis=0, return_inverse=True)[1].ravel()
-    found = crossed_covariance(*(cluster_covariance(info, g, kind="CR0") for g in (one, other, both)))
+    found = crossed_covariance(*(cluster_covariance(info.kept(), g, kind="CR0") for g in (one, other, both)))
     shared = (one[:, None] == one) | (other[:, None] == other)
-    inverse = np.linalg.pinv(info.total)
+    inverse = np.linalg.pinv(info.kept().total)
     direct = inverse @ info.score.T @ shared @ info.score @ inverse
     assert np.linalg.eigvalsh(direct)[0] > -1e-12  # nothing was set to 0 in this table
     assert_allclose(found, direct, atol=1e-12)
@@ -53,17 +53,17 @@ def test_nested_clusters_do_not_see_what_a_whole_group_shares():
     shift = np.zeros_like(info.score)
     for b in range(3):
         shift[book[chapter] == b] = np.array([1.0, -1.0, 0.0, 0.0]) * (b - 1)
-    plain = nested_covariance(RowClusters(info, chapter), book, "CR0")
-    moved = nested_covariance(RowClusters(info._replace(score=info.score + shift), chapter), book, "CR0")
+    plain = nested_covariance(RowClusters(info.kept(), chapter), book, "CR0")
+    moved = nested_covariance(RowClusters(info._replace(score=info.score + shift).kept(), chapter), book, "CR0")
     assert_allclose(moved, plain, atol=1e-14)
     sums = np.array([info.score[chapter == g].sum(axis=0) for g in range(24)])
-    inverse = np.linalg.pinv(info.total)
+    inverse = np.linalg.pinv(info.kept().total)
     within = sum(8 * np.cov(sums[book == b], rowvar=False) for b in range(3))
     assert_allclose(plain, inverse @ within @ inverse, atol=1e-14)
 
 
 def test_groups_of_one_cluster_stay_whole():
-    clusters = RowClusters(rows(), np.arange(120) // 5)
+    clusters = RowClusters(rows().kept(), np.arange(120) // 5)
     assert_allclose(nested_covariance(clusters, np.arange(24)), covariance_of_clusters(clusters, "CR2"), atol=1e-14)
     assert nested_freedom(np.array(23.0), np.arange(24)) == pytest.approx(23)
     assert nested_freedom(np.array(23.0), np.arange(24) // 8) == pytest.approx(21)

@@ -186,8 +186,9 @@ MODELS = [
 def summed(rows, cluster):
     """Scores and information summed by cluster, shapes (G, J) and (G, J, J)."""
     members = [cluster == g for g in np.unique(cluster)]
-    information = [np.diag(rows.weight[m].sum(axis=0)) - rows.mixed[m].T @ rows.mixed[m] for m in members]
-    return np.array([rows.score[m].sum(axis=0) for m in members]), np.array(information)
+    parts = [rows.of(m) for m in members]
+    information = [np.diag(part.weight.sum(axis=0)) - part.mixed.T @ part.mixed for part in parts]
+    return np.array([part.score.sum(axis=0) for part in parts]), np.array(information)
 
 
 def longer(seed=0, intents=400, editions=6):

@@ -132,7 +132,7 @@ def influence_of_fixed(two_way: TwoWay, *, model: str, c: Floats, sizes: Floats,
         scores = two_way.residual
     else:
         rows = ScaleFreeLikelihood(two_way, restricted).row_information(sizes, c)
-        scores, information = rows.score, rows.total
+        scores, information = rows.of(slice(None)).score, rows.total
     influence: Floats = scores @ inverse_information(two_way, information)
     return influence
 
