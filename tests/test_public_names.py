@@ -17,7 +17,7 @@ langdiff:
     Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_runs compare_treebanks
     compute_surprisals
     correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
-    difficulty_shares
+    difficulty_shares edition_spread
     explain fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     plan plan_items
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read
@@ -32,11 +32,11 @@ langdiff.constructions:
     read_gold read_parses read_queries read_rules read_vetted study_outputs
 langdiff.corpora:
     Alignment Automaton CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
-    corpus_sizes costep_statistics detokenize fetch native_share perturb read_frame read_multitext synthesize tokenize
-    write_multitext
+    corpus_sizes costep_statistics detokenize edition_marks fetch native_share perturb read_frame read_multitext
+    same_as synthesize tokenize write_multitext
 langdiff.datasets:
     Bothwell2023 Measurements Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
-    conll_parsers goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
+    conll_parsers edition_atlas goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
     tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize

@@ -113,6 +113,7 @@ def render_report(run: RunResult, figures: list[Figure], compared: "Table | None
         sections=_sections(run),
         finding=" ".join((*compared.warnings, first)),
         further=" ".join(further),
+        of_editions=" ".join(next(iter(run.fits.values()))._edition_notes()),
         correlations=list(run.correlations().itertuples()),
         left_out=names_left_out(run.left_out),
         most_faults=MOST_FAULTS,
