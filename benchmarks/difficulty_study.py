@@ -23,6 +23,7 @@ import pandas as pd
 from typology_bibles import in_step, shared_verses
 
 import langdiff as ld
+from langdiff.corpora.edition_info import representative
 from langdiff.errors import LangdiffWarning
 from langdiff.experiments.curves import nested_parts
 from langdiff.lm.baselines import ppmd_bits
@@ -46,6 +47,7 @@ SAME_LANGUAGE = {
         ("arb_Arab", "arb_Latn"), ("taq_Latn", "taq_Tfng"), ("kas_Arab", "kas_Deva"), ("zho_Hans", "zho_Hant"),
     ],
 }  # fmt: skip
+BY_HAND = {"eng-bbe": "simplified"}  # 850 words
 NGRAMS = ("kneser-ney-6", "kneser-ney-10")
 
 
@@ -55,13 +57,14 @@ def corpora():
     chosen, _ = shared_verses(in_step())
     found = {"nt": ld.split(chosen.map_text(ld.tokenize), dev=1, test=2)}
     for name in MAIN[1:]:
-        texts = ld.read_multitext(DATA / name, format="moses")
+        texts = ld.read_multitext(DATA / name, format="moses", trust=["recoded"])  # letters in Indonesian FLORES-200
         found[name] = ld.split(ld.corpora.check_alignment(texts).applied(texts).dropna().map_text(ld.tokenize))
-    return found | {"pud": ld.split(sentences_of_pud().dropna().map_text(ld.tokenize))}
+    return found | {"pud": parts_of_pud()}
 
 
-def sentences_of_pud():
-    """Return the texts of the parallel treebanks, aligned by the names of sentences."""
+@cache
+def parts_of_pud():
+    """Return the division of the texts of the parallel treebanks, aligned by the names of sentences."""
     codes = dict(
         re.findall(r"^\| (\w\w) \| (\w{3}) \|", (DATA / "pud" / "README.md").read_text(encoding="utf-8"), re.M)
     )
@@ -72,14 +75,19 @@ def sentences_of_pud():
         names = [value for key, value in found if key == "sent_id"]
         texts[code] = pd.Series([value for key, value in found if key == "text"], index=names)
     info = pd.DataFrame({"language": pd.Series(codes)})
-    return ld.read_frame(pd.DataFrame(texts), edition_info=info.loc[list(texts)])
+    sentences = ld.read_frame(pd.DataFrame(texts), edition_info=info.loc[list(texts)])
+    return ld.split(sentences.dropna().map_text(ld.tokenize))
 
 
 def glottocodes(parts, glottolog):
-    """Return the glottocode of the first edition of each language."""
-    languages = parts.train.edition_info["language"]
-    known = glottolog.find(languages.unique())
-    return languages.map(known).dropna().sort_index().drop_duplicates()
+    """Return the glottocode of the edition that stands for each language: the nearest to 1900, or the shortest name."""
+    info = parts.train.edition_info
+    codes = info["language"].map(glottolog.find(info["language"].unique())).dropna()
+    if "year" not in info:
+        return codes[sorted(min(own, key=len) for own in codes.groupby(codes).groups.values())]
+    marked = pd.Series(BY_HAND, info.index, dtype=object)
+    stands = representative(info.assign(glottocode=codes, marked=marked).loc[codes.index])
+    return codes[stands].sort_index()
 
 
 def compute(out, networks=(), seeds=1):

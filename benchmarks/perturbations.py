@@ -109,8 +109,9 @@ def with_orders_of_the_pilot(multitext, out, lm):
 def trade_off(out, lm, path=None):
     """Print the correlation of what word order and word structure are worth, over the languages with spaces."""
     texts = ld.read_multitext(DATA / "ntrex", format="moses")
-    editions = texts.edition_info["language"].sort_index().drop_duplicates()
-    chosen = [edition for edition in editions.index if _has_spaces(texts.sel(editions=[edition]))]
+    languages = texts.edition_info["language"]
+    editions = [min(own, key=len) for own in languages.groupby(languages).groups.values()]  # no dialect, no revision
+    chosen = [edition for edition in editions if _has_spaces(texts.sel(editions=[edition]))]
     parts = ld.split(ld.corpora.perturb(texts.sel(editions=chosen), ["shuffle", "scramble"]))
     contrasts = ld.experiments.perturbation_contrasts(bits_of(parts, out / f"trade-off-{lm}.csv", lm))
     found = contrasts.by_kind("difference").T

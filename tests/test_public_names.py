@@ -17,7 +17,7 @@ langdiff:
     Table TokenScores TwoWay adjust as_effects balance_by_origin check_outcomes compare compare_runs compare_treebanks
     compute_surprisals
     correlate cross_validate cross_validate_outcomes detokenize diagnose difficulty_curve
-    difficulty_shares
+    difficulty_shares edition_spread
     explain fit fit_outcomes flag_outliers generalizability goodness held_out_log_likelihood
     plan plan_items
     measure_parity measure_treebanks pareto_front predictors rank_probabilities read
@@ -28,20 +28,20 @@ langdiff:
     synthesize table tokenize train_language_model translationese write_multitext xmi
 langdiff.constructions:
     Agreement AttachmentScores CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
-    constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold order_columns
+    constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold
     read_gold read_parses read_queries read_rules read_vetted study_outputs
 langdiff.corpora:
     Alignment Automaton CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
-    corpus_sizes costep_statistics detokenize fetch native_share perturb read_frame read_multitext synthesize tokenize
-    write_multitext
+    corpus_sizes costep_statistics detokenize edition_marks fetch native_share perturb read_frame read_multitext
+    same_as synthesize tokenize write_multitext
 langdiff.datasets:
     Bothwell2023 Measurements Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
-    goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
+    edition_atlas goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
     tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
-    compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
-    read_discourse relation_class tree_of_attachments write_discourse
+    compare_trees discourse_similarity evaluate_discourse parse_discourse read_classes
+    read_discourse tree_of_attachments write_discourse
 langdiff.experiments:
     BalancedResult DeletionBias Goodness IntentStability LanguageSpread PaperClaims PerturbationContrasts
     Replicates
@@ -57,9 +57,9 @@ langdiff.lm:
     surprisals_of token_scores train_kneser_ney train_language_model
 langdiff.parallelism:
     AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
-    ParallelismStatistics RankComparison Section TAGGING_SCHEMES Tagger TaggerSearch TaggerSettings
-    TaggingScheme WordVectors align_conjunctions annotator_agreement classify_errors compare_treatments
-    draw_settings make_document merge_interlocked nesting parallelism_statistics passage_html passage_text
+    ParallelismStatistics RankComparison Section Tagger TaggerSearch TaggerSettings
+    TaggingScheme annotator_agreement classify_errors compare_treatments
+    make_document nesting parallelism_statistics passage_html passage_text
     published_settings read_error_labels read_parallelisms read_parts read_settings read_tag_counts
     read_word_vectors score_parallelisms search_taggers
     split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
@@ -84,11 +84,12 @@ langdiff.regression:
     FoldComparison Generalizability Information Jackknife Laplace LogNormal Normal Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Underserved Variant approximate compare compare_folds
     compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
-    ItemPlan Number Plan plan plan_items
+    CellTerms ItemPlan Likelihood Number Plan plan plan_items
     held_out_log_likelihood posterior_table sample short_form simulate
     standardized_residuals
 langdiff.run:
-    Analysis Experiment clean_run read_experiment read_run read_status run_experiment run_shard verify_run write_report
+    Analysis Experiment Section clean_run read_experiment read_run read_status run_experiment run_shard section
+    verify_run write_report
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:

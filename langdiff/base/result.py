@@ -104,7 +104,11 @@ class Result(Tabular):
 
     def summary(self) -> str:
         """Return the result as text: description, table, notes and signature."""
-        blocks = [[*self._lines()], [frame_text(self._table(), **self.printing)], [*self._notes()], self._signed()]
+        return self._blocks()
+
+    def _blocks(self, further: Iterable[str] = ()) -> str:
+        notes = [*self._notes(), *further]
+        blocks = [[*self._lines()], [frame_text(self._table(), **self.printing)], notes, self._signed()]
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
     def text(self, width: int | None = None) -> str:

@@ -34,6 +34,7 @@ Order = Annotated[Literal["first", "name", "family", "mean"], typer.Option(help=
 Names = Annotated[
     str | None, typer.Option(help="Property of editions that is printed as their name; or english, by their codes.")
 ]
+Noted = Annotated[bool, typer.Option(help="Set differences beside those of two editions of one language.")]
 Model = Annotated[str, typer.Option()]
 Clusters = Annotated[str, typer.Option()]
 Out = Annotated[
@@ -72,6 +73,7 @@ def table(
     scale: Unit = None,
     order: Order = "first",
     names: Names = None,
+    note_editions: Noted = True,
     model: Model = "2",
     clusters: Clusters = "auto",
     seed: Seed = 0,
@@ -116,6 +118,7 @@ def table(
         scale=scale,
         order=order,
         names=names,
+        note_editions=note_editions,
         edition_info=None if info is None else read_attributes(info, numbers=False),
         seed=seed,
     )

@@ -2,6 +2,8 @@
 from .alignment.check import check_alignment as check_alignment
 from .alignment.result import Alignment as Alignment
 from .download import fetch as fetch
+from .edition_info import edition_marks as edition_marks
+from .edition_info import same_as as same_as
 from .formats.costep import costep_statistics as costep_statistics
 from .formats.format import Format as Format
 from .formats.format import FormatText as FormatText

@@ -1,13 +1,16 @@
-"""Attributes of editions, from a CSV file or frame, from headers of files and from names."""
+"""Attributes of editions, from a CSV file or frame, from headers and names; what marks an edition, and which stands."""
 
 import csv
 import io
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from fontTools.unicodedata import script
 
 from langdiff.base.archives import COMPRESSED, File
 from langdiff.base.cells import check_names, guard
@@ -15,6 +18,8 @@ from langdiff.base.io import read_table
 from langdiff.base.iso639 import contradict, iso639_3
 from langdiff.corpora.files import language_of
 from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.tables.multitext import Multitext
+from langdiff.tables.surprisals import Surprisals
 
 FILE_NAME = "metadata.csv"
 EditionInfo = pd.DataFrame | pd.Series | Mapping[str, str]  # where only languages are needed; see `languages_of`
@@ -25,6 +30,13 @@ _USUAL = {  # our name of a column: names that corpora have for it, in lower cas
 }
 UNDETERMINED = ("", "und", "mis", "mul", "zxx")  # what stands in place of a language in ISO 639
 _RESERVED = ("file", "edition", "iso639_3")
+POINTED, BRACKETED, DIGITS = 0.05, 0.12, 0.02  # marks per letter off the median, share of intents, digits per letter
+LENGTHS = 0.85, 1.15  # of the median of the language, that an edition may have
+BRACKETS = re.compile(r"[\[\](){}]")
+USUAL = {"zho": "Hans", "cmn": "Hans"}  # scripts that are usual although other ones have more editions
+IDENTICAL = 1 - 1e-9  # correlation of ln bits
+COPIED = 0.9  # correlation of residuals above which one edition is taken for a copy of another
+WHOLE, MIDDLE_YEAR = 0.95, 1900  # of a representative edition: share of the most intents, year that it is close to
 
 
 def find_edition_info(
@@ -182,7 +194,7 @@ def _read(path: Path, files: Mapping[str, File], edition_columns: Mapping[str, s
     lines: dict[str, int] = {}
     for line, row in rows:
         name = row[position]
-        if lines.setdefault(name, line) != line:
+        if name and lines.setdefault(name, line) != line:  # a row may be about an edition without a file
             raise DataError(f"{path}, lines {lines[name]} and {line}: {name!r} is there twice.")
         cells = {column: cell for column, cell in zip(header, row, strict=True) if cell}
         known |= dict.fromkeys(editions_of.get(name, ()), cells)
@@ -221,3 +233,197 @@ def _our_names(header: Sequence[str], edition_columns: Mapping[str, str], what: 
 
 def _unpacked(name: str) -> str:
     return name[: -len(Path(name).suffix)] if Path(name).suffix.lower() in COMPRESSED else name
+
+
+def edition_marks(
+    texts: Multitext, *, languages: Mapping[str, str] | None = None, characters: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return what sets editions apart from others of their language, so that difficulty may be due to it.
+
+    Parameters
+    ----------
+    texts : Multitext
+        Editions, in languages of which there are several.
+    languages : mapping from str to str, optional
+        Language of each edition; by default that of the multitext.
+    characters : DataFrame, shape (I, J), optional
+        Characters of the intents of editions, also of such without text, of which lengths are compared; by default
+        those of `texts`.
+
+    Returns
+    -------
+    DataFrame
+        One row per edition: ``script``; ``combining`` marks and ``digits`` per letter; ``brackets``, the share of
+        intents with some; ``length``, characters of the intents that all editions of the language have, over the
+        median of these editions; and ``marked``, the words *script* (not that of most editions of the language;
+        traditional characters in Mandarin), *pointed* (combining marks off the median of the language by more than
+        .05), *brackets* (in more than 12 %), *digits* (more than .02) and *length* (outside .85 to 1.15) that hold.
+
+    Raises
+    ------
+    DataError
+        If the language of an edition is not known, or an edition has no text.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> three = pd.DataFrame({"eng-a": ["In the beginning"], "eng-b": ["At the beginning"], "eng-c": ["[3] First, 4"]})
+    >>> edition_marks(ld.read_frame(three))["marked"].to_dict()
+    {'eng-a': '', 'eng-b': '', 'eng-c': 'brackets digits length'}
+    """
+    if not isinstance(texts, Multitext):
+        raise DataError(f"marks are those of a Multitext, not of a {type(texts).__name__}.")
+    own = texts.edition_info["language"].dropna().to_dict() if languages is None else dict(languages)
+    frame = pd.DataFrame({str(edition): _features(texts.text(edition).dropna(), edition) for edition in texts.editions})
+    found = frame.T.rename_axis("edition")
+    lengths = texts.to_frame().map(len, na_action="ignore") if characters is None else characters
+    known = [*found.index, *lengths.columns]
+    if unknown := [edition for edition in dict.fromkeys(known) if edition not in own]:
+        raise DataError(f"the language of {len(unknown)} edition(s) is not known: {listing(unknown)}.")
+    language = found.index.map(own)
+    found["length"] = _relative_lengths(lengths.astype(float), own).reindex(found.index)
+    numbers = found.drop(columns="script").astype(float)
+    scripts = found["script"].groupby(language).agg(lambda names: names.mode().iloc[0])
+    usual = pd.Series([USUAL.get(str(name), scripts[name]) for name in language], found.index)
+    off = (numbers["combining"] - numbers["combining"].groupby(language).transform("median")).abs()
+    holds = {
+        "script": found["script"] != usual,
+        "pointed": off > POINTED,
+        "brackets": numbers["brackets"] > BRACKETED,
+        "length": ~numbers["length"].between(*LENGTHS),
+        "digits": numbers["digits"] > DIGITS,
+    }
+    marked = [" ".join(word for word, of in holds.items() if of[edition]) for edition in found.index]
+    return pd.concat([found["script"], numbers], axis=1).assign(marked=marked)
+
+
+def _features(texts: pd.Series, edition: str) -> dict[str, object]:
+    """Return script, and combining marks, digits and brackets of an edition."""
+    counts = Counter(unicodedata.normalize("NFC", "".join(texts)))
+    kinds: Counter[str] = Counter()
+    scripts: Counter[str] = Counter()
+    for character, count in counts.items():
+        kind = unicodedata.category(character)
+        kinds[kind if kind == "Nd" else kind[0]] += count
+        if kind[0] == "L":
+            scripts[script(character)] += count
+    if not scripts:
+        raise DataError(f"{edition} has no letters.")
+    name = "Jpan" if scripts.keys() & {"Hira", "Kana"} else scripts.most_common(1)[0][0]
+    if name == "Hani":
+        simplified, traditional = (_only_in(counts, *codes) for codes in (("gb2312", "big5"), ("big5", "gb2312")))
+        name = "Hant" if traditional > simplified else "Hans"
+    letters = kinds["L"]
+    with_brackets = sum(BRACKETS.search(text) is not None for text in texts) / len(texts)
+    marks = {"combining": kinds["M"] / letters, "digits": kinds["Nd"] / letters}
+    return {"script": name, **marks, "brackets": with_brackets}
+
+
+def _only_in(counts: Counter[str], one: str, other: str) -> int:
+    """Return how many characters one encoding has and another has not."""
+    only = [c for c in counts if c.encode(one, "ignore") and not c.encode(other, "ignore")]
+    return sum(counts[character] for character in only)
+
+
+def _relative_lengths(lengths: pd.DataFrame, languages: Mapping[str, str]) -> "pd.Series[float]":
+    """Return mean characters over the median of the editions of a language, of the intents that all of them have."""
+    found = []
+    for _, names in lengths.columns.to_series().groupby(lengths.columns.map(languages)):
+        some = lengths[list(names)]
+        means = (some.dropna() if len(some.dropna()) else some).mean()
+        found.append(means / means.median())
+    return pd.concat(found)
+
+
+def same_as(table: Surprisals, threshold: float = COPIED) -> "pd.Series[str]":
+    """Return the editions that are copies of others, by their bits: a copy finds the same intents surprising.
+
+    Parameters
+    ----------
+    table : Surprisals
+        Bits of intents by edition.
+    threshold : float
+        Correlation of the residuals of ln bits, freed of the means of intents and editions, above which two editions
+        are taken for one. The means of intents should be over several languages; identical ones are found anyhow.
+
+    Returns
+    -------
+    Series
+        Indexed by edition: the first edition of which it is a copy, as `langdiff.difficulty_shares` takes it in
+        ``edition_info["same_as"]``. Empty if there are no copies.
+
+    Raises
+    ------
+    ConfigError
+        If the threshold is not between 0 and 1.
+    DataError
+        If `table` is something else.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> short, _ = ld.datasets.ntrex10()
+    >>> bits = short.bits[["deu", "dan", "fra", "fin"]].assign(copy=1.01 * short.bits["dan"])
+    >>> same_as(ld.Surprisals(bits=bits, lm="kneser-ney-3")).to_dict()
+    {'copy': 'dan'}
+    """
+    if not isinstance(table, Surprisals):
+        raise DataError(f"copies are found in Surprisals, not in a {type(table).__name__}.")
+    if not 0 < threshold < 1:
+        raise ConfigError(f"threshold is between 0 and 1, not {threshold!r}.")
+    logs = np.log(table.bits)
+    residuals = logs.sub(logs.mean(axis=1), axis=0)
+    alike = (residuals.corr().to_numpy() > threshold) | (logs.corr().to_numpy() > IDENTICAL)
+    alike = np.tril(alike, -1)
+    copies: dict[str, str] = {}
+    for place in np.flatnonzero(alike.any(axis=1)):
+        first = str(logs.columns[int(np.argmax(alike[place]))])
+        copies[str(logs.columns[place])] = copies.get(first, first)
+    return pd.Series(copies, dtype=object, name="same_as").rename_axis("edition")
+
+
+def representative(edition_info: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which edition stands for its language: unmarked, whole, with text that may be passed on, nearest to 1900.
+
+    Parameters
+    ----------
+    edition_info : DataFrame
+        Indexed by edition: ``glottocode`` or ``language``; ``year``, of which the first counts, unknown ones last; and,
+        where they are known, ``marked``, ``verses``, of which it has 95 % of the most, and ``text``, "no" where the
+        text may not be passed on.
+
+    Returns
+    -------
+    Series
+        Whether each edition is the one of its language; of equals the first by name. Of a language whose editions are
+        all marked, in parts or without text, none is.
+
+    Raises
+    ------
+    DataError
+        If there is no column of languages or of years.
+
+    Examples
+    --------
+    >>> info = pd.DataFrame({"language": "eng", "year": ["1611", "1901", "1949"], "marked": ["", "", "simplified"]})
+    >>> representative(info.set_axis(["eng-kjv", "eng-asv", "eng-bbe"])).to_dict()
+    {'eng-kjv': False, 'eng-asv': True, 'eng-bbe': False}
+    """
+    language = next((name for name in ("glottocode", "language") if name in edition_info), None)
+    if language is None or "year" not in edition_info:
+        raise DataError(f"no columns language and year; there are {listing(edition_info.columns)}.")
+    info = edition_info
+    stands = pd.Series(data=True, index=info.index)
+    if "marked" in info:
+        stands &= info["marked"].fillna("").astype(str) == ""
+    if "verses" in info:
+        verses = info["verses"].astype(float)
+        stands &= verses >= WHOLE * verses.max()
+    if "text" in info:
+        stands &= info["text"] != "no"
+    years = pd.to_numeric(info["year"].astype(str).str.extract(r"(\d{4})")[0])
+    order = pd.DataFrame(
+        {"off": (years - MIDDLE_YEAR).abs(), "name": info.index, "language": info[language]}, info.index
+    )
+    first = order[stands].sort_values(["off", "name"], na_position="last").drop_duplicates("language")
+    return pd.Series(info.index.isin(first.index), info.index)

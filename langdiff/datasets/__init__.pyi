@@ -2,6 +2,7 @@
 from .bothwell_et_al_2023 import Bothwell2023 as Bothwell2023
 from .bothwell_et_al_2023 import bothwell2023 as bothwell2023
 from .measurements import Measurements as Measurements
+from .measurements import edition_atlas as edition_atlas
 from .measurements import ntrex10 as ntrex10
 from .measurements import testaments as testaments
 from .measurements import three_corpora as three_corpora

@@ -1,6 +1,6 @@
 """Bits measured with langdiff on texts in many languages, without the texts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from langdiff.base.numbers import read_exact_csv
+from langdiff.datasets.published_figures import goldfish2024
 from langdiff.errors import ConfigError, listing
 from langdiff.tables.surprisals import Surprisals
 
@@ -16,6 +17,9 @@ LICENCE = (
     "a Creative Commons licence (see editions), NTREX-128 (Federmann, Kocmi and Xin 2022) and FLORES-200 (NLLB Team "
     "2022) under CC BY-SA 4.0."
 )
+MEASUREMENTS, ATLAS = "measurements", "atlas"  # names of files
+GOLDFISH = (5, 10, 100, 1000)  # megabytes
+OTHERS = {"xglm-7.5b": "xglm7b5", "bloom-7.1b": "bloom7b1"}  # multilingual models, columns of their figures
 TESTAMENTS = "testaments"
 CORPORA = ("nt", "ntrex", "flores200")
 NTREX10 = "ntrex10"  # tables that only `ntrex10` has, outside the study of three corpora
@@ -42,12 +46,14 @@ class Measurements(Mapping[str, "Surprisals | pd.Series[float]"]):
     Attributes
     ----------
     facets : DataFrame
-        One row per table: ``corpus``, ``lm``, ``size``.
+        One row per table: ``corpus``, ``lm``, ``size`` (training intents), and in the atlas ``megabytes`` of training
+        text, where a model was trained on an amount of text.
     languages : DataFrame
         One row per edition, which is named after its corpus and its file: ``glottocode`` and ``family``.
     editions : DataFrame
         One row per edition: ``corpus``, ``language`` (ISO 639-3), ``glottocode``, ``family``, ``title``,
-        ``year``, ``licence`` of the text; all in words.
+        ``year``, ``licence`` of the text; all in words. In the atlas also ``name`` of the language, ``source``,
+        ``verses``, ``text`` ("no" where it may not be passed on), ``script``, ``marked`` and ``representative``.
     licence : str
         Terms of the measurements and of the texts.
 
@@ -63,10 +69,51 @@ class Measurements(Mapping[str, "Surprisals | pd.Series[float]"]):
 
     def __init__(self, tables: Mapping[str, "Surprisals | pd.Series[float]"], editions: pd.DataFrame) -> None:
         self._tables = dict(tables)
-        rows = [name.split("/") for name in self._tables]
-        self.facets = pd.DataFrame(rows, columns=["corpus", "lm", "size"], index=list(self._tables))
+        rows = [(*name.split("/"), "")[:4] for name in self._tables]
+        facets = pd.DataFrame(rows, columns=["corpus", "lm", "size", "megabytes"], index=list(self._tables))
+        self.facets = facets.loc[:, (facets != "").any()]
         self.editions = editions
         self.languages = editions[["glottocode", "family"]]
+
+    def sel(self, editions: Iterable[str] | None = None, **facets: str) -> "Measurements":
+        """Return the tables with some values of their facets, with some of their editions.
+
+        Parameters
+        ----------
+        editions : iterable of str, optional
+            Names of editions to keep, in whichever tables have them.
+        **facets
+            Values by column of `facets`, such as ``lm="kneser-ney-6"``.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such facet, no such edition or no such table.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> three_corpora().sel(lm="kneser-ney-6", size="1300")
+        Measurements: 3 tables of 3 corpora, 27 languages
+        """
+        if unknown := [name for name in facets if name not in self.facets]:
+            raise ConfigError(f"no facet {listing(unknown)}; there are {listing(self.facets)}.")
+        kept = self.editions.index if editions is None else pd.Index(list(editions), dtype=object)
+        if absent := [edition for edition in kept if edition not in self.editions.index]:
+            raise ConfigError(f"no edition {listing(absent)}; editions are called like {self.editions.index[0]!r}.")
+        chosen = self.facets.index[(self.facets[list(facets)] == pd.Series(facets, dtype=object)).all(axis=1)]
+        found: dict[str, Surprisals | pd.Series[float]] = {}
+        for name in chosen:
+            table = self._tables[name]
+            own = (table.index if isinstance(table, pd.Series) else table.editions).intersection(kept, sort=False)
+            if len(own):
+                found[name] = table[own] if isinstance(table, pd.Series) else table.sel(editions=list(own))
+        if not found:
+            raise ConfigError(f"no table has {facets or 'these editions'}; see the attribute facets.")
+        some = {
+            e for table in found.values() for e in (table.index if isinstance(table, pd.Series) else table.editions)
+        }
+        return Measurements(found, self.editions[self.editions.index.isin(some)])
 
     def __getitem__(self, name: str) -> "Surprisals | pd.Series[float]":
         """Return a table; of a compressor, the bits of whole editions."""
@@ -154,6 +201,53 @@ def three_corpora() -> Measurements:
     return Measurements(tables, editions[editions.index.isin(used)])
 
 
+def edition_atlas() -> Measurements:
+    """Return the bits of 165 New Testaments in 43 languages and of other corpora, shipped with the package.
+
+    Editions are marked where a script, points, brackets, digits, length or simple words set them apart from others of
+    their language (`langdiff.corpora.edition_marks`), and one of each language is representative.
+
+    Returns
+    -------
+    Measurements
+        Mapping from ``"CORPUS/LM/SIZE"`` to `Surprisals`: ``nt``, 404 test verses, by ``kneser-ney-6`` for all editions
+        and ``char-residual-quick`` for one per language; ``ntrex`` and ``flores200`` as in
+        `three_corpora`; ``pud``, 16 languages. To Series of totals: those of the monolingual Goldfish models on
+        FLORES-200, as ``"flores200/goldfish//5"`` for 5 megabytes, and of ``xglm-7.5b`` and ``bloom-7.1b``, for
+        languages that they were trained on.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> atlas = edition_atlas()
+    >>> nt = atlas.sel(corpus="nt", lm="kneser-ney-6", size="1300")
+    >>> nt
+    Measurements: 1 tables of 1 corpora, 43 languages
+    >>> len(nt.editions), int((nt.editions["marked"] == "").sum())
+    (165, 142)
+    >>> shares = ld.difficulty_shares(atlas.sel(lm="goldfish"))
+    >>> shares.frame["share"].round(2).to_dict()
+    {'language': 0.72, 'language:megabytes': 0.28}
+    """
+    editions = read_exact_csv(_file("atlas_editions.csv"), index_col="edition", dtype=str, keep_default_na=False)
+    shared = [name for name in _cells()["table"].unique() if name.split("/")[0] in CORPORA[1:]]
+    tables = {name: _surprisals(name, ATLAS) for name in _cells(ATLAS)["table"].unique()}
+    tables |= {name: _totals(name) if name.split("/")[1] == COMPRESSOR else _surprisals(name) for name in shared}
+    return Measurements(tables | _published(), editions)
+
+
+def _published() -> dict[str, "pd.Series[float]"]:
+    """Return totals of the models of Goldfish on FLORES-200, and of two multilingual ones, by language of their own."""
+    figures = goldfish2024().figures
+    own = figures[figures["goldfish_used"] == figures.index].rename(
+        index=lambda code: f"flores200:{code[:4]}{code[4:].title()}"
+    )
+    own = own[own["goldfish_1000mb"].notna()]
+    tables = {f"flores200/goldfish//{size}": own[f"goldfish_{size}mb"] for size in GOLDFISH}
+    tables |= {f"flores200/{lm}/": own.loc[own[f"in_{column}"], column] for lm, column in OTHERS.items()}
+    return {name: table.rename("bits").rename_axis("edition") for name, table in tables.items()}
+
+
 def ntrex10() -> tuple[Surprisals, Surprisals]:
     """Return the bits of ten languages in NTREX by two language models, shipped with the package.
 
@@ -200,10 +294,10 @@ def _totals(name: str) -> "pd.Series[float]":
     return pd.Series(own["bits"].to_numpy() / UNIT, index=pd.Index(own["edition"], dtype=object, name="edition"))
 
 
-def _surprisals(name: str) -> Surprisals:
-    own = _cells()[_cells()["table"] == name]
+def _surprisals(name: str, source: str = MEASUREMENTS) -> Surprisals:
+    own = _cells(source)[_cells(source)["table"] == name]
     corpus, lm, _ = name.split("/")
-    known = _intents()[corpus.removesuffix("10")]
+    known = _intents(source)[corpus.removesuffix("10")]
     editions = pd.Index(own["edition"].unique().astype(object), name="edition")
 
     def wide(column: str) -> pd.DataFrame:
@@ -217,16 +311,16 @@ def _surprisals(name: str) -> Surprisals:
 
 
 @cache
-def _cells() -> pd.DataFrame:
+def _cells(source: str = MEASUREMENTS) -> pd.DataFrame:
     """Return all cells: ``table``, ``edition``, number of the ``intent``, ``bits`` in hundredths, ``characters``."""
-    with resources.as_file(_file("measurements.parquet")) as path:
+    with resources.as_file(_file(f"{source}.parquet")) as path:
         return pd.read_parquet(path)
 
 
 @cache
-def _intents() -> dict[str, pd.DataFrame]:
+def _intents(source: str = MEASUREMENTS) -> dict[str, pd.DataFrame]:
     """Return the attributes of the test intents of each corpus."""
-    table = read_exact_csv(_file("measurements_intents.csv"), dtype=str)
+    table = read_exact_csv(_file(f"{source}_intents.csv"), dtype=str)
     return {str(corpus): own.drop(columns="corpus").set_index("intent") for corpus, own in table.groupby("corpus")}
 
 

@@ -41,6 +41,7 @@ COLOURS = {LANGUAGE: BLUE, "language:corpus": RUST, "language:lm": GREEN, "langu
 WRITTEN = 0.04  # share of the narrowest part of a bar in which its number has room
 COLOURED = 6  # languages whose ranks move most
 SPREAD = 0.6  # of the height of a row, over which the pairs of tables are placed
+FILLS = ("", "white", "")  # of marks by corpus, "" their own colour, so that they differ in grey, too
 FIRST, POINTS = 3, 60
 HEIGHTS = (0.3, 0.7)  # of the names of the first and the last curve, so that names of close curves are apart
 
@@ -58,16 +59,18 @@ def plot_shares(
     ----------
     shares : DifficultyShares, or mapping from str to DifficultyShares
         Result of `langdiff.difficulty_shares`; for ``"stacked"`` several by name, one bar each.
-    kind : {"shares", "stacked", "ranks", "correlations", "leaderboard"}
+    kind : {"shares", "stacked", "ranks", "correlations", "leaderboard", "texts", "editions"}
         The share of every component with its interval of 95 %; the same as one bar; the rank of every language in each
         corpus, at its mean over the other facets, in colours those whose ranks move most, with the range over the
         tables of a corpus; the correlations of pairs of corpora with their intervals, one mark for each choice of the
-        other facets; or the stable difficulties with their rank sets, as `plot_difficulties` draws them.
+        other facets; the stable difficulties with their rank sets, as `plot_difficulties` draws them; how well a text
+        of one corpus agrees with one of another, of one corpus the levels of its first facet; or the difficulty of
+        each edition, one dot each, languages in the order of their means over corpora.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     **style
-        Settings that override the defaults: for ``Axes.barh`` (shares, stacked), ``Axes.plot`` (ranks) or
-        ``Axes.errorbar`` (correlations, leaderboard).
+        Settings that override the defaults: for ``Axes.barh`` (shares, stacked), ``Axes.plot`` (ranks, editions),
+        ``Axes.errorbar`` (correlations, leaderboard) or ``Axes.imshow`` (texts).
 
     Returns
     -------
@@ -204,6 +207,46 @@ def _draw_leaderboard(shares: "DifficultyShares", ax: Axes | None, style: dict[s
     return plot_difficulties(shares.stable, ax, **style)
 
 
+def _draw_texts(shares: "DifficultyShares", ax: Axes | None, style: dict[str, Any]) -> Axes:
+    names = [str(name) for name in shares.facets if shares.facets[name].nunique() > 1]
+    facet = CORPUS if CORPUS in names else names[0]
+    table = shares.texts(facet)
+    values = table.to_numpy(dtype=float)
+    ax = axes_of(ax, 1.6 + 0.9 * len(table), 1.2 + 0.8 * len(table))
+    ax.imshow(values, **({"cmap": "Greys", "vmin": 0.0, "vmax": 2.0, "aspect": "auto"} | style))  # numbers stay legible
+    for (row, column), value in np.ndenumerate(values):
+        text = f"{value:.2f}" if np.isfinite(value) else "–"
+        ax.annotate(text, (column, row), ha="center", va="center", color=INK, fontsize=1.2 * text_size(ax))
+    ax.set_xticks(range(len(table)), list(table.columns))
+    ax.set_yticks(range(len(table)), list(table.index))
+    ax.tick_params(length=0)
+    what = "corpora" if facet == CORPUS else f"values of {facet}"
+    return finish(ax, "", "", f"How well texts of two {what} agree on difficulty", keep=[])
+
+
+def _draw_editions(shares: "DifficultyShares", ax: Axes | None, style: dict[str, Any]) -> Axes:
+    table = shares.editions
+    corpora = list(dict.fromkeys(table[CORPUS]))
+    means = table.groupby([LANGUAGE, CORPUS])["difficulty"].mean().groupby(level=LANGUAGE).mean().sort_values()
+    row_of = {language: row for row, language in enumerate(means.index)}
+    ax = row_axes(ax, list(means.index))
+    shifts = SPREAD * (0.5 - (np.arange(len(corpora)) + 0.5) / len(corpora)) if len(corpora) > 1 else np.zeros(1)
+    for place, corpus in enumerate(corpora):
+        own = table[table[CORPUS] == corpus]
+        percent = 100 * np.expm1(own["difficulty"].to_numpy(dtype=float))
+        rows = own[LANGUAGE].map(row_of).to_numpy(dtype=float) + shifts[place]
+        usual: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "color": SERIES[place % len(SERIES)]}
+        usual |= {
+            "linestyle": "none",
+            "markersize": 3.6,
+            "markerfacecolor": FILLS[place % len(FILLS)] or usual["color"],
+        }
+        ax.plot(percent, rows, label=str(corpus), **(usual | style))
+    ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
+    title = f"{len(table)} editions in {len(means)} languages"
+    return finish(ax, "bits beside the average edition of the corpus (%)", title=title, keep=["bottom"], legend=True)
+
+
 def _corpora(shares: "DifficultyShares") -> pd.Series:
     """Return the corpus of each table."""
     corpora: pd.Series = shares.facets[CORPUS]
@@ -218,6 +261,8 @@ KINDS: dict[str, Callable[[Any, Axes | None, dict[str, Any]], Axes]] = {
     "ranks": _draw_ranks,
     "correlations": _draw_correlations,
     "leaderboard": _draw_leaderboard,
+    "texts": _draw_texts,
+    "editions": _draw_editions,
 }
 
 

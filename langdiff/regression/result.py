@@ -18,6 +18,7 @@ from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
+from langdiff.tables.edition_info import spread_notes
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.influences import Influence
 from langdiff.tables.pairs import Adjustment, Pairs
@@ -361,6 +362,20 @@ class DifficultyFit(Result):
             yield from self.two_way._notes()
         if self.terms is not None:
             yield frame_text(self.terms.round(self.digits))
+
+    def summary(self, *, note_editions: bool = True) -> str:
+        """Return the result as text: description, table, notes and signature.
+
+        Parameters
+        ----------
+        note_editions : bool
+            Whether to set differences of languages beside those of two editions of one; see `langdiff.edition_spread`.
+        """
+        return self._blocks(self._edition_notes() if note_editions else ())
+
+    def _edition_notes(self) -> list[str]:
+        of_languages = self.converged and self.columns is None and self._units == "editions"
+        return spread_notes(self.difficulty, self.edition_info) if of_languages else []
 
     @property
     def variant(self) -> Variant:

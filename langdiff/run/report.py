@@ -22,7 +22,7 @@ from langdiff.run.analysis import Figure, draw, with_fonts
 from langdiff.run.directory import JOBS
 from langdiff.run.html import html_table, inline_svg, percent, render_page, tables_of
 from langdiff.run.result import RunResult
-from langdiff.run.section import SECTIONS
+from langdiff.run.settings import SECTIONS
 from langdiff.tables.pairs import rank_set
 from langdiff.tables.text_sources import names_left_out
 
@@ -113,6 +113,7 @@ def render_report(run: RunResult, figures: list[Figure], compared: "Table | None
         sections=_sections(run),
         finding=" ".join((*compared.warnings, first)),
         further=" ".join(further),
+        of_editions=" ".join(next(iter(run.fits.values()))._edition_notes()),
         correlations=list(run.correlations().itertuples()),
         left_out=names_left_out(run.left_out),
         most_faults=MOST_FAULTS,

@@ -1,14 +1,23 @@
-"""Properties of editions in words, such as the family of a language, that stay with bits and difficulties."""
+"""Properties of editions in words, such as the family of a language, and how far editions of one language differ."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
 
+import numpy as np
 import pandas as pd
 
-from langdiff.base.iso639 import english_names
+from langdiff.base.iso639 import english_names, iso639_3
+from langdiff.base.numbers import read_exact_csv
+from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
 
 PREFIX = "edition_"  # of these columns in a long table
 KEPT = ("family", "genus", "macroarea", "script", "name")  # of the properties of a multitext, those of its surprisals
+FEWEST_SEVERAL = 5  # languages with several editions in a corpus, from which their spread is known
+SHOWN = (2.0, 4.0, 6.0, 10.0)  # percent, of which a spread tells by default
+MOST_PAIRED = 2000  # editions whose pairs are all looked at
 
 
 def check_edition_info(info: object, editions: pd.Index) -> pd.DataFrame | None:
@@ -122,3 +131,190 @@ def printed_names(
         )
     there = "no properties of editions" if info is None else listing(info.columns)
     raise ConfigError(f"{option('names', names)}: no such column of the properties of editions; there are {there}.")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class EditionSpread(Result):
+    """How far two editions of one book in one language are apart.
+
+    Attributes
+    ----------
+    corpus : str
+        The book, as the Edition Atlas calls it.
+    marked : bool
+        Whether editions that a script, points, brackets or simple words set apart are among them.
+    editions : DataFrame
+        Indexed by edition: its ``language``, and ``nats``, its difficulty.
+    percent : tuple of float
+        Differences of which `to_frame` tells.
+    """
+
+    corpus: str
+    marked: bool
+    editions: pd.DataFrame
+    percent: tuple[float, ...] = SHOWN
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the editions of a language, pooled over languages, nats."""
+        nats = self.editions["nats"]
+        groups = nats.groupby(self.editions["language"])
+        left = np.square(nats - groups.transform("mean")).sum()
+        return float(np.sqrt(left / (len(nats) - groups.ngroups)))
+
+    @property
+    def rms(self) -> float:
+        """Typical difference of two editions, the root of its mean square: √2 `sd`, nats."""
+        return float(np.sqrt(2)) * self.sd
+
+    def share_larger(self, percent: float) -> float:
+        """Return the share of pairs of editions that differ by more, languages weighing the same.
+
+        Parameters
+        ----------
+        percent : float
+            Difference in bits.
+
+        Raises
+        ------
+        ConfigError
+            If it is not above −100.
+        """
+        nats, shares = _nats(percent), []
+        for _, own in self.editions.groupby("language")["nats"]:
+            shares.append((pair_differences(own.to_numpy()) > nats).mean())
+        return float(np.mean(shares))
+
+    def sentence(self, percent: float) -> str:
+        """Compare a difference with that of two editions, in words.
+
+        Parameters
+        ----------
+        percent : float
+            Difference in bits.
+
+        Raises
+        ------
+        ConfigError
+            If it is not above −100.
+
+        Examples
+        --------
+        >>> edition_spread().sentence(4)
+        '4 % is .7 of the typical difference between two translations of one book into one language (5.5 %); 45 % of \
+such pairs differ by more.'
+        """
+        typical = f"the typical difference between two translations of one book into one language ({self._typical})"
+        return self._sentence(percent, typical)
+
+    @property
+    def _typical(self) -> str:
+        return f"{100 * np.expm1(self.rms):.1f} %"
+
+    def _sentence(self, percent: float, typical: str) -> str:
+        ratio, share = _nats(percent) / self.rms, 100 * self.share_larger(percent)
+        times = f"{ratio:.1f}".lstrip("0") + " of" if ratio < 0.95 else f"{ratio:.1f} times"
+        more = f"{share:.0f} %" if share >= 0.5 or share == 0 else "less than 1 %"
+        return f"{percent:.2g} % is {times} {typical}; {more} of such pairs differ by more."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per difference.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``percent``: ``nats``, ``of_typical``, its ratio to `rms`, and ``share_larger``.
+        """
+        rows = [(x, _nats(x), _nats(x) / self.rms, self.share_larger(x)) for x in self.percent]
+        return pd.DataFrame(rows, columns=["percent", "nats", "of_typical", "share_larger"]).set_index("percent")
+
+    def _notes(self) -> Iterator[str]:
+        yield from map(self.sentence, self.percent[:1] if len(self.percent) == 1 else ())
+
+    def __repr__(self) -> str:
+        """Return the numbers of editions and languages, and the typical difference."""
+        which, languages = "" if self.marked else "unmarked ", self.editions["language"].nunique()
+        return (
+            f"EditionSpread: {len(self.editions)} {which}editions of {self.corpus} in {languages} languages; "
+            f"s.d. {100 * self.sd:.2f} %, two differ by {self._typical}"
+        )
+
+
+def edition_spread(percent: float | None = None, *, corpus: str = "nt", marked: bool = False) -> EditionSpread:
+    """Return how far two editions of one book in one language are apart, by the shipped bits of character 6-grams.
+
+    Parameters
+    ----------
+    percent : float, optional
+        Difference in bits that is set beside it; several are by default.
+    corpus : str
+        A corpus of `langdiff.datasets.edition_atlas` with several editions per language: ``"nt"``.
+    marked : bool
+        Whether to take editions, too, that a script, points, brackets, length or simple words set apart.
+
+    Returns
+    -------
+    EditionSpread
+        Standard deviation, typical difference, shares of pairs, and sentences.
+
+    Raises
+    ------
+    ConfigError
+        If the corpus has no several editions, or the difference is not above −100 %.
+
+    Examples
+    --------
+    >>> spread = edition_spread(4)
+    >>> spread.to_frame()[["of_typical", "share_larger"]].round(2).to_numpy().tolist()
+    [[0.74, 0.45]]
+    """
+    file = resources.files("langdiff.datasets") / "atlas_editions.csv"
+    table = read_exact_csv(file, index_col="edition", dtype=str, keep_default_na=False)
+    own = table[(table["nats"] != "") & ((table["marked"] == "") | marked)]
+    counts = own.groupby(["corpus", "glottocode"])["nats"].transform("size")
+    own = own[counts > 1]
+    known = own.groupby("corpus")["glottocode"].nunique()
+    if known.get(corpus, 0) < FEWEST_SEVERAL:
+        there = listing(known.index[known >= FEWEST_SEVERAL])
+        raise ConfigError(f"{option('corpus', corpus)} has no several editions per language; use one of {there}.")
+    own = own[own["corpus"] == corpus]
+    editions = pd.DataFrame({"language": own["glottocode"], "nats": own["nats"].astype(float)})
+    shown = SHOWN if percent is None else (percent,)
+    for each in shown:
+        _nats(each)
+    return EditionSpread(corpus=corpus, marked=marked, editions=editions, percent=shown)
+
+
+def spread_notes(difficulty: pd.Series, info: pd.DataFrame | None = None) -> list[str]:
+    """Compare the largest and the median difference of two languages with that of two editions of one, in sentences.
+
+    Languages are those of the properties of editions, else codes with which editions begin; editions of one language
+    are no pair.
+    """
+    values = difficulty.to_numpy(dtype=float)
+    if not 1 < len(values) <= MOST_PAIRED or not np.isfinite(values).all():
+        return []
+    names = [str(name) for name in difficulty.index]
+    codes = [iso639_3(re.split(r"[-_.]", name.split(":")[-1], maxsplit=1)[0]) or name for name in names]
+    if info is not None and "language" in info:
+        known = info["language"].reindex(difficulty.index)
+        codes = [own if pd.isna(given) or given == "" else given for own, given in zip(codes, known, strict=True)]
+    numbers = pd.factorize(np.array(codes, dtype=object))[0]
+    apart = pair_differences(values)[pair_differences(numbers) > 0]
+    if not len(apart):
+        return []
+    spread, largest, median = edition_spread(), *(100 * np.expm1([apart.max(), np.median(apart)]))
+    found = [f"Largest difference of two languages: {spread.sentence(largest)}"]
+    return found if len(apart) == 1 else [*found, f"Median difference: {spread._sentence(median, 'it')}"]
+
+
+def pair_differences(values: np.ndarray) -> np.ndarray:
+    """Return the absolute differences of all pairs. Shapes: (n,) → (n (n − 1) / 2,)."""
+    first, second = np.triu_indices(len(values), 1)
+    return np.abs(values[first] - values[second])
+
+
+def _nats(percent: float) -> float:
+    if isinstance(percent, bool) or not isinstance(percent, int | float) or not percent > -100:
+        raise ConfigError(f"a difference in percent is above −100, not {percent!r}.")
+    return abs(float(np.log1p(percent / 100)))

@@ -33,28 +33,12 @@ from langdiff.tables.rule import (
     joint_f,
     sign_flips,
 )
+from langdiff.tables.units import plural
 
 MOST_BYTES = 20_000_000  # of influences in a file, deflated
 MOST_EXACT = 250_000  # influences that are kept in double precision
 MOST_PAIRED = 5e7  # units × pairs up to which each pair has degrees of freedom of its own shares
 MOST_HALVES = 0.5  # share of editions with the same cells from which the hashes of their characters are compared
-PLURALS = (
-    "book", "document", "chapter", "intent", "section", "verse", "sentence", "fold", "speaker", "item", "passage",
-    "text", "talk", "speech", "story", "article", "testlet", "target", "unit", "system", "doc", "file",
-    "source", "block",
-)  # fmt: skip
-IRREGULAR = {"speech": "speeches", "story": "stories", "cluster": "clusters"}
-
-
-def plural(name: str) -> str:
-    """Return the plural of the name of a unit.
-
-    Examples
-    --------
-    >>> plural("book"), plural("story"), plural("group of Bibles")
-    ('books', 'stories', 'clusters by group of Bibles')
-    """
-    return IRREGULAR.get(name) or (f"{name}s" if name in PLURALS else f"clusters by {name}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -546,8 +530,8 @@ def joint_test(estimate: Floats, sampling: Influence | Covariance, df: int, weig
         return bonferroni(estimate, np.sqrt(np.diag(sampling.covariance)), freedom, df)
     share = sampling.share if sampling.share.ndim == 2 else sampling.share[:, None]
     parts = sampling.plain + share * estimate
-    statistic, p = sign_flips(parts, list(map(str, sampling.units.names)), weights)
-    return JointTest("sign flips", statistic, df, float("nan"), p)
+    statistic, p, flips = sign_flips(parts, list(map(str, sampling.units.names)), weights)
+    return JointTest("sign flips", statistic, df, float("nan"), p, flips)
 
 
 def among(influence: Influence, editions: Sequence[str], difficulty: Floats) -> Influence:

@@ -141,6 +141,13 @@ class JointTest(NamedTuple):
         Degrees of freedom of the denominator of F, or of t; NaN for sign flips.
     p : float
         The p-value.
+    flips : int
+        Number of sign vectors; 0 for other tests.
+
+    Examples
+    --------
+    >>> JointTest("F", 2.5, 3, 91.2, 0.0645).words
+    'F(3, 91.2) = 2.50, p = 0.065'
     """
 
     by: By
@@ -148,6 +155,23 @@ class JointTest(NamedTuple):
     df: int
     freedom: float
     p: float
+    flips: int = 0
+
+    @property
+    def words(self) -> str:
+        """Statistic, degrees of freedom or number of sign flips, and p."""
+        match self.by:
+            case "":
+                return "not known"
+            case "F":
+                how = f"F({self.df}, {self.freedom:.4g}) = {self.statistic:.2f}"
+            case "chi-squared":
+                how = f"χ²({self.df}) = {self.statistic:.2f}"
+            case "sign flips":
+                how = f"{self.df} equalities, {self.statistic:.4g} among {self.flips:,} sign flips of units"
+            case "Bonferroni":
+                how = f"{self.df} equalities, largest t({self.freedom:.4g}) = {self.statistic:.2f}, Bonferroni"
+        return f"{how}, p = {self.p:.2g}"
 
 
 def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, shared: bool = False) -> JointTest:
@@ -176,15 +200,15 @@ def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, sh
     return JointTest("F", statistic, df, rest, f_p(statistic, df, rest))
 
 
-def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -> tuple[float, float]:
-    """Return the statistic and p of the hypothesis that sums over units, (G, P) → (P,), are 0, by changing their signs.
+def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -> tuple[float, float, int]:
+    """Test that sums over units, (G, P) → (P,), are 0, by changing their signs: statistic, p, number of sign vectors.
 
     Up to 14 units all sign vectors are taken, above that up to 9,999 drawn ones; names order units that are alike.
 
     Examples
     --------
     >>> sign_flips(np.array([[1.0], [2], [3], [4]]), list("abcd"))
-    (100.0, 0.125)
+    (100.0, 0.125, 16)
     """
     u = parts if weights is None else parts * np.sqrt(weights)
     u = u[(u != 0).any(axis=1)] if (u != 0).any() else u[:1]
@@ -193,7 +217,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     least = observed * (1 - SLACK)
     if count <= ALL_SIGNS:  # a vector and its opposite count alike
         signs = np.array([(1, *rest) for rest in product((1, -1), repeat=count - 1)], dtype=float)
-        return observed, float(np.mean(np.square(signs @ u).sum(axis=1) >= least))
+        return observed, float(np.mean(np.square(signs @ u).sum(axis=1) >= least)), 2**count
     size = max(observed, float(np.square(u).sum()), np.finfo(float).tiny)
     keys = [np.round(key / size, 10) for key in (u @ total, np.square(u).sum(axis=1))]
     kept = [name for name, row in zip(names, (parts != 0).any(axis=1), strict=True) if row]
@@ -204,7 +228,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     for start in range(0, draws, block):
         signs = 2.0 * rng.integers(0, 2, (min(block, draws - start), count)) - 1
         beyond += int((np.square(signs @ u).sum(axis=1) >= least).sum())
-    return observed, (1 + beyond) / (draws + 1)
+    return observed, (1 + beyond) / (draws + 1), draws
 
 
 def bonferroni(estimate: Floats, std_error: Floats, freedom: Floats, df: int) -> JointTest:

@@ -9,7 +9,7 @@ import pandas as pd
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
 from langdiff.errors import ConfigError, listing, option
-from langdiff.tables.edition_info import joined_info, printed_names
+from langdiff.tables.edition_info import joined_info, printed_names, spread_notes
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, as_effects
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence
@@ -45,6 +45,7 @@ def table(
     edition_info: pd.DataFrame | None = None,
     caption: str = "",
     label: str = "",
+    note_editions: bool = True,
     seed: int | np.random.Generator = 0,
 ) -> Table:
     """Put fits side by side: estimates ± standard errors with rank sets, groups, contrasts, and differences.
@@ -81,6 +82,8 @@ def table(
         Properties of editions, indexed by edition, beside those that fits know.
     caption, label : str
         Of the table in LaTeX; the caption is the sentences by default.
+    note_editions : bool
+        Whether to set differences of languages beside those of two editions of one; see `langdiff.edition_spread`.
     seed : int or numpy.random.Generator
         Seed of the draws behind simultaneous inference.
 
@@ -165,12 +168,14 @@ def table(
     spoken = codes or printed_names(info, "name" if info is not None and "name" in info else None, editions)
     several_estimands = len({each.effects.scale.estimand for each in sources}) > 1
     known_units = sources[0].effects
+    if note_editions and unit != "log odds" and known_units.unit_name == "edition" and rows == "editions":
+        remarks += [note.removesuffix(".") for note in spread_notes(known_units.estimate, info)]
     return Table(
         estimates=of_fits,
         contrasts=all_contrasts,
         differences=of_pairs,
         tests=pd.DataFrame(
-            [(each.name, each.one, each.other, *each.test) for each in differences],
+            [(each.name, each.one, each.other, *each.test[:5]) for each in differences],
             columns=["column", "one", "other", "by", "statistic", "df", "df_residual", "p"],
         ),
         counts=pd.DataFrame(counts, columns=["column", "differ", "pairs"]),

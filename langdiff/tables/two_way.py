@@ -118,8 +118,8 @@ class TwoWay(ColumnLevels, Result):
         Returns
         -------
         DataFrame
-            Rows ``languages``, ``systems``, ``interaction``: ``by``, ``statistic``, ``df`` and ``p`` as
-            `langdiff.Effects.test` has them; and ``p_largest``, that of the largest of all effects.
+            Rows ``languages``, ``systems``, ``interaction``: ``by``, ``statistic``, ``df``, ``freedom``, ``p`` and
+            ``flips`` as `langdiff.Effects.test` has them; and ``p_largest``, that of the largest of all effects.
 
         Examples
         --------
@@ -137,7 +137,7 @@ class TwoWay(ColumnLevels, Result):
             of_family = family.adjusted(self._maxima) if family.size > 1 else family.p_value
             rows["interaction"] = *test, float(of_family.min())
         columns = [*JointTest._fields, "p_largest"]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns).drop(columns="freedom")
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
     def _test_cells(self) -> JointTest:
         """Test whether levels interact."""
@@ -334,10 +334,12 @@ class TwoWay(ColumnLevels, Result):
 
     def _lines(self) -> Iterator[str]:
         yield repr(self)
-        tests = self.test()
-        for name, row in tests.iterrows():
-            shown = f"{row['by']}, {row['df']:.0f} equalities, p = {row['p']:.2g}; "
-            yield f"{name}: {shown if np.isfinite(row['p']) else ''}largest effect p = {row['p_largest']:.2g}"
+        yield from self.words_of_tests()
+
+    def words_of_tests(self) -> Iterator[str]:
+        """Yield a line for each test: the joint test, and the largest effect."""
+        for *test, largest, name in self.test().assign(name=lambda frame: frame.index).itertuples(index=False):
+            yield f"{name}: {JointTest(*test).words}; largest effect p = {largest:.2g}"
 
     def _table(self) -> pd.DataFrame:
         return rounded(self.leaderboard(), self.digits)

@@ -25,8 +25,8 @@ UNITS = (  # kinds of units that columns are named after; of several that do not
     *("file", "source", "url", "link", "chapter", "section"),
 )
 PARTS = ("chapter", "section")  # whose numbers may begin anew in each book
-PLURAL = {name: f"{name}s" for name in (*UNITS, "intent", "item", "verse", "sentence", "fold", "speaker")}
-PLURAL |= {"speech": "speeches", "story": "stories"}
+OTHERS = ("intent", "item", "verse", "sentence", "fold", "speaker", "target", "unit", "system", "doc", "block")
+PLURAL = {name: f"{name}s" for name in (*UNITS, *OTHERS)} | {"speech": "speeches", "story": "stories"}
 PUNCTUATION, ENDING = re.compile(r"[-_. ]"), re.compile(r"(?<=.)(id|name|no|nr|number|key)$")
 NUMBERED = re.compile(r"(.*[^._:/#-])[._:/#-][A-Za-z]{0,5}\.?([0-9]+)")  # doc3_s12, n01-003, GEN.1.3
 FEWEST_NAMED = 5  # units that names tell
@@ -100,8 +100,8 @@ def plural(name: str) -> str:
 
     Examples
     --------
-    >>> plural("book"), plural("group of Bibles")
-    ('books', 'clusters by group of Bibles')
+    >>> plural("book"), plural("story"), plural("group of Bibles")
+    ('books', 'stories', 'clusters by group of Bibles')
     """
     return PLURAL.get(name) or f"clusters by {name}"
 

@@ -25,7 +25,7 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
         "outcomes", "fit", table, "--by", "group", "--clusters", "document", "--out", fit, "--plot", picture
     )
     assert done.code == 0, done.err
-    assert "standard errors from scores of 40 clusters by document" in done.out
+    assert "Independent units: 40 documents (as given)" in done.out
     assert picture.read_text().startswith("<?xml")
     as_json = langdiff("outcomes", "fit", table, "--by", "group", "--json")
     frame = pd.DataFrame(json.loads(as_json.out))

@@ -71,3 +71,21 @@ def test_what_cannot_be_drawn(shares):
     found = ld.difficulty_shares(tables, languages={name: name for name in table.editions})
     with pytest.raises(DataError, match="at least two corpora"):
         found.plot("ranks")
+
+
+def test_one_dot_per_edition_and_how_texts_agree(axes):
+    atlas = ld.datasets.edition_atlas().sel(lm="kneser-ney-6", size="1300")
+    kept = atlas.editions.index[
+        atlas.editions["language"].isin(["deu", "fra", "eng", "hun", "spa", "nld", "dan", "ces"])
+    ]
+    found = ld.difficulty_shares(atlas.sel([edition for edition in kept if not edition.startswith("pud")]))
+    found.plot("editions", axes)
+    drawn = np.sort(np.concatenate([line.get_xdata() for line in axes.lines if line.get_linestyle() == "None"]))
+    assert_allclose(drawn, np.sort(100 * np.expm1(found.editions["difficulty"])))
+    assert len({line.get_marker() for line in axes.lines} - {"None"}) == 3  # told apart in grey, too
+    axes.clear()
+    found.plot("texts", axes)
+    table = found.texts()
+    assert [text.get_text() for text in axes.texts] == [
+        "–" if np.isnan(value) else f"{value:.2f}" for value in table.to_numpy().ravel()
+    ]

@@ -113,7 +113,7 @@ def test_joint_test_is_the_mean_of_squares_of_a_known_covariance():
     root = rng.normal(size=(40, 4))
     root -= root.mean(axis=1, keepdims=True)
     covariance, estimate = root.T @ root, np.array([0.3, -0.1, 0.2, -0.4])
-    by, f, q, rest, p = joint_f(estimate, covariance, 3, 30.0)
+    by, f, q, rest, p, _ = joint_f(estimate, covariance, 3, 30.0)
     chi = estimate[:3] @ np.linalg.inv(covariance[:3, :3]) @ estimate[:3]  # any three of the four
     assert (by, f, q, rest) == ("F", pytest.approx(chi * 28 / 90), 3, 28)
     assert 0 < p < 1

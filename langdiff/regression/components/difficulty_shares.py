@@ -66,6 +66,9 @@ class DifficultyShares(Result):
         One row per facet and pair of its levels: see `texts`.
     corpora : DataFrame
         See `by_corpus`.
+    editions : DataFrame
+        One row per edition and corpus: ``corpus``, ``language``, ``edition`` and ``difficulty``, its mean over the
+        other facets, nats, less the mean of each table.
     nested : bool
         Whether editions are a component of their own.
     notes : tuple of str
@@ -80,6 +83,7 @@ class DifficultyShares(Result):
     correlations: pd.DataFrame
     agreement: pd.DataFrame
     corpora: pd.DataFrame
+    editions: pd.DataFrame
     nested: bool = False
     notes: tuple[str, ...] = field(default=())
 
@@ -163,9 +167,10 @@ class DifficultyShares(Result):
 
     def _error_variance(self, counts: Mapping[str, int]) -> float:
         """Return the variance of a mean over given numbers of levels, by default those of the tables."""
-        levels = {str(name): counts.get(str(name), int(self.facets[name].nunique())) for name in self.facets}
+        own = {str(name): int(self.facets[name].nunique()) for name in self.facets}
+        levels = own | dict(counts)
         of = {EDITION: [CORPUS], f"{EDITION}:{LM}": [CORPUS, LM], REST: list(levels)}
-        total = 0.0
+        total = self.error * own[CORPUS] / levels[CORPUS]  # learners and sizes share the test intents of a corpus
         for component, variance in self.frame["variance"].iloc[1:].items():
             facets = of.get(str(component), str(component).split(":")[1:])
             total += float(variance) / np.prod([levels[name] for name in facets])
@@ -186,7 +191,7 @@ class DifficultyShares(Result):
             If there is no such facet, or a number is below 1.
         """
         self._check(counts)
-        return self._own / (self._own + self._error_variance(counts) + self.error)
+        return self._own / (self._own + self._error_variance(counts))
 
     def pairs_expected(self, **counts: int) -> float:
         """Return the share of pairs of languages that such tables are expected to tell apart, all held at once.
@@ -213,7 +218,7 @@ class DifficultyShares(Result):
         corpora = counts.get(CORPUS, int(self.facets[CORPUS].nunique()))
         if corpora < 2:
             raise ConfigError("one corpus does not tell how corpora vary: give corpus=2 or more.")
-        variance = self._error_variance({**counts, CORPUS: corpora}) + self.error
+        variance = self._error_variance({**counts, CORPUS: corpora})
         return told_apart(len(self.difficulties), corpora, self._own / max(variance, np.finfo(float).tiny))
 
     def corpora_needed(self, share: float = 0.5) -> int | None:
@@ -364,6 +369,7 @@ def difficulty_shares(
         correlations=correlations(found),
         agreement=_agreement(found),
         corpora=_by_corpus(found, nested=nested),
+        editions=_of_editions(found.rows),
         nested=nested,
         notes=tuple(found.notes),
     )
@@ -397,9 +403,13 @@ def _agreement(found: Observed) -> pd.DataFrame:
     long = []
     for facet in found.facets:
         table = agreements(found, str(facet))
-        each = table.rename_axis("one").reset_index().melt("one", var_name="other", value_name="agreement")
-        long.append(each.assign(facet=str(facet)))
-    return pd.concat(long, ignore_index=True)[["facet", "one", "other", "agreement"]]
+        long += [(str(facet), one, other, table.at[one, other]) for other in table for one in table.index]
+    return pd.DataFrame(long, columns=["facet", "one", "other", "agreement"])
+
+
+def _of_editions(rows: pd.DataFrame) -> pd.DataFrame:
+    less = rows.assign(difficulty=rows["y"] - rows.groupby("table")["y"].transform("mean"))
+    return less.groupby([CORPUS, LANGUAGE, EDITION], sort=False)["difficulty"].mean().reset_index()
 
 
 def _by_corpus(found: Observed, *, nested: bool) -> pd.DataFrame:

@@ -27,7 +27,7 @@ from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.clustering import independent_units
 from langdiff.regression.components.numbers import LEVEL, Setting, fewest_documents, mean_size, power_of
-from langdiff.regression.outcomes.design import clusters_of
+from langdiff.regression.outcomes.design import units_of
 from langdiff.tables.outcomes import Outcomes
 
 USUAL = (0.01, 0.02, 0.05, 0.1)
@@ -344,7 +344,7 @@ def _of_pilot(pilot: Outcomes, clusters: str | pd.Series | None) -> _Pilot:
         else pd.DataFrame({"language": "", "system": rates.columns}, rates.columns)
     )
     noise = rates * (1 - rates) * trials / (trials - 1).where(trials > 1)  # of one answer, by cell
-    documents = clusters_of(pilot.items, _named(pilot, clusters))[0]
+    documents = units_of(pilot.items, _named(pilot, clusters)).code
     pairs = []
     for one, other in combinations(pd.unique(levels["system"]), 2):
         sides = [levels.index[levels["system"] == system] for system in (one, other)]

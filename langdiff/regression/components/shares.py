@@ -71,8 +71,9 @@ def table_of_shares(found: Observed, *, nested: bool, corpora: Corpora = "fixed"
     families = [found.families.get(name) for name in found.languages]
     if None not in families and len(set(families)) > 1:
         kept = np.array([[own != family for own in families] for family in dict.fromkeys(families)])
-        without = shares_of(model.fit(kept, variances, ROUGHLY).variances)
-        frame["family_low"], frame["family_high"] = without.min(axis=0), without.max(axis=0)
+        if kept.sum(axis=1).min() >= FEWEST_CORRELATED:  # else too few languages are outside the largest family
+            without = shares_of(model.fit(kept, variances, ROUGHLY).variances)
+            frame["family_low"], frame["family_high"] = without.min(axis=0), without.max(axis=0)
     return frame
 
 

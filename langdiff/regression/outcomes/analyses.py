@@ -12,10 +12,13 @@ from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel
-from langdiff.regression.outcomes.design import check_estimates, clusters_of, design_items, rows_of
+from langdiff.regression.outcomes.design import check_estimates, design_items, rows_of, units_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
 from langdiff.regression.outcomes.likelihoods import MODELS, Structure
 from langdiff.regression.outcomes.prediction import held_out_log_likelihood
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import sums
 from langdiff.tables.outcomes import Outcomes
 
 Over = Literal["cells", "items", "clusters"]
@@ -69,7 +72,7 @@ def check_outcomes(
     "1 estimate(s) would be infinite: system 's2' has all 100 right. Leave it out, or pool it with another."
     """
     design = design_items(outcomes.items, by, formula, interaction)
-    clusters_of(outcomes.items, clusters)  # its errors
+    units_of(outcomes.items, clusters)  # its errors
     rows = rows_of(outcomes, design)
     found: dict[str, tuple[bool, str]] = {}
     for name, structure in {"marginal": Structure(), "conditional": Structure(levels="conditional")}.items():
@@ -119,8 +122,9 @@ def cross_validate_outcomes(
     Returns
     -------
     DataFrame
-        One row per model: ``score``, the mean log-probability of a trial (nats; higher is better), ``std_error`` over
-        clusters (or items), ``difference`` to the first model and ``difference_std_error``; ``trials``.
+        One row per model: ``score``, the mean log-probability of a trial (nats; higher is better), with its
+        ``std_error`` over clusters (or items), ``low`` and ``high`` (95 %); ``difference`` to the first model and
+        ``difference_std_error``; ``trials``.
 
     Raises
     ------
@@ -141,18 +145,18 @@ def cross_validate_outcomes(
     _check(names, over, n_folds, clusters)
     rng = generator(seed, "folds")
     fold = _folds(outcomes, over, n_folds, clusters, rng)
-    codes = clusters_of(outcomes.items, clusters)[0]
+    units = units_of(outcomes.items, clusters)
     design: dict[str, Any] = {"by": by, "formula": formula, "interaction": interaction}
-    values = {name: _score(outcomes, name, fold, n_folds, over, design) for name in names}
+    values = np.column_stack([_score(outcomes, name, fold, n_folds, over, design) for name in names])
     trials = outcomes.trials.sum(axis=1).to_numpy(dtype=float)
-    first = values[names[0]]
-    rows = []
-    for name in names:
-        score, std_error = _mean_per_trial(values[name], trials, codes)
-        difference, of_difference = _mean_per_trial(values[name] - first, trials, codes)
-        rows.append((name, score, std_error, difference, of_difference, int(trials.sum())))
-    columns = ["model", "score", "std_error", "difference", "difference_std_error", "trials"]
-    return pd.DataFrame(rows, columns=columns).set_index("model")
+    both = (values, np.repeat(trials[:, None], len(names), axis=1))
+    top, bottom = (pd.DataFrame(sums(part, units.code, len(units.units.names)), columns=names) for part in both)
+    each = Effects.of_ratios(top, bottom, units.units, Scale(quantity="score"))
+    first = each.linear(np.eye(len(names)) - np.eye(len(names))[0], each.estimate.index, each.scale)
+    frame: pd.DataFrame = each._marginal().loc[list(map(str, names))].rename_axis("model")
+    frame = frame[["score", "std_error", "low", "high"]]
+    frame["difference"], frame["difference_std_error"] = first.estimate, first.std_error
+    return frame.assign(trials=int(trials.sum()))
 
 
 def _check(names: Sequence[str], over: str, n_folds: int, clusters: str | None) -> None:
@@ -179,7 +183,7 @@ def _folds(outcomes: Outcomes, over: str, n_folds: int, clusters: str | None, rn
         fold = np.full(observed.shape, -1)
         fold[observed] = rng.permutation(np.arange(count) % n_folds)
     else:
-        codes = clusters_of(outcomes.items, clusters if over == "clusters" else None)[0]
+        codes = units_of(outcomes.items, clusters if over == "clusters" else None).code
         count = int(codes.max()) + 1
         fold = np.where(observed, rng.permutation(np.arange(count) % n_folds)[codes][:, None], -1)
     if n_folds > count:
@@ -214,12 +218,3 @@ def _score(
 
 def _masked(outcomes: Outcomes, kept: Any) -> Outcomes:
     return replace(outcomes, successes=outcomes.successes.where(kept), trials=outcomes.trials.where(kept))
-
-
-def _mean_per_trial(values: Floats, trials: Floats, codes: Integers) -> tuple[float, float]:
-    """Return the mean per trial and its standard error over clusters, a ratio of sums."""
-    sums, counts = np.bincount(codes, values), np.bincount(codes, trials)
-    mean = float(sums.sum() / counts.sum())
-    clusters = len(sums)
-    left = sums - mean * counts
-    return mean, float(np.sqrt(clusters / (clusters - 1) * np.sum(left**2)) / counts.sum())

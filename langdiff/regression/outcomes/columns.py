@@ -20,7 +20,9 @@ from langdiff.regression.outcomes.chance import (
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
+from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.rule import half_width
 
 Kept = Literal["all", "above chance"]
 LARGE_ERROR = 1.0  # log odds of a level, whose interval is then that of the likelihood ratio
@@ -170,27 +172,23 @@ def _kept(outcomes: Outcomes, low: Booleans, columns: Kept) -> Booleans:
     return kept
 
 
-def bounds_of_levels(
-    found: Columns, rows: Rows, point: Point, std_error: Floats | None, covariance: Floats
-) -> pd.DataFrame | None:
-    """Return the test of guesses, and levels with intervals (by likelihood ratio) of columns at or near chance.
-
-    Shapes: std_error (J,); covariance (J, J).
-    """
+def bounds_of_levels(found: Columns, rows: Rows, point: Point, levels: Effects) -> pd.DataFrame | None:
+    """Return the test of guesses, and levels with intervals (by likelihood ratio) of columns at or near chance."""
     if found.guessing is None or found.whole_chance is None:
         return None
     frame = found.guessing.assign(level=np.nan, level_low=np.nan, level_high=np.nan)
     if len(point.level) > 1 or not found.structure.totals_suffice:
         return frame
     fitted, index = found.outcomes.systems.index, list(found.whole.systems.index)
-    errors = pd.Series(np.nan if std_error is None else std_error, fitted)
+    errors = levels.std_error * (np.nan if found.additive else 1.0)
+    wide = pd.Series(half_width(errors.to_numpy(), np.diag(levels._freedom())), fitted)
     near = errors.reindex(frame.index).fillna(0) > WORTH
     names = frame.index[frame["at_chance"] | near]
     answers = [_answers(found, index.index(name)) for name in names]
     places = [list(fitted).index(name) if name in fitted else None for name in names]
-    ends = level_intervals(rows, point, found.structure, answers, places, covariance)
+    ends = level_intervals(rows, point, found.structure, answers, places, levels.covariance.to_numpy())
     for name, place, (estimate, low, high) in zip(names, places, ends, strict=True):
-        wald = np.inf if place is None else 1.96 * errors[name]
+        wald = np.inf if place is None else wide[name]
         apart = max(abs(high - estimate - wald), abs(estimate - low - wald)) if np.isfinite(wald) else np.inf
         if frame.at[name, "at_chance"] or errors[name] > LARGE_ERROR or apart > WORTH:
             frame.loc[name, ["level", "level_low", "level_high"]] = -estimate, -high, -low

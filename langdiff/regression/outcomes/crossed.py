@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 import pandas as pd
 from scipy.special import expit
-from scipy.stats import norm
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, option, words
@@ -32,9 +31,8 @@ from langdiff.regression.outcomes.inference import (
     part_of,
 )
 from langdiff.regression.outcomes.integrals import patterns
-from langdiff.tables.contrasts import Scale
+from langdiff.tables.contrasts import Scale, shares
 from langdiff.tables.crossing import LEVELS
-from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs
 from langdiff.tables.two_way import TwoWay
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
 
 NODES = 60
-HALF = float(norm.ppf(0.975))
 ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
 DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", centre="mean")
 
@@ -62,23 +59,11 @@ def expected_rates(fit: "OutcomeFit", *, errors: bool = False) -> pd.DataFrame:
     found = rates_of(fit)
     if not errors:
         return pd.DataFrame(found.values, index=found.groups, columns=fit.systems.index)
-    std_error = std_errors(fit, found.slopes)
     names = pd.MultiIndex.from_product([found.groups, fit.systems.index])
-    frame = pd.DataFrame({"rate": found.values.ravel(), "std_error": std_error.ravel()}, index=names)
-    for end, sign in (("low", -1), ("high", 1)):
-        frame[end] = (frame["rate"] + sign * HALF * frame["std_error"]).clip(0, 1)
-    return frame
-
-
-def std_errors(fit: "OutcomeFit", slopes: Floats) -> Floats:
-    """Return standard errors of functions with given derivatives in the published parameters, shape (..., P) → (...).
-
-    A spread that is estimated as 0 has no error of its own.
-    """
-    covariance = np.nan_to_num(fit.covariance.to_numpy(dtype=float))
-    variance = np.einsum("...p,pq,...q->...", slopes, covariance, slopes, optimize=True)
-    found: Floats = np.sqrt(np.maximum(variance, 0))
-    return found
+    slopes = found.slopes.reshape(len(names), -1)
+    rates = replace(fit._all.linear(slopes, names, shares("rate")), estimate=pd.Series(found.values.ravel(), names))
+    low, high = rates._ends()
+    return pd.DataFrame({"rate": rates.estimate, "std_error": rates.std_error, "low": low, "high": high})
 
 
 def rates_of(fit: "OutcomeFit") -> Rates:
@@ -173,20 +158,9 @@ class Crossed:
         if self._fit.columns is None:
             raise DataError("the outcomes have one level: give languages when they are read, to compare languages.")
         abilities = self._fit.abilities
-        clustered = self._fit.errors.kind != "information"
         low = () if self._fit.guessing is None else self._fit.guessing.index[self._fit.guessing["at_chance"]]
-        freedom = float(self._fit.errors.n_clusters - 1) if clustered else np.inf
-        cells = Effects.from_covariance(
-            -abilities.estimate,
-            abilities.covariance,
-            freedom,
-            scale=DIFFICULTIES,
-            converged=self._fit.converged,
-            title=f"{self._fit.name}, {self._fit.model}",
-            signature=self._fit.signature,
-        )
         return TwoWay(
-            cells=cells,
+            cells=abilities.linear(-np.eye(len(abilities.estimate)), abilities.estimate.index, DIFFICULTIES),
             columns=self._fit.columns,
             system_scale=ABILITIES,
             additive=self._fit.additive,
@@ -238,7 +212,8 @@ class Crossed:
         rates = rates_of(self._fit)
         of_columns = np.stack([self._compared(one, other, of, over, weights) for one, other in found.frame.index])
         points = 100 * of_columns @ rates.values.mean(axis=0)
-        error = 100 * _errors_of(self._fit, rates, of_columns)
+        slopes = np.einsum("mj,jp->mp", of_columns, rates.slopes.mean(axis=0))
+        error = 100 * self._fit._all.linear(slopes, found.frame.index, found.scale).std_error
         return replace(found, frame=found.frame.assign(points=points, points_std_error=error))
 
     def _compared(
@@ -309,8 +284,3 @@ class Crossed:
                 f"the fit has {self._fit.chance_words}, and these outcomes have no such attribute. Add it {adding}."
             )
         return found
-
-
-def _errors_of(fit: "OutcomeFit", rates: Rates, of_columns: Floats) -> Floats:
-    slopes: Floats = np.einsum("mj,jp->mp", of_columns, rates.slopes.mean(axis=0))
-    return std_errors(fit, slopes)

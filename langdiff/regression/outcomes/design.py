@@ -1,7 +1,7 @@
 """Designs of items (groups, terms, interactions), and checks for tables whose estimates are infinite or not unique."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,9 @@ from langdiff.regression.formulas import matrix_again, matrix_of
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
+from langdiff.tables.influences import Units
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.units import unit_of
 
 ALIASED = 1e-9  # of the largest eigenvalue of the columns' products
 SEPARATING = 1e-6  # gain of a linear programme whose variables are at most 1
@@ -107,8 +109,16 @@ def attribute_of(items: pd.DataFrame, name: str, what: str) -> pd.Series:
     return column
 
 
-def clusters_of(items: pd.DataFrame, clusters: str | pd.Series | None) -> tuple[Integers, str]:
-    """Return the cluster of each item, shape (I,), and its name: an attribute, or labels; by default each is its own.
+class ItemUnits(NamedTuple):
+    """Independent units of items, the unit of each item, shape (I,), and the attribute that names it, or "item"."""
+
+    units: Units
+    code: Integers
+    name: str = "item"
+
+
+def units_of(items: pd.DataFrame, clusters: str | pd.Series | None, source: str = "as given") -> ItemUnits:
+    """Return the units of items: clusters by an attribute or by labels; by default each item is its own.
 
     Raises
     ------
@@ -118,14 +128,15 @@ def clusters_of(items: pd.DataFrame, clusters: str | pd.Series | None) -> tuple[
         If items have no value, or all the same.
     """
     if clusters is None:
-        return np.arange(len(items)), "item"
+        return ItemUnits(*Units.of("item", items.index))
     labels = attribute_of(items, clusters, "clusters") if isinstance(clusters, str) else clusters
-    codes, names = pd.factorize(labels)
-    if len(names) < 2:
+    name = str(labels.name)
+    units, code = Units.of(unit_of(name) or name, labels, source)
+    if len(units.names) < 2:
         raise DataError(
-            f"all items are in one cluster ({labels.name} {names[0]!r}), which says nothing of their spread."
+            f"all items are in one cluster ({name} {labels.iloc[0]!r}), which says nothing of their spread."
         )
-    return codes.astype(int), str(labels.name)
+    return ItemUnits(units, code, name)
 
 
 def _group(items: pd.DataFrame, name: str, known: pd.DataFrame | None) -> tuple[Integers, pd.Index]:

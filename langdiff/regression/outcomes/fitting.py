@@ -15,24 +15,29 @@ from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.regression.outcomes.chance import Chance, attribute_used
 from langdiff.regression.outcomes.columns import Kept, bounds_of_levels, prepare_columns
-from langdiff.regression.outcomes.design import check_estimates, clusters_of, design_items, rows_of
+from langdiff.regression.outcomes.design import ItemDesign, ItemUnits, check_estimates, design_items, rows_of, units_of
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.inference import (
-    FEW_CLUSTERS,
+    DIFFICULTY,
+    SPREAD,
     ErrorRecord,
     OutcomeErrors,
+    Published,
     bootstrap_covariance,
     comparable,
     compare_likelihoods,
+    influences,
     interaction_test,
     publish,
-    sandwich_covariance,
     variance_test,
 )
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Likelihood, Structure, find_model
 from langdiff.regression.outcomes.prediction import item_difficulties
 from langdiff.regression.outcomes.result import OutcomeFit
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
 
 LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
@@ -45,6 +50,7 @@ class _Options(NamedTuple):
     structure: Structure
     errors: OutcomeErrors
     clusters: str | pd.Series | None
+    source: str
     n_resamples: int
     seed: int | np.random.Generator
 
@@ -144,7 +150,7 @@ def fit_outcomes(
     Warns
     -----
     LangdiffWarning
-        If estimates rest on the normal distribution of items, there are fewer than 30 clusters, sandwich errors are
+        If estimates rest on the normal distribution of items, there are few units, sandwich errors are
         more than 1.5 times those of the information, columns are left out, or rates of columns cluster at a reciprocal
         such as 1/4 though no chance is known.
     ConvergenceWarning
@@ -164,10 +170,12 @@ def fit_outcomes(
     {'nested': 1, 'plain': 2}
     """
     labels: str | pd.Series | None = clusters
+    source = "as given"
     if isinstance(outcomes, Outcomes) and clusters == "auto":
-        found_units = independent_units(outcomes.items.index, outcomes.items).labels
-        labels = found_units if isinstance(found_units, pd.Series) and errors != "information" else None
-    options = _check_options(outcomes, model, by, formula, labels, errors, n_resamples, seed)
+        there = independent_units(outcomes.items.index, outcomes.items)
+        labels = there.labels if isinstance(there.labels, pd.Series) and errors != "information" else None
+        source = there.source
+    options = _check_options(outcomes, model, by, formula, labels, source, errors, n_resamples, seed)
     found_columns = prepare_columns(
         outcomes, options.structure, chance, additive=additive, columns=columns, interacting=interaction is not None
     )
@@ -180,17 +188,17 @@ def fit_outcomes(
     check_estimates(outcomes, design, rows, structure, allow_unlinked=allow_unlinked)
     found = estimate(rows, structure)
     _check_found(found, structure)
-    covariance, record = _errors(outcomes, rows, found, options)
+    units = units_of(outcomes.items, options.clusters, options.source)
     point = found.optimum.point
-    parameters, joint = publish(point, covariance, design, outcomes.systems.index, structure)
+    published = publish(point, design, outcomes.systems.index, structure)
+    sampling, record = _errors(rows, found, options, published, design, units)
     coefficients = float(structure.likelihood.coefficients(rows.s, rows.t).sum())
     log_likelihood = found.optimum.value.log_likelihood
-    errors_of_levels = np.sqrt(np.diag(covariance)[: rows.s.shape[1]])
     return OutcomeFit(
         model=options.model,
         name=outcomes.name,
-        parameters=parameters,
-        covariance=joint,
+        parameters=_parameters(published, sampling, structure),
+        influence=sampling,
         errors=record,
         items=_items(outcomes.items[attributes], rows, found, structure),
         systems=outcomes.systems,
@@ -201,12 +209,8 @@ def fit_outcomes(
         overdispersion=variance_test(log_likelihood, found.without_parameter)
         if structure.likelihood.parameters
         else None,
-        interacts=interaction_test(rows, found, design, structure, record, (parameters, joint))
-        if design.interacting
-        else None,
-        compared=compare_likelihoods(
-            rows, found, design, clusters_of(outcomes.items, labels)[0], outcomes.systems.index
-        )
+        interacts=interaction_test(rows, found, design, structure, published, sampling) if design.interacting else None,
+        compared=compare_likelihoods(rows, found, design, units, outcomes.systems.index)
         if comparable(rows, structure)
         else None,
         cells=int(outcomes.observed.sum()),
@@ -216,18 +220,12 @@ def fit_outcomes(
         step=found.optimum.step,
         point=point,
         settings=structure.likelihood.settings,
-        signature=_signature(outcomes, options, record, used, allow_unlinked, found_columns.known.values),
+        signature=_signature(outcomes, options, record, units, used, allow_unlinked, found_columns.known.values),
         columns=outcomes.columns,
         additive=found_columns.additive,
         chance=chance if found_columns.known.values is not None else None,
         chance_words=found_columns.known.words,
-        guessing=bounds_of_levels(
-            found_columns,
-            rows,
-            point,
-            None if found_columns.additive else errors_of_levels,
-            covariance[: rows.s.shape[1], : rows.s.shape[1]],
-        ),
+        guessing=bounds_of_levels(found_columns, rows, point, _levels(published, sampling, rows.s.shape[1])),
         outcomes=outcomes,
     )
 
@@ -238,6 +236,7 @@ def _check_options(
     by: str | None,
     formula: str | None,
     clusters: str | pd.Series | None,
+    source: str,
     errors: OutcomeErrors,
     n_resamples: int,
     seed: int | np.random.Generator,
@@ -266,7 +265,7 @@ def _check_options(
     if errors == "bootstrap":
         generator(seed, "samples of clusters")
         check_resamples("n_resamples", n_resamples)
-    return _Options(name, structure, errors, clusters, n_resamples, seed)
+    return _Options(name, structure, errors, clusters, source, n_resamples, seed)
 
 
 def _check_found(found: Estimate, structure: Structure) -> None:
@@ -290,41 +289,53 @@ def _check_found(found: Estimate, structure: Structure) -> None:
         )
 
 
-def _errors(outcomes: Outcomes, rows: Rows, found: Estimate, options: _Options) -> tuple[Floats, ErrorRecord]:
+def _errors(
+    rows: Rows, found: Estimate, options: _Options, published: Published, design: ItemDesign, units: ItemUnits
+) -> tuple[Influence | Covariance, ErrorRecord]:
+    """Return where the errors of published parameters come from."""
     information = found.optimum.covariance
-    if options.errors == "information":
-        return information, ErrorRecord(n_clusters=len(rows.s))
-    cluster, name = clusters_of(outcomes.items, options.clusters)
-    count = int(cluster.max()) + 1
-    if count < FEW_CLUSTERS and options.clusters is not None:
-        warn(
-            f"only {count} clusters ({name}): standard errors from so few are too small, and vary much; 30 or more are "
-            "to be trusted."
-        )
+    plain = published.slopes @ information @ published.slopes.T
+    if options.errors == "information" or not np.isfinite(information).all():
+        return Covariance(plain), ErrorRecord()
+    by_units = influences(rows, found, options.structure, published, design, units)
+    sampling: Influence | Covariance = by_units
     samples, seed = 0, ""
-    if options.errors == "sandwich":
-        covariance = sandwich_covariance(rows, found, cluster, options.structure)
-    else:
+    if options.errors == "bootstrap":
         rng = generator(options.seed, "samples of clusters")
         seed = name_of_seed(options.seed, rng)
         covariance, samples = bootstrap_covariance(
-            rows, found, cluster, options.structure, n_resamples=options.n_resamples, seed=rng
+            rows, found, units, options.structure, n_resamples=options.n_resamples, seed=rng
         )
+        sampling = Covariance(published.slopes @ covariance @ published.slopes.T, by_units.freedom_of_pairs)
+    by_units.warn_of_few()
+    variance = np.diag(sampling.covariance if isinstance(sampling, Influence) else sampling.matrix)
     systems = rows.s.shape[1]
-    levels = found.optimum.point.level.size
-    relative = np.eye(systems) - 1 / systems
-    pick = np.tile(relative, levels // systems) * systems / levels  # abilities, of all blocks
-    variances = [np.diag(pick @ v[:levels, :levels] @ pick.T) for v in (covariance, information)]
-    ratio = float(np.median(np.sqrt(variances[0] / variances[1])))
+    ratio = float(np.median(np.sqrt(variance[:systems] / np.diag(plain)[:systems])))
     if ratio > LARGE_RATIO:
         warn(
             f"standard errors of abilities are {ratio:.2f} times those of the information: outcomes depend on one "
             "another more than the model says."
         )
-    kind = options.errors
-    return covariance, ErrorRecord(
-        kind=kind, clusters=name, n_clusters=count, n_resamples=samples, seed=seed, ratio=ratio
-    )
+    return sampling, ErrorRecord(kind=options.errors, units=by_units.words, n_resamples=samples, seed=seed, ratio=ratio)
+
+
+def _levels(published: Published, sampling: Influence | Covariance, systems: int) -> Effects:
+    """Return the levels of columns, shape (J,): abilities less the difficulty of items, of the first group."""
+    jacobian = np.zeros((systems, len(published.estimate)))
+    jacobian[np.arange(systems), np.arange(systems)] = 1.0
+    jacobian[:, np.flatnonzero(published.names.get_level_values(0) == DIFFICULTY)[:1]] = -1.0
+    names = published.names.get_level_values(1)[:systems]
+    estimate = pd.Series(published.estimate, published.names)
+    return Effects(estimate=estimate, influence=sampling, converged=False).linear(jacobian, names, Scale())
+
+
+def _parameters(published: Published, sampling: Influence | Covariance, structure: Structure) -> pd.DataFrame:
+    """Return estimates and standard errors; a variance that is estimated as 0 has no normal error."""
+    variance = np.diag(sampling.covariance if isinstance(sampling, Influence) else sampling.matrix)
+    bounded = [SPREAD, *(parameter.name for parameter in structure.likelihood.parameters)]
+    boundary = (variance == 0) & published.names.get_level_values(0).isin(bounded)
+    error = np.where(boundary, np.nan, np.sqrt(np.maximum(variance, 0)))
+    return pd.DataFrame({"estimate": published.estimate, "std_error": error}, index=published.names)
 
 
 def _items(attributes: pd.DataFrame, rows: Rows, found: Estimate, structure: Structure) -> pd.DataFrame:
@@ -352,6 +363,7 @@ def _signature(
     outcomes: Outcomes,
     options: _Options,
     record: ErrorRecord,
+    units: ItemUnits,
     used: dict[str, Any],
     allow_unlinked: bool,
     chance: Floats | None,
@@ -360,9 +372,9 @@ def _signature(
     constant = options.structure.likelihood.constant
     named = options.clusters if isinstance(options.clusters, str) else None
     attributes = [name for name in (grouping, named, constant) if name is not None]
-    found = [] if named or options.clusters is None else [clusters_of(outcomes.items, options.clusters)[0]]
+    found = [] if named or options.clusters is None else [units.code]
     kind = "robust" if record.kind == "sandwich" else record.kind  # the word of signatures since 0.1.0
-    errors = kind if record.clusters == "item" else f"{kind}({record.clusters})"
+    errors = kind if units.name == "item" else f"{kind}({units.name})"
     parts: dict[str, object] = {
         "model": f"{options.model}{str(options.structure.likelihood).removeprefix(options.structure.likelihood.name)}",
         "by": used["by"],

@@ -5,21 +5,22 @@ abilities average 0, and difficulties are for the average system.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2
-from scipy.stats import f as f_ratio
 
 from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats
 from langdiff.errors import SolverError, option, warn
-from langdiff.regression.outcomes.design import ItemDesign, each_beats_all
+from langdiff.regression.outcomes.design import ItemDesign, ItemUnits, each_beats_all
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.evaluation import Point, evaluate
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
+from langdiff.tables.influences import Covariance, Influence, joint_test, sums
+from langdiff.tables.rule import JointTest
 
 ABILITY, DIFFICULTY, PROFILE, TERM, SPREAD, LOADING = (
     "ability",
@@ -34,12 +35,12 @@ ITEMS, TRANSLATIONS = "items", "translations"  # that spread
 
 OutcomeErrors = Literal["auto", "information", "sandwich", "bootstrap"]
 
-FEW_CLUSTERS = 30
 LARGEST_LEVEL = 15.0  # log odds of an estimate in a sample that has run away
 MOST_FAILED = 0.05  # of the samples
 START_SPREAD = 0.3  # of a search, where the estimate is 0
 MANY_CELLS = 1_000_000  # up to which marginal and conditional estimates are compared
 RANK = 1e-8  # of the largest eigenvalue
+ALIKE = 1e-12  # difference of shares in two estimates that is none
 DOUBTFUL = 0.05  # p of the comparison of marginal and conditional estimates from which on its advice is given
 
 
@@ -51,10 +52,8 @@ class ErrorRecord:
     ----------
     kind : {"information", "sandwich", "bootstrap"}
         Method behind the covariance; see `langdiff.fit_outcomes`.
-    clusters : str
-        What was taken to be independent: ``"item"``, or the attribute that items share in a cluster.
-    n_clusters : int
-        Number of clusters.
+    units : str
+        The independent units in one sentence; empty with the information.
     n_resamples : int
         Number of samples of the bootstrap that could be fitted; 0 with other methods.
     seed : str
@@ -64,13 +63,12 @@ class ErrorRecord:
 
     Examples
     --------
-    >>> ErrorRecord(kind="sandwich", clusters="document", n_clusters=40, ratio=1.21).words
-    'scores of 40 clusters by document (1.21 × those of the information, design effect 1.46)'
+    >>> ErrorRecord(kind="sandwich", units="Independent units: 40 documents.", ratio=1.21).words
+    'scores (1.21 × those of the information, design effect 1.46). Independent units: 40 documents.'
     """
 
     kind: str = "information"
-    clusters: str = "item"
-    n_clusters: int = 0
+    units: str = ""
     n_resamples: int = 0
     seed: str = ""
     ratio: float = 1.0
@@ -80,13 +78,8 @@ class ErrorRecord:
         """Description of the source, as `OutcomeFit.summary` prints it."""
         if self.kind == "information":
             return "the information"
-        of = (
-            f"{self.n_clusters:,} items"
-            if self.clusters == "item"
-            else f"{self.n_clusters:,} clusters by {self.clusters}"
-        )
-        found = f"scores of {of}" if self.kind == "sandwich" else f"{self.n_resamples:,} samples of {of}"
-        return f"{found} ({self.ratio:.2f} × those of the information, design effect {self.ratio**2:.2f})"
+        found = "scores" if self.kind == "sandwich" else f"{self.n_resamples:,} samples of units"
+        return f"{found} ({self.ratio:.2f} × those of the information, design effect {self.ratio**2:.2f}). {self.units}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,29 +102,6 @@ class LikelihoodRatio:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileTest:
-    """A test of the interaction of systems and groups of items.
-
-    Attributes
-    ----------
-    kind : {"likelihood ratio", "Wald"}
-        Method: the likelihood ratio takes items to be independent; Wald's test is from the covariance of the fit, that
-        of clusters.
-    statistic : float
-        Twice the difference of log-likelihoods, or the squared distance of the profile from 0 in standard errors.
-    degrees_of_freedom : int
-        Number of differences that are free.
-    p_value : float
-        Probability of such a statistic if the profile is flat; of Wald's by Hotelling's distribution.
-    """
-
-    statistic: float
-    degrees_of_freedom: int
-    p_value: float
-    kind: str = "likelihood ratio"
-
-
-@dataclass(frozen=True, kw_only=True)
 class LikelihoodsCompared:
     """The distance between abilities by the marginal and by the conditional likelihood (after Hausman 1978).
 
@@ -141,29 +111,22 @@ class LikelihoodsCompared:
         Largest difference of an ability, marginal less conditional, log odds.
     system : str
         System that has it.
-    statistic : float
-        Squared distance in units of its sampling error, which is that of the difference of influences of items.
-    degrees_of_freedom : int
-        Number of differences that are free.
-    p_value : float
-        Probability of such a distance, by Hotelling's distribution, if items are missing independently of their
-        difficulty.
+    test : JointTest
+        Test that all differences are 0, as if items are missing independently of their difficulty.
     """
 
     largest: float
     system: str
-    statistic: float
-    degrees_of_freedom: int
-    p_value: float
+    test: JointTest
 
     @property
     def words(self) -> str:
         """Description of the distance, with advice if it is significant."""
         found = (
             f"marginal and conditional abilities differ by up to {self.largest:+.3f} ({self.system}), "
-            f"p = {self.p_value:.2g}"
+            f"p = {self.test.p:.2g}"
         )
-        if self.p_value >= DOUBTFUL:
+        if not self.test.p < DOUBTFUL:
             return found
         return f"{found}: items seem to be missing by their difficulty; trust {option('model', 'conditional')}"
 
@@ -173,13 +136,16 @@ def part_of(parameters: pd.DataFrame, parameter: str) -> pd.DataFrame:
     return parameters[parameters.index.get_level_values(0) == parameter].droplevel(0)
 
 
-def publish(
-    point: Point, covariance: Floats, design: ItemDesign, systems: pd.Index, structure: Structure
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return published parameters and their joint covariance.
+class Published(NamedTuple):
+    """Names and values of published parameters, (Q,), and their derivatives in the vector of the search, (Q, P)."""
 
-    Shapes: covariance (P, P).
-    """
+    names: pd.MultiIndex
+    estimate: Floats
+    slopes: Floats
+
+
+def publish(point: Point, design: ItemDesign, systems: pd.Index, structure: Structure) -> Published:
+    """Return published parameters."""
     blocks, J = point.level.shape
     K, P = len(point.slope), len(point.to_vector())
     vector = point.to_vector()
@@ -222,47 +188,54 @@ def publish(
             names.append((parameter.name, parameter.of))
             linear = np.vstack([linear, slope * np.eye(P)[-1]])
             estimate = np.append(estimate, value)
-    index = pd.MultiIndex.from_tuples(names, names=["parameter", "name"])
-    found = linear @ covariance @ linear.T
-    bounded = [SPREAD, *(parameter.name for parameter in structure.likelihood.parameters)]
-    boundary = (np.diag(found) == 0) & np.isin(index.get_level_values(0), bounded)
-    found[boundary], found[:, boundary] = np.nan, np.nan  # an estimate of 0 has no normal error
-    std_error = np.sqrt(np.maximum(np.diag(found), 0))
-    parameters = pd.DataFrame({"estimate": estimate, "std_error": std_error}, index=index)
-    return parameters, pd.DataFrame(found, index=index, columns=index)
+    return Published(pd.MultiIndex.from_tuples(names, names=["parameter", "name"]), estimate, linear)
 
 
-def influence(rows: Rows, found: Estimate, cluster: Integers, structure: Structure) -> Floats:
-    """Return the influence of each cluster on the estimates, to first order: its score times H⁻¹, (C, P)."""
-    conditional = structure.conditional
+def influences(
+    rows: Rows, found: Estimate, structure: Structure, published: Published, design: ItemDesign, units: ItemUnits
+) -> Influence:
+    """Return the influences of units of items on published parameters: their scores times H⁻¹.
+
+    The share of a unit in the information is that of its answers, to items that tell: in the column of a level, in a
+    group of items, by squares of a term, or in all.
+    """
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
-    telling = (total > 0) & (total < trials) if conditional else np.ones(len(total), dtype=bool)
-    some = replace(rows, x=rows.x[:, :0]) if conditional else rows
+    telling = (total > 0) & (total < trials) if structure.conditional else np.ones(len(total), dtype=bool)
+    some = replace(rows, x=rows.x[:, :0]) if structure.conditional else rows
     scores = evaluate(some.take(telling), found.optimum.point, structure, scores=True).scores
-    sums = np.zeros((int(cluster.max()) + 1, len(found.optimum.free)))
-    np.add.at(sums, cluster[telling], scores)
-    of_clusters: Floats = sums @ found.optimum.covariance
-    return of_clusters
-
-
-def sandwich_covariance(rows: Rows, found: Estimate, cluster: Integers, structure: Structure) -> Floats:
-    r"""Return the sandwich :math:`H^{-1} \left(\sum_c g_c g_c^\top\right) H^{-1} C / (C - 1)`, shape (P, P)."""
-    of_clusters = influence(rows, found, cluster, structure)
-    clusters = len(of_clusters)
-    sandwich: Floats = of_clusters.T @ of_clusters * (clusters / (clusters - 1))
-    return sandwich
+    count = len(units.units.names)
+    values = sums(scores, units.code[telling], count) @ found.optimum.covariance @ published.slopes.T
+    answers = rows.t * telling[:, None]
+    of_items = answers.sum(axis=1, keepdims=True)
+    groups = np.ones((len(answers), 1))
+    if design.group is not None and design.groups is not None:
+        groups = (design.group[:, None] == np.arange(len(design.groups))).astype(float)
+    behind = {
+        ABILITY: answers,
+        DIFFICULTY: of_items * groups,
+        TERM: of_items * rows.x[:, design.indicators :] ** 2,
+        PROFILE: (groups[:, :, None] * answers[:, None]).reshape(len(answers), -1),
+        LOADING: answers,
+    }
+    kinds = published.names.get_level_values(0)
+    parts = [behind.get(kind, np.repeat(of_items, int((kinds == kind).sum()), axis=1)) for kind in kinds.unique()]
+    share = sums(np.hstack(parts), units.code, count)
+    share /= share.sum(axis=0)
+    return Influence(values, share[:, 0] if np.ptp(share, axis=1).max() < ALIKE else share, units.units)
 
 
 def bootstrap_covariance(
     rows: Rows,
     found: Estimate,
-    cluster: Integers,
+    units: ItemUnits,
     structure: Structure,
     *,
     n_resamples: int,
     seed: int | np.random.Generator,
 ) -> tuple[Floats, int]:
-    """Return the covariance of estimates from samples of whole clusters, and the number of samples it is from.
+    """Return the covariance of estimates from samples of whole units, and the number of samples it is from.
+
+    That of G units is G/(G − 1) times the covariance of samples, since a sample varies about the mean of those there.
 
     Warns
     -----
@@ -271,13 +244,13 @@ def bootstrap_covariance(
     """
     rng = generator(seed, "samples of clusters")
     point, free = found.optimum.point, found.optimum.free
-    clusters = int(cluster.max()) + 1
+    clusters = len(units.units.names)
     if not structure.conditional:
         point = replace(point, spread=max(point.spread, START_SPREAD))
     draws = []
     for _ in range(n_resamples):
         times = np.bincount(rng.integers(clusters, size=clusters), minlength=clusters).astype(float)
-        sample = rows.reweighted(times[cluster])
+        sample = rows.reweighted(times[units.code])
         if not sample.t.any(axis=0).all():
             continue
         with np.errstate(all="ignore"):  # of samples that run away
@@ -295,7 +268,7 @@ def bootstrap_covariance(
             "right or all wrong in them; standard errors are those of the others, and too small."
         )
     fixed = ~free.any(axis=1)
-    covariance = np.cov(np.array(draws), rowvar=False)
+    covariance = np.cov(np.array(draws), rowvar=False) * clusters / (clusters - 1)
     covariance[fixed] = 0
     covariance[:, fixed] = 0
     return covariance, len(draws)
@@ -313,34 +286,27 @@ def interaction_test(
     found: Estimate,
     design: ItemDesign,
     structure: Structure,
-    errors: ErrorRecord,
-    published: tuple[pd.DataFrame, pd.DataFrame],
-) -> ProfileTest:
-    """Test the interaction of systems and groups, by the covariance if it is from clusters.
+    published: Published,
+    sampling: Influence | Covariance,
+) -> JointTest:
+    """Test the interaction of systems and groups by the errors of the fit, or, of the information, by the likelihood.
 
-    The likelihood ratio takes items to be independent: with 40 documents it rejects 12 % of true hypotheses at 5 %. It
-    remains where there are no more clusters than differences.
+    The likelihood ratio takes items to be independent: with 40 documents it rejects 12 % of true hypotheses at 5 %.
     """
     groups, systems = len(design.groups if design.groups is not None else ()), rows.s.shape[1]
     freedom = (groups - 1) * (systems - 1)
-    units = min(errors.n_clusters, errors.n_resamples or errors.n_clusters)
-    if errors.kind != "information" and units > freedom:
-        parameters, joint = published
-        profile = np.flatnonzero(parameters.index.get_level_values(0) == PROFILE).reshape(groups, systems)
-        free = profile[:-1, :-1].ravel()  # the others follow from them
-        differences = parameters["estimate"].to_numpy()[free]
-        distance = float(differences @ np.linalg.solve(joint.to_numpy()[np.ix_(free, free)], differences))
-        p_value = _hotelling(distance, freedom, units)
-        return ProfileTest(kind="Wald", statistic=distance, degrees_of_freedom=freedom, p_value=p_value)
+    inside = np.flatnonzero(published.names.get_level_values(0) == PROFILE)
+    if isinstance(sampling, Influence):
+        return joint_test(published.estimate[inside], sampling.pick(inside), freedom)
+    if not isinstance(sampling.freedom, float):
+        both = np.ix_(inside, inside)
+        of_profile = Covariance(sampling.matrix[both], sampling.freedom[both])
+        return joint_test(published.estimate[inside], of_profile, freedom)
     indicators = (rows.block[:, None] == np.arange(1, groups)).astype(float)
     without = replace(rows, x=np.column_stack([indicators, rows.x]), block=np.zeros_like(rows.block))
     null = estimate(without, structure)
     statistic = max(2 * (found.optimum.value.log_likelihood - null.optimum.value.log_likelihood), 0.0)
-    return ProfileTest(statistic=statistic, degrees_of_freedom=freedom, p_value=float(chi2.sf(statistic, freedom)))
-
-
-def _hotelling(statistic: float, freedom: int, units: int) -> float:
-    return float(f_ratio.sf(statistic * (units - freedom) / (freedom * (units - 1)), freedom, units - freedom))
+    return JointTest("chi-squared", statistic, freedom, np.inf, float(chi2.sf(statistic, freedom)))
 
 
 def comparable(rows: Rows, structure: Structure) -> bool:
@@ -349,12 +315,12 @@ def comparable(rows: Rows, structure: Structure) -> bool:
 
 
 def compare_likelihoods(
-    rows: Rows, found: Estimate, design: ItemDesign, cluster: Integers, names: pd.Index
+    rows: Rows, found: Estimate, design: ItemDesign, units: ItemUnits, names: pd.Index
 ) -> LikelihoodsCompared | None:
     """Compare abilities with the conditional ones, where cells are missing and the latter exist.
 
-    The covariance of the difference is that of the differences of influence, by cluster. Hausman's own, the difference
-    of the two covariances, is that of nearly equal numbers: it rejects 11 to 20 % of true hypotheses at 5 %.
+    The influences of the difference are the differences of influences, by unit. Hausman's own covariance, the
+    difference of the two, is that of nearly equal numbers: it rejects 11 to 20 % of true hypotheses at 5 %.
     """
     whole = bool((rows.t > 0).all())
     if whole or design.interacting or rows.t.size > MANY_CELLS or not found.optimum.converged:
@@ -365,23 +331,19 @@ def compare_likelihoods(
     start = replace(point, level=point.level - point.level.mean(), slope=np.zeros(0), spread=0.0)
     conditioned = Structure(levels="conditional")
     other = estimate(rows, conditioned, start=start)
-    both = [(found, Structure()), (other, conditioned)]
-    marginal, conditional = (one.optimum.point.level[0] - one.optimum.point.level[0].mean() for one, _ in both)
-    of_marginal, of_conditional = (influence(rows, one, cluster, structure)[:, :systems] for one, structure in both)
-    clusters = len(of_marginal)
-    apart = (of_marginal - of_conditional) @ (np.eye(systems) - 1 / systems)
-    eigenvalues, vectors = np.linalg.eigh(apart.T @ apart * (clusters / (clusters - 1)))
-    kept = eigenvalues > RANK * np.abs(eigenvalues).max()
-    freedom = int(kept.sum())
-    if not other.optimum.converged or freedom == 0 or clusters <= freedom:
+    if not other.optimum.converged:
         return None
-    difference = marginal - conditional
-    statistic = float(np.sum((vectors[:, kept].T @ difference) ** 2 / eigenvalues[kept]))
+    both = [publish(one.optimum.point, design, names, of) for one, of in ((found, Structure()), (other, conditioned))]
+    parts = [
+        influences(rows, one, of, each, design, units).pick(np.arange(systems))
+        for one, of, each in zip((found, other), (Structure(), conditioned), both, strict=True)
+    ]
+    difference = both[0].estimate[:systems] - both[1].estimate[:systems]
+    apart = parts[0].minus(parts[1])
+    eigenvalues = np.linalg.eigvalsh(apart.covariance)
+    freedom = int((eigenvalues > RANK * np.abs(eigenvalues).max()).sum())
+    if freedom == 0:
+        return None
     place = int(np.argmax(np.abs(difference)))
-    return LikelihoodsCompared(
-        largest=float(difference[place]),
-        system=str(names[place]),
-        statistic=statistic,
-        degrees_of_freedom=freedom,
-        p_value=_hotelling(statistic, freedom, clusters),
-    )
+    test = joint_test(difference, apart, freedom)
+    return LikelihoodsCompared(largest=float(difference[place]), system=str(names[place]), test=test)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing, rounded
@@ -27,18 +27,17 @@ from langdiff.regression.outcomes.inference import (
     ErrorRecord,
     LikelihoodRatio,
     LikelihoodsCompared,
-    ProfileTest,
     part_of,
 )
 from langdiff.regression.outcomes.likelihoods import Structure, saved_model
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.rule import JointTest, t_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-NORMAL = float(norm.ppf(0.975))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -59,8 +58,9 @@ class OutcomeFit(Crossed, Result):
     parameters : DataFrame
         ``estimate`` and ``std_error`` of all parameters, in log odds but for ``loading`` λ and ``correlation`` ρ;
         indexed by (parameter, name).
-    covariance : DataFrame
-        Joint sampling covariance of the parameters; NaN of a variance that is estimated as 0.
+    influence : Influence or Covariance
+        Where their errors come from: influences of independent units, or the covariance of the information or of
+        samples of units.
     errors : ErrorRecord
         Where the standard errors come from.
     items : DataFrame, I rows
@@ -81,8 +81,9 @@ class OutcomeFit(Crossed, Result):
     overdispersion : LikelihoodRatio or None
         Test that trials of a cell are independent, ρ = 0; None but in the beta-binomial model. In general, that the
         parameter of the likelihood is at its lower bound.
-    interacts : ProfileTest or None
-        Test that the profile is flat; None without an interaction.
+    interacts : JointTest or None
+        Test that the profile is flat, with errors from the information by the likelihood ratio; None without an
+        interaction.
     compared : LikelihoodsCompared or None
         Distance to the conditional abilities, if cells are missing, the model is ``"rasch"`` without an interaction,
         and they exist.
@@ -127,7 +128,7 @@ class OutcomeFit(Crossed, Result):
     model: str
     name: str
     parameters: pd.DataFrame
-    covariance: pd.DataFrame
+    influence: Influence | Covariance
     errors: ErrorRecord
     items: pd.DataFrame
     systems: pd.DataFrame
@@ -138,7 +139,7 @@ class OutcomeFit(Crossed, Result):
     variation: LikelihoodRatio | None
     translations: LikelihoodRatio | None = None
     overdispersion: LikelihoodRatio | None
-    interacts: ProfileTest | None
+    interacts: JointTest | None
     compared: LikelihoodsCompared | None
     cells: int
     trials: int
@@ -192,20 +193,27 @@ class OutcomeFit(Crossed, Result):
         return self._effects(PROFILE, f"system: {self.interaction}", DIFFICULTIES)
 
     def _effects(self, parameter: str, unit: str, scale: Scale) -> Effects:
-        estimate = part_of(self.parameters, parameter)["estimate"]
-        index = self.systems.index if parameter == ABILITY else pd.Index(estimate.index, name=unit)
         inside = np.flatnonzero(self.parameters.index.get_level_values(0) == parameter)
-        block = self.covariance.to_numpy()[np.ix_(inside, inside)]
-        return Effects.from_covariance(
-            pd.Series(estimate.to_numpy(), index, name=scale.quantity),
-            pd.DataFrame(block, index, index),
-            # of few clusters the joint distribution is not known
-            np.inf if self.errors.clusters == "item" else pd.DataFrame(np.inf, index, index),
-            scale=scale,
+        names = self.parameters.index.get_level_values(1)[inside]
+        index = self.systems.index if parameter == ABILITY else pd.Index(names, name=unit)
+        return self._all.linear(np.eye(len(self.parameters))[inside], index, scale)
+
+    @cached_property
+    def _all(self) -> Effects:
+        """All parameters with their errors."""
+        return Effects(
+            estimate=self.parameters["estimate"],
+            influence=self.influence,
             title=f"{self.name}, {self.model}",
             converged=self.converged,
             signature=self.signature,
         )
+
+    @property
+    def covariance(self) -> pd.DataFrame:
+        """Joint sampling covariance of the parameters; NaN of a variance that is estimated as 0."""
+        unknown = self.parameters["std_error"].isna().to_numpy()
+        return self._all.covariance.mask(unknown[:, None] | unknown)
 
     @property
     def spread(self) -> float:
@@ -243,11 +251,9 @@ class OutcomeFit(Crossed, Result):
         >>> frame["parameter"].tolist()
         ['ability', 'ability', 'ability', 'difficulty', 'spread']
         """
-        frame = self.parameters.assign(
-            low=self.parameters["estimate"] - NORMAL * self.parameters["std_error"],
-            high=self.parameters["estimate"] + NORMAL * self.parameters["std_error"],
-        )
-        return frame.reset_index()
+        estimate, error = self.parameters.to_numpy().T
+        ends = t_interval(estimate, error, np.diag(self._all._freedom()))
+        return self.parameters.assign(low=ends[0], high=ends[1]).reset_index()
 
     def _lines(self) -> Iterator[str]:
         state = "converged" if self.converged else "NOT CONVERGED"
@@ -288,10 +294,7 @@ class OutcomeFit(Crossed, Result):
                 else f"no {parameter.words}: {parameter.symbol} {value:g}, p = 1"
             )
         if self.interacts is not None:
-            yield (
-                f"profile of systems over {self.interaction}: {self.interacts.kind} {self.interacts.statistic:.2f}, "
-                f"{self.interacts.degrees_of_freedom} degrees of freedom, p = {self.interacts.p_value:.2g}"
-            )
+            yield f"profile of systems over {self.interaction}: {self.interacts.words}"
         if self.compared is not None:
             yield self.compared.words
         elif not self.structure.conditional and self.cells < len(self.items) * len(self.systems):
@@ -348,12 +351,7 @@ class OutcomeFit(Crossed, Result):
         if self.columns is None:
             yield frame_text(self.abilities.to_frame().round(4))
             return
-        tests = self.two_way.test()
-        yield "\n".join(
-            f"{name}: p = {row['p_largest']:.2g} for the largest effect"
-            + (f"; {row['by']}, {row['df']:.0f} df, p = {row['p']:.2g}" if np.isfinite(row["p"]) else "")
-            for name, row in tests.iterrows()
-        )
+        yield "\n".join(self.two_way.words_of_tests())
         for of in ("systems", "languages"):
             if self.columns[of.removesuffix("s")].nunique() > 1:
                 yield frame_text(self.two_way.leaderboard(of).round(4))

@@ -14,7 +14,7 @@ from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.outcomes import SampledModel
-from langdiff.regression.outcomes.design import ItemDesign, check_size, clusters_of, design_items, rows_of
+from langdiff.regression.outcomes.design import ItemDesign, check_size, design_items, rows_of, units_of
 from langdiff.regression.outcomes.estimate import centring
 from langdiff.regression.outcomes.likelihoods import Likelihood, Structure, find_model
 from langdiff.regression.stan.draws import diagnose, inference_data, sample_stats
@@ -283,7 +283,7 @@ def _prepare(
     design = design_items(outcomes.items, by, formula, None)
     rows = rows_of(outcomes, design)
     check_size(outcomes, rows, structure)
-    codes = None if clusters is None else clusters_of(outcomes.items, clusters)[0] + 1
+    codes = None if clusters is None else units_of(outcomes.items, clusters).code + 1
     item, system = np.nonzero(rows.t)
     contrasts = np.zeros((1, 0)) if design.groups is None else centring(len(design.groups))
     group = np.zeros(len(rows.s), dtype=int) if design.group is None else design.group

@@ -128,7 +128,7 @@ def golden(**options):
 
 @pytest.mark.parametrize(
     ("errors", "of_languages", "of_systems", "wald"),
-    [("information", 0.825821, 0.564295, 1.587785), ("sandwich", 0.813457, 0.655105, 2.346902)],
+    [("information", 0.825821, 0.564295, 1.587785), ("sandwich", 0.813457, 0.655105, None)],
 )
 @pytest.mark.filterwarnings("ignore:.*never beat")
 def test_golden_table_with_free_levels(errors, of_languages, of_systems, wald):
@@ -148,8 +148,8 @@ def test_golden_table_with_free_levels(errors, of_languages, of_systems, wald):
     expected = [-0.043920, -0.195177, 0.239097, 0.023176, -0.228165, 0.204989, 0.020744, 0.423342, -0.444086]
     assert_allclose(cells, expected, atol=WORKED)
     test = two_way.test().loc["interaction"]
-    per_effect = 4 if test["by"] == "F" else 1
-    assert [per_effect * test["statistic"], test["df"]] == pytest.approx([wald, 4], abs=WORKED)
+    assert test["by"] == ("chi-squared" if wald else "sign flips")
+    assert [test["statistic"], test["df"]] == pytest.approx([wald or np.square(expected).sum(), 4], abs=WORKED)
 
 
 def test_golden_table_robust_and_one_system():
@@ -172,16 +172,12 @@ def test_golden_table_robust_and_one_system():
 
 
 def test_golden_table_scores_of_items(monkeypatch):
-    """Sandwich, C/(C − 1), without translations."""
+    """Sandwich of items with equal shares, C/(C − 1), without translations."""
     monkeypatch.setattr(Structure, "translated", False)
-    from langdiff.regression.outcomes.inference import sandwich_covariance
-
-    rows, structure = rows_of(CELLS), Structure(languages=LANGUAGES, additive=SYSTEMS)
-    found = estimate(rows, structure)
-    covariance = sandwich_covariance(rows, found, np.arange(24), structure)
-    linear = np.zeros((6, len(covariance)))
-    linear[:5, :9], linear[5, 10] = BACK, 1
-    errors = np.sqrt(np.diag(linear @ covariance @ linear.T))
+    fit = ld.fit_outcomes(golden(), additive=True, model="rasch")
+    level = fit.influence.values[:, :9] - fit.influence.values[:, [9]]
+    linear = np.column_stack([level @ BACK[:, :9].T, fit.influence.values[:, -1]])
+    errors = np.linalg.norm(linear, axis=0) * np.sqrt(24 / 23)
     assert_allclose(errors, [0.391151, 0.394705, 0.350526, 0.320150, 0.305108, 0.286223], atol=WORKED)
 
 
