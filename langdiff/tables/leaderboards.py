@@ -32,7 +32,7 @@ def flag_cells(
     return frame.sort_values("estimate", ascending=False, kind="stable")
 
 
-def rank_best(effects: Effects, at_chance: pd.Series | None = None) -> pd.DataFrame:
+def rank_best(effects: Effects) -> pd.DataFrame:
     """Return one row per effect, the best first: the least difficulty, or the highest ability.
 
     Examples
@@ -56,6 +56,4 @@ def rank_best(effects: Effects, at_chance: pd.Series | None = None) -> pd.DataFr
         low, high = found["rank_low"], found["rank_high"]
         frame["rank_low"], frame["rank_high"] = (low, high) if highest else (count + 1 - high, count + 1 - low)
         frame["ranks"] = [rank_set(int(a), int(b)) for a, b in zip(frame["rank_low"], frame["rank_high"], strict=True)]
-    if at_chance is not None:
-        frame["at_chance"] = at_chance.reindex(frame.index).fillna(0).astype(int)
     return frame.sort_values("rank", kind="stable")
