@@ -222,6 +222,8 @@ def columns_at_chance(s: Floats, t: Floats, chance: Floats, names: pd.Index) -> 
     guessed = (chance * t).sum(axis=0) / trials
     found = pd.DataFrame({"rate": s.sum(axis=0) / trials, "chance": guessed, "p": p, "q": q}, index=names)
     found["at_chance"] = (q > LEVEL) & (guessed > 0)
+    found["p_below"] = 1 - np.array([_tail(s[:, j].sum() + 1, t[:, j], chance[:, j]) for j in range(s.shape[1])])
+    found["below"] = false_discovery_control(found["p_below"]) <= LEVEL
     return found
 
 

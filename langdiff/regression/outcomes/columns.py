@@ -251,8 +251,15 @@ def words_of_chance(guessing: pd.DataFrame | None, known: str) -> list[str]:
     if low.empty:
         return [*lines, "no column is at chance"]
     shown = [
-        f"{name}: {row['rate']:.3f} right, at chance: ability < {-row['level_low']:.2f}" for name, row in low.iterrows()
+        f"{name}: ability < {-row['level_low']:.2f}; "
+        + (
+            f"below chance ({row['rate']:.3g} of {row['chance']:.3g}, p = {row['p_below']:.1g}): not guessing; look at "
+            "extraction of answers, order of options, key"
+            if row["below"]
+            else f"at chance, {row['rate']:.3f} right"
+        )
+        for name, row in low.iterrows()
     ]
     more = [f"… and {len(shown) - MOST_LISTED} more"] if len(shown) > MOST_LISTED else []
-    count = f"{len(low)} of {len(guessing)} columns are at chance: their levels are bounds"
+    count = f"{len(low)} of {len(guessing)} columns are at or below chance: their levels are bounds"
     return [*lines, count, *shown[:MOST_LISTED], *more]

@@ -115,7 +115,8 @@ class OutcomeFit(Crossed, Result):
         Chance of a right answer, as given (None if it is 0), and where it is from.
     guessing : DataFrame or None
         Test of each column, also of those that were left out, that all its answers are guesses: ``rate``, ``chance``,
-        ``p``, ``q`` (Benjamini and Hochberg) and ``at_chance``; and of columns at or near chance ``level``,
+        ``p``, ``q`` (Benjamini and Hochberg) and ``at_chance``, whether the level is a bound; ``p_below``, that
+        guesses have as few right, and ``below`` (the same procedure); and of columns at or near chance ``level``,
         ``level_low`` and ``level_high``, log odds of failing, with the interval of the likelihood ratio (95 %), whose
         upper end is infinite where the answers set none. None without chance.
     outcomes : Outcomes or None

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.special import expit
 from scipy.stats import binom
 
@@ -112,6 +112,21 @@ def test_a_column_of_guesses():
     assert ends[2] == pytest.approx(-3.1908, abs=5e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be told from guessing")
+def test_fewer_right_than_guesses_is_said():
+    """15 of 120 at 1/4: p .000563."""
+    outcomes = drawn(seed=6, languages=2)
+    answers = outcomes.successes.iloc[:120].copy()
+    answers["l2@a"] = (np.arange(120) % 8 == 0).astype(float)
+    fit = ld.fit_outcomes(replace(outcomes, successes=answers, items=outcomes.items.iloc[:120], trials=None))
+    row = fit.guessing.loc["l2@a"]
+    assert row["p_below"] == pytest.approx(0.000563, abs=5e-7)
+    assert row["below"]
+    assert row["at_chance"]
+    assert fit.guessing["below"].sum() == 1
+    assert "below chance (0.125 of 0.25, p = 0.0006): not guessing; look at extraction of answers" in fit.summary()
+
+
 def test_unequal_chance_is_poisson_binomial():
     chance = np.array([0.5, 0.5, 0.2, 0.25, 0.25])[:, None]
     s = np.array([1, 1, 0, 1, 0.0])[:, None]
@@ -165,7 +180,7 @@ def test_columns_at_chance_are_bounds_and_the_others_stay_free():
     assert len(fit.systems) == 15 - len(low)
     assert np.isposinf(low[["level", "level_high"]]).any(axis=None)
     assert "their levels are bounds" in fit.summary()
-    assert "at chance: ability <" in fit.summary()
+    assert "l3@a: ability <" in fit.summary()
     aside = {name.split("@")[1] for name in low.index}
     assert set(fit.two_way.columns["system"]) == set(WIDE) - aside
     one = fit.two_way.languages.contrast("l3", "l1")
