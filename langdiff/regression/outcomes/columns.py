@@ -130,7 +130,7 @@ def settle_columns(first: Columns, rows: Rows, point: Point, *, additive: bool) 
     """
     names = first.whole.systems.index
     low = first.low.copy()
-    ends = level_intervals(rows, point, first.structure, [_answers(first, k) for k in np.flatnonzero(low)], None)
+    ends = level_intervals(rows, point, first.structure, [_answers(first, k) for k in np.flatnonzero(low).tolist()], None)
     low[low] = np.isneginf(ends[:, 1])
     if low.any():
         warn(
@@ -219,7 +219,7 @@ def bounds_of_systems(found: Columns, rows: Rows, point: Point, levels: Effects)
         weight = pd.Series(0.0, columns.index)
         weight[inside.index] = -1 / size / max(inside["system"].nunique() - 1, 1)
         weight[inside.index[inside["system"] == name]] = 1 / size
-        places = [k for k in np.flatnonzero(low) if weight.iloc[k] > 0]
+        places = [k for k in np.flatnonzero(low).tolist() if weight.iloc[k] > 0]
         if not places or not len(measured):
             continue
         own = weight[fitted].to_numpy()

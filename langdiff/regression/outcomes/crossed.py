@@ -203,9 +203,10 @@ class Crossed:
         bounds = self._fit.bounds
         if of != "systems" or over is not None or weights is not None or bounds is None:
             return board
-        rows = pd.DataFrame({"high": bounds, "kind": "bound"}).rename_axis(board.index.name)
-        ranks = {name: "Int64" for name in board if name.startswith("rank") and name != "ranks"}
-        return pd.concat([board.assign(kind="measured").astype(ranks), rows])
+        rows = pd.DataFrame({"high": bounds, "kind": "bound"}).rename_axis("system")
+        ranks = dict.fromkeys(board.columns.intersection(["rank", "rank_low", "rank_high"]), "Int64")
+        found: pd.DataFrame = pd.concat([board.assign(kind="measured").astype(ranks), rows])
+        return found
 
     def pairs(
         self,

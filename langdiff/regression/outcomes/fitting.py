@@ -348,7 +348,7 @@ def _profiles(found: Columns, design: ItemDesign, units: ItemUnits) -> pd.DataFr
     measured = [found.whole.columns[level].isin(columns[level]) for level in LEVELS]
     table = found.without(~(measured[0] & measured[1]).to_numpy(), additive=True)
     rows = rows_of(table.outcomes, design, table.structure, table.known.values)
-    return score_tests(rows, table.structure, table.outcomes.columns, units)
+    return score_tests(rows, table.structure, found.whole.columns.loc[table.outcomes.systems.index], units)
 
 
 def _levels(published: Published, sampling: Influence | Covariance, systems: int) -> Effects:
