@@ -66,7 +66,7 @@ class Columns(NamedTuple):
     def without(self, low: Booleans, *, additive: bool) -> "Columns":
         """Return columns of which some are not fitted."""
         names = self.whole.systems.index
-        if (~low).sum() < FEWEST:
+        if low.any() and (~low).sum() < FEWEST:
             raise DataError(
                 f"{int(low.sum())} of {len(low)} columns are at chance ({listing(names[low])}): too few are left, so "
                 "that nothing can be told from guessing."
