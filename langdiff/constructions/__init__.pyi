@@ -20,5 +20,4 @@ from .rules import Rules as Rules
 from .rules import default_rules as default_rules
 from .rules import read_rules as read_rules
 from .scores import ConstructionScores as ConstructionScores
-from .scores import order_columns as order_columns
 from .study import study_outputs as study_outputs

@@ -73,7 +73,7 @@ LINES = [  # an explicit value that is the usual one changes nothing, and is nam
     "plot sizes texts --format moses --out OUT.svg",
     "plot result fit.json --out OUT.svg / --kind",
     "parity bits.csv --reference e1",
-    "reproduce",
+    pytest.param("reproduce", marks=pytest.mark.slow),
     "treebanks measures gold.conllu one.conllu",
     "discourse evaluate g p=p",
     "discourse show g/a.spans",

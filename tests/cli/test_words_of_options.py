@@ -6,6 +6,7 @@
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,38 +34,42 @@ ATTRIBUTES = {
 }
 
 
-def literals(file):
+@cache
+def modules():
+    """Return the nodes of all modules by their place in the package."""
+    files = {file.relative_to(PACKAGE).as_posix(): file for file in sorted(PACKAGE.rglob("*.py"))}
+    return {place: list(ast.walk(ast.parse(file.read_text(encoding="utf-8")))) for place, file in files.items()}
+
+
+def literals(nodes):
     """Yield the texts of a module that are not docstrings."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    statements = [
-        node.body[0] for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list) and node.body
-    ]
+    statements = [node.body[0] for node in nodes if isinstance(getattr(node, "body", None), list) and node.body]
     docs = {id(each.value) for each in statements if isinstance(each, ast.Expr)}
-    docs |= {id(each) for node in calls_of("words", tree) for each in ast.walk(node)}  # the words of one reader
-    for node in ast.walk(tree):
+    docs |= {id(each) for node in calls_of("words", nodes) for each in ast.walk(node)}  # the words of one reader
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.value
 
 
 def messages():
     """Yield every text of the package that names an option: its place, the node, and the names."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            calls = list(calls_of("option", node)) if isinstance(node, ast.JoinedStr) else []
+    for place, nodes in modules().items():
+        for node in nodes:
+            calls = list(calls_of("option", ast.walk(node))) if isinstance(node, ast.JoinedStr) else []
             if calls:
-                yield f"{file.relative_to(PACKAGE).as_posix()}:{node.lineno}", node, calls
+                yield f"{place}:{node.lineno}", node, calls
 
 
-def calls_of(function, node):
-    """Yield the calls of a function in a text."""
-    for each in ast.walk(node):
+def calls_of(function, nodes):
+    """Yield the calls of a function."""
+    for each in nodes:
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == function:
             yield each
 
 
 def parameters():
     """Return the names of the parameters of all functions and of the fields of all classes."""
-    nodes = [node for file in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    nodes = [node for each in modules().values() for node in each]
     fields = {node.target.id for node in nodes if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
     return fields | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
@@ -101,12 +106,10 @@ def options():
 
 
 def test_no_message_names_an_option_in_python(options):
-    files = sorted(PACKAGE.rglob("*.py"))
-    assert len(files) > 300
+    assert len(modules()) > 300
     found = set()
-    for file in files:
-        place = file.relative_to(PACKAGE).as_posix()
-        for text in literals(file):
+    for place, nodes in modules().items():
+        for text in literals(nodes):
             names = {name for name in NAME.findall(text) if name in options} - ATTRIBUTES.get(place, set())
             if (
                 "<" not in text

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from langdiff.constructions import evaluate, order_columns, read_gold, read_parses
-from langdiff.constructions.scores import compare_parsers, recall_by_distance, sign_flip
+from langdiff.constructions import evaluate, read_gold, read_parses
+from langdiff.constructions.scores import compare_parsers, order_columns, recall_by_distance, sign_flip
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.tables.rule import wilson
 

@@ -14,8 +14,8 @@ from tests.lm.pretend_gpu.device import compile_guard
 
 ROUNDING = 1e-4  # bits per text: sums in another order, nothing more
 HALF = 0.3  # bits per text of about forty, after steps whose products have factors of 8 bits
-# one of each kind: bfloat16, a stream with penalties and averaged weights, n-grams, attention
-QUICK = ("bpe-small", "bpe-awd", "char-residual", "char-transformer")
+# bfloat16, and a stream with penalties and averaged weights; n-grams and attention are slow tests
+QUICK = ("bpe-small", "bpe-awd")
 EVERY = (*RECIPES, "char-residual, transformer")
 
 pytestmark = [

@@ -59,6 +59,11 @@ def test_strata_branch_by_branch(sets):
         assert strata(document) == tuple(depth)
 
 
+def test_branches_end_with_the_document():
+    with pytest.raises(DataError, match=r"branch \(3, 5\) is empty or outside the 4 tokens"):
+        make_document("1", list("abcd"), [Parallelism(((0, 1), (3, 5)))])
+
+
 def test_equal_branches_and_the_message():
     outer, inner = Parallelism(((0, 3), (4, 6))), Parallelism(((0, 3), (4, 5)))
     document = make_document("1", list("abcdef"), [inner, outer])

@@ -11,7 +11,7 @@ import pytest
 
 import langdiff as ld
 from langdiff import plots
-from langdiff.errors import LangdiffError
+from langdiff.errors import ConfigError, DataError, LangdiffError
 
 EFFECTS = {"plot_by_language", "plot_difficulties", "plot_two_models"}
 DRAWN = {  # what is wrong for most pictures is right for these
@@ -83,27 +83,27 @@ EMPTY = pd.DataFrame({"epoch": [], "system": [], "relation": [], "recall": [], "
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "settings", "words"),
+    ("name", "arguments", "settings", "error", "words"),
     [
-        ("plot_by_language", (D, D), {"highlight": ["x"]}, "to highlight: 'x'"),
-        ("plot_by_language", (D, D), {"highlight": list("abcdef")}, "at most 5"),
-        ("plot_by_language", (D, D), {"edition_info": pd.DataFrame({"family": D})}, "needs a column 'language'"),
-        ("plot_constructions", (pd.DataFrame({"parser": ["a"]}),), {}, "lacks"),
-        ("plot_corpus_sizes", (pd.DataFrame({"intents": [1]}),), {}, "no column 'words'"),
-        ("plot_difficulties", (D,), {"order": "family"}, "nothing is known of its editions"),
-        ("plot_difficulties", (D,), {"order": "size"}, "is one of 'estimate', 'name', 'family'; got 'size'"),
-        ("plot_discourse_relations", (EMPTY,), {}, "no relations to draw"),
-        ("plot_discourse_tree", (TREE.to_frame().iloc[:0],), {}, "there are no nodes"),
-        ("plot_goodness_of_fit", (pd.DataFrame({"1": [0.3, None]}),), {}, "scores are missing"),
-        ("plot_line_follow", ([D],), {}, "at least two sources are needed"),
-        ("plot_line_follow", ([D, D.rename(dict(zip("abc", "xyz", strict=True)))],), {}, "share 0 edition"),
-        ("plot_scheme_scores", (SCORES,), {}, "choose one corpus and one metric"),
-        ("plot_scheme_scores", (SCORES.drop(columns="link"),), {}, "no column 'link'"),
-        ("plot_tag_transitions", (pd.DataFrame(0, index=["start"], columns=["B"]),), {}, "no transitions to draw"),
-        ("plot_tag_transitions", (pd.DataFrame(1, index=["X"], columns=["B"]),), {}, "unknown tags: X"),
-        ("plot_tagger_training", (wrong()["a frame"],), {}, "history has no column 'epoch'"),
+        ("plot_by_language", (D, D), {"highlight": ["x"]}, DataError, "to highlight: 'x'"),
+        ("plot_by_language", (D, D), {"highlight": list("abcdef")}, ConfigError, "at most 5"),
+        ("plot_by_language", (D, D), {"edition_info": pd.DataFrame({"family": D})}, DataError, "a column 'language'"),
+        ("plot_constructions", (pd.DataFrame({"parser": ["a"]}),), {}, DataError, "lacks"),
+        ("plot_corpus_sizes", (pd.DataFrame({"intents": [1]}),), {}, DataError, "no column 'words'"),
+        ("plot_difficulties", (D,), {"order": "family"}, ConfigError, "nothing is known of its editions"),
+        ("plot_difficulties", (D,), {"order": "size"}, ConfigError, "one of 'estimate', 'name', 'family'; got"),
+        ("plot_discourse_relations", (EMPTY,), {}, DataError, "no relations to draw"),
+        ("plot_discourse_tree", (TREE.to_frame().iloc[:0],), {}, DataError, "there are no nodes"),
+        ("plot_goodness_of_fit", (pd.DataFrame({"1": [0.3, None]}),), {}, DataError, "scores are missing"),
+        ("plot_line_follow", ([D],), {}, DataError, "at least two sources are needed"),
+        ("plot_line_follow", ([D, D.rename(dict(zip("abc", "xyz", strict=True)))],), {}, DataError, "share 0 edition"),
+        ("plot_scheme_scores", (SCORES,), {}, DataError, "choose one corpus and one metric"),
+        ("plot_scheme_scores", (SCORES.drop(columns="link"),), {}, DataError, "no column 'link'"),
+        ("plot_tag_transitions", (pd.DataFrame(0, index=["start"], columns=["B"]),), {}, DataError, "no transitions"),
+        ("plot_tag_transitions", (pd.DataFrame(1, index=["X"], columns=["B"]),), {}, DataError, "unknown tags: X"),
+        ("plot_tagger_training", (wrong()["a frame"],), {}, DataError, "history has no column 'epoch'"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(name, arguments, settings, words):
-    with pytest.raises(LangdiffError, match=words):
+def test_what_cannot_be_drawn_is_said(name, arguments, settings, error, words):
+    with pytest.raises(error, match=words):
         getattr(plots, name)(*arguments, **settings)

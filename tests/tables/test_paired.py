@@ -114,7 +114,7 @@ def test_products_of_influences_are_the_sandwich_of_the_fit(model, own, grouped)
 
 def test_errors_are_those_of_correlated_noise():
     """Where the models share most of their noise, intervals of the paired difference cover 0 in 95 % of tables."""
-    tables, covered, too_long = 80, 0, 0
+    tables, covered, too_long = 50, 0, 0
     for seed in range(tables):
         fits = fits_of(scored(seed, intents=50, editions=3, shared=0.8), "1")
         row = ld.table(fits, paired=True).differences.iloc[0]

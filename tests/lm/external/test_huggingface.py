@@ -295,8 +295,8 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     np.testing.assert_array_equal(found[list(expected.editions)], expected.bits)
     assert len(list((tmp_path / "cache").iterdir())) == 5
     refused = langdiff("score", folder, tmp_path / "corpus", "--out", out, "--dtype", "bfloat16")
-    assert refused.code == 1
-    assert "add --hf" in refused.err
+    assert refused.code == 2
+    assert "--dtype is for --hf: give that, too" in refused.said
     usual = (["--lm", "char-small"], ["--max-replaced", "0.05"])  # also where they are what is usual
     for ours in (["--lm", "bpe-small"], ["--scoring", "unpriced"], ["--max-replaced", "0.2"], *usual):
-        assert "are for models trained here: leave them out, or --hf" in langdiff(*arguments, *ours).err
+        assert f"{ours[0]} is of no use with --hf" in langdiff(*arguments, *ours).said

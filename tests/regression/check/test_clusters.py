@@ -113,15 +113,16 @@ def test_clustered_errors_have_the_spread_of_repeated_samples():
     clusters = pd.Series(np.repeat(np.arange(40), 5))
     counts = rng.integers(1, 9, 200)
     estimates, clustered_errors, naive = [], [], []
-    for _ in range(2000):
+    for _ in range(300):
         rows = counts * (rng.normal(1, 1, 40)[clusters] + rng.normal(0, 1, 200))
         mean, error = mean_per_cell(rows, counts, clusters)[["per_cell", "std_error"]]
-        assert mean == pytest.approx(mean_per_cell(rows, counts)["per_cell"])
+        alone = mean_per_cell(rows, counts)
+        assert mean == pytest.approx(alone["per_cell"])
         estimates.append(mean)
         clustered_errors.append(error)
-        naive.append(mean_per_cell(rows, counts)["std_error"])
+        naive.append(alone["std_error"])
     spread = np.std(estimates)
-    assert np.mean(clustered_errors) == pytest.approx(spread, rel=0.06)  # 2,000 samples: 1.6 %; a ratio's own bias
+    assert np.mean(clustered_errors) == pytest.approx(spread, rel=0.13)  # 300 samples: 4.1 %; a ratio's own bias
     assert np.mean(naive) < 0.7 * spread
 
 

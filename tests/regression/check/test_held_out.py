@@ -163,13 +163,13 @@ def test_editions_come_in_any_order_and_need_not_be_all(split):
 def test_mean_per_cell_has_the_spread_of_repeated_samples():
     rng = np.random.default_rng(0)
     estimates, errors = [], []
-    for _ in range(2000):
+    for _ in range(300):
         counts = rng.integers(1, 9, 50)
         rows = counts * rng.normal(1, 1, 50) + rng.normal(0, np.sqrt(counts))
         mean, error = mean_per_cell(rows, counts)[["per_cell", "std_error"]]
         estimates.append(mean)
         errors.append(error)
-    assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.06)  # 2,000 samples: 1.6 %; a ratio's own bias
+    assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.13)  # 300 samples: 4.1 %; a ratio's own bias
 
 
 def test_bad_input_is_refused(split):

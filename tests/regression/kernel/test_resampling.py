@@ -44,7 +44,7 @@ def test_bootstrap_and_information_agree(model, restricted, missing):
 )
 def test_the_sandwich_sees_what_the_bootstrap_sees(truth, model):
     """Medians of few cells, of normal residuals too; 100 samples leave 7 % of each standard error."""
-    surprisals = ld.simulate(800, 8, model=truth, seed=3).surprisals
+    surprisals = ld.simulate(400, 6, model=truth, seed=3).surprisals
     fit = ld.fit(surprisals, model=model)
     honest = ld.fit(surprisals, model=model, errors=Bootstrap(100), seed=1).std_error.mean()
     assert fit.std_error.mean() == pytest.approx(honest, rel=0.15)
