@@ -32,7 +32,7 @@ from langdiff.typology import read_glottolog
 
 LM, NETWORK = "kneser-ney-6", "char-residual-quick"
 INTACT = {"spa-reinavalera1909": "spa-rv1909"}
-PER_LANGUAGE, DEV = 3, 300  # editions that networks learn from; verses that tell when they have learnt
+PER_LANGUAGE, DEV = 1, 300  # editions that networks learn from; verses that tell when they have learnt
 ENGLISH = ("eng-bbe", "eng-asv", "eng-kjv", "eng-web")
 KEPT = [
     "corpus", "name", "language", "glottocode", "family", "title", "year", "licence", "source", "verses", "text",

@@ -40,8 +40,8 @@ langdiff.datasets:
     tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize
-    compare_trees discourse_similarity error_reduction evaluate_discourse parse_discourse read_classes
-    read_discourse relation_class tree_of_attachments write_discourse
+    compare_trees discourse_similarity evaluate_discourse parse_discourse read_classes
+    read_discourse tree_of_attachments write_discourse
 langdiff.experiments:
     BalancedResult DeletionBias Goodness IntentStability LanguageSpread PaperClaims PerturbationContrasts
     Replicates
@@ -57,9 +57,9 @@ langdiff.lm:
     surprisals_of token_scores train_kneser_ney train_language_model
 langdiff.parallelism:
     AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
-    ParallelismStatistics RankComparison Section TAGGING_SCHEMES Tagger TaggerSearch TaggerSettings
-    TaggingScheme WordVectors align_conjunctions annotator_agreement classify_errors compare_treatments
-    draw_settings make_document merge_interlocked nesting parallelism_statistics passage_html passage_text
+    ParallelismStatistics RankComparison Section Tagger TaggerSearch TaggerSettings
+    TaggingScheme annotator_agreement classify_errors compare_treatments
+    make_document nesting parallelism_statistics passage_html passage_text
     published_settings read_error_labels read_parallelisms read_parts read_settings read_tag_counts
     read_word_vectors score_parallelisms search_taggers
     split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
@@ -84,11 +84,12 @@ langdiff.regression:
     FoldComparison Generalizability Information Jackknife Laplace LogNormal Normal Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Underserved Variant approximate compare compare_folds
     compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
-    ItemPlan Number Plan plan plan_items
+    CellTerms ItemPlan Likelihood Number Plan plan plan_items
     held_out_log_likelihood posterior_table sample short_form simulate
     standardized_residuals
 langdiff.run:
-    Analysis Experiment clean_run read_experiment read_run read_status run_experiment run_shard verify_run write_report
+    Analysis Experiment Section clean_run read_experiment read_run read_status run_experiment run_shard section
+    verify_run write_report
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:

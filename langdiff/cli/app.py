@@ -13,13 +13,14 @@ from typer.core import TyperGroup
 
 import langdiff
 from langdiff.base.cells import escape_controls
+from langdiff.base.plugins import plugins
 from langdiff.base.public import nearest
 from langdiff.base.saving import EndingError
 from langdiff.cli.constructions import constructions
 from langdiff.cli.corpora import app as texts
 from langdiff.cli.corpora import corpora
 from langdiff.cli.difficulties import app as difficulties
-from langdiff.cli.help import Group, print_list
+from langdiff.cli.help import PLUGINS, Group, print_list
 from langdiff.cli.languages import app as languages
 from langdiff.cli.outcomes import answers, logs, outcomes
 from langdiff.cli.parallelism import parallelism
@@ -47,7 +48,20 @@ OTHERWISE = {  # what others call it, and the commands for it
 class _Commands(TyperGroup):
     """Turns errors that a user can act on into one line and exit code 1; other exceptions keep their traceback."""
 
+    joined = False  # whether commands of plug-ins are among the commands
+
+    def join_plugins(self) -> None:
+        """Add the commands of plug-ins, once: looking for them takes time."""
+        if not self.joined:
+            self.joined = True
+            for name, part in plugins("commands", tuple(self.commands)).items():
+                command: Any = typer.main.get_command(part)
+                command.name, command.rich_help_panel = name, PLUGINS
+                self.commands[name] = command
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in self.commands:
+            self.join_plugins()
         if args[0] not in self.commands:
             known = [name for name, command in self.commands.items() if not command.hidden]
             see_also, near = OTHERWISE.get(args[0]), nearest(args[0], known)
@@ -60,6 +74,7 @@ class _Commands(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 as click calls it
         """Print the list of commands."""
+        self.join_plugins()
         print_list(self, ctx.command_path)
 
     def invoke(self, ctx: Any) -> Any:

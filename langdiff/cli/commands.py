@@ -220,7 +220,7 @@ class Command:
             callback = existing
         is_argument = default is ... and callback is existing
         if not is_argument:
-            help = SHARED.get(name.replace("_", "-"), help)
+            help = self.help.get(one.name) or SHARED.get(name.replace("_", "-"), help)
         if is_list and get_origin(get_args(kind)[0]) is Literal:
             choices, kind = get_args(get_args(kind)[0]), list[str]  # Typer knows no list of Literals
             callback, help = _one_of(choices), f"{help.removesuffix('.')}: {', '.join(choices)}."

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -24,6 +24,7 @@ from langdiff.cli.output import (
     write_frame,
 )
 from langdiff.errors import ConfigError, listing
+from langdiff.regression.variants import Model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,8 @@ def _editions(path: Path, call: Call) -> "pd.DataFrame":
     app,
     "langdiff.fit",
     reads={**SURPRISALS, **MODEL, "edition_info": _editions},
-    kinds={"surprisals": list[Path]},
+    kinds={"surprisals": list[Path], "model": str},
+    help={"model": f"Model of the difficulties: {', '.join(get_args(Model))}, or that of a plug-in."},
     renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula", "groups": "edition-groups"},
     needs={"edition_info": ("groups", "formula", "dispersion", "by"), "intent_info": COLUMNS},
     only={"without as_json": ("by", "contrast", "details")},

@@ -17,6 +17,7 @@ PANELS = (  # headings of the list of commands, in this order
     "Questions",
     "Other data",
     "Upkeep",
+    PLUGINS := "Plug-ins",
 )
 OPTIONS = ("Input", "Model", "Options", "Errors", "Output")  # headings of options that come in this order, then others
 GLOBAL = {
@@ -99,10 +100,11 @@ def print_list(command: Any, path: str) -> None:
     for names, told in GLOBAL.items():
         typer.echo(f"  {names:40} {told}")
     for panel in PANELS:
-        _print_heading(panel, width)
-        for each in command.commands.values():
-            if panel_of(each) == panel and not each.hidden:
-                typer.echo(f"  {typer.style(f'{each.name:15}', fg='cyan')} {brief_of(each)}")
+        shown = [each for each in command.commands.values() if panel_of(each) == panel and not each.hidden]
+        if shown:
+            _print_heading(panel, width)
+        for each in shown:
+            typer.echo(f"  {typer.style(f'{each.name:15}', fg='cyan')} {brief_of(each)}")
 
 
 def print_help(command: Any, context: Any) -> None:

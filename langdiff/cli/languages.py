@@ -284,7 +284,7 @@ ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
         "langdiff.read_multitext": ("format",),
     },
     renamed={"languages": "language -l", **LONG, "lm": "lm"},
-    kinds={"lm": str},
+    kinds={"lm": str, "model": str, "format": str},
     without=("multitext", "languages", "original_language", "cache", "by"),
     panels={PANEL: ONLY_BALANCED},
     only={

@@ -4,7 +4,7 @@ import glob
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
 
 import typer
 
@@ -217,8 +217,8 @@ class Corpus:
         ),
     ]
     format: Annotated[
-        AnyFormat,
-        typer.Option("--format"),
+        str,
+        typer.Option("--format", help=f"Format of the files: {', '.join(get_args(AnyFormat))}, or that of a plug-in."),
     ] = "auto"
     edition_info: Annotated[Path | None, typer.Option("--edition-info", callback=existing)] = None
     edition_columns: Annotated[

@@ -122,6 +122,7 @@ def check(
     outcomes,
     "langdiff.fit_outcomes",
     reads={"outcomes": Tables},
+    kinds={"model": str},
     without=("allow_unlinked",),
     only={"errors bootstrap": ("n_resamples",), "explain or out": ("systems",)},
 )

@@ -37,21 +37,6 @@ def order_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
     their mean recall over parsers and types, the highest first; of equal ones, the code that comes first. A recall
     of NaN (not expressible) does not enter the means, and a type that no parser can express comes last.
 
-    Parameters
-    ----------
-    table : DataFrame
-        One row per phenomenon, type and parser, in columns of these names, and ``recall``.
-
-    Returns
-    -------
-    list of (str, str)
-        Phenomenon and type of each column, from left to right.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, or a cell is missing or comes twice.
-
     Examples
     --------
     >>> rows = [("rnr", "ARG2:second", 0.2), ("rnr", "ARG2:first", 0.8), ("vpart", "ARG2", 0.9)]

@@ -271,6 +271,8 @@ def edition_marks(
     >>> edition_marks(ld.read_frame(three))["marked"].to_dict()
     {'eng-a': '', 'eng-b': '', 'eng-c': 'brackets digits length'}
     """
+    if not isinstance(texts, Multitext):
+        raise DataError(f"marks are those of a Multitext, not of a {type(texts).__name__}.")
     own = texts.edition_info["language"].dropna().to_dict() if languages is None else dict(languages)
     frame = pd.DataFrame({str(edition): _features(texts.text(edition).dropna(), edition) for edition in texts.editions})
     found = frame.T.rename_axis("edition")
@@ -354,6 +356,8 @@ def same_as(table: Surprisals, threshold: float = COPIED) -> "pd.Series[str]":
     ------
     ConfigError
         If the threshold is not between 0 and 1.
+    DataError
+        If `table` is something else.
 
     Examples
     --------
@@ -363,6 +367,8 @@ def same_as(table: Surprisals, threshold: float = COPIED) -> "pd.Series[str]":
     >>> same_as(ld.Surprisals(bits=bits, lm="kneser-ney-3")).to_dict()
     {'copy': 'dan'}
     """
+    if not isinstance(table, Surprisals):
+        raise DataError(f"copies are found in Surprisals, not in a {type(table).__name__}.")
     if not 0 < threshold < 1:
         raise ConfigError(f"threshold is between 0 and 1, not {threshold!r}.")
     logs = np.log(table.bits)

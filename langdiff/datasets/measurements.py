@@ -211,7 +211,7 @@ def edition_atlas() -> Measurements:
     -------
     Measurements
         Mapping from ``"CORPUS/LM/SIZE"`` to `Surprisals`: ``nt``, 404 test verses, by ``kneser-ney-6`` for all editions
-        and ``char-residual-quick`` for those of the column ``text``; ``ntrex`` and ``flores200`` as in
+        and ``char-residual-quick`` for one per language; ``ntrex`` and ``flores200`` as in
         `three_corpora`; ``pud``, 16 languages. To Series of totals: those of the monolingual Goldfish models on
         FLORES-200, as ``"flores200/goldfish//5"`` for 5 megabytes, and of ``xglm-7.5b`` and ``bloom-7.1b``, for
         languages that they were trained on.

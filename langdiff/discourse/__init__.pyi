@@ -2,13 +2,11 @@
 from .comparison import TreeComparison as TreeComparison
 from .comparison import compare_trees as compare_trees
 from .evaluation import discourse_similarity as discourse_similarity
-from .evaluation import error_reduction as error_reduction
 from .evaluation import evaluate_discourse as evaluate_discourse
 from .files import parse_discourse as parse_discourse
 from .files import read_discourse as read_discourse
 from .files import write_discourse as write_discourse
 from .items import read_classes as read_classes
-from .items import relation_class as relation_class
 from .result import DiscourseEvaluation as DiscourseEvaluation
 from .tree import Attachment as Attachment
 from .tree import DiscourseTree as DiscourseTree

@@ -223,21 +223,6 @@ def discourse_similarity(
 def error_reduction(baseline: float, score: float, ceiling: float) -> float:
     """Return the share of a baseline's errors, relative to a ceiling, that a system avoids.
 
-    Parameters
-    ----------
-    baseline, score, ceiling : float
-        Scores of the baseline, of the system and of the best that can be expected (human agreement), in one unit.
-
-    Returns
-    -------
-    float
-        (score - baseline) / (ceiling - baseline).
-
-    Raises
-    ------
-    ConfigError
-        If the ceiling is not above the baseline.
-
     References
     ----------
     Morey, Muller and Asher (2017), section 4.

@@ -111,24 +111,6 @@ def characters_of(tree: DiscourseTree) -> str:
 def relation_class(relation: str, classes: Classes = None) -> str:
     """Return the class of a relation; case and a final ``-e`` (embedded) never make a difference.
 
-    Parameters
-    ----------
-    relation : str
-        Name of the relation.
-    classes : {"rst-dt", "gum"} or mapping, optional
-        The 18 classes of the RST Discourse Treebank; those of GUM, what comes before the first hyphen; or classes by
-        name of the relation. By default every relation is its own class.
-
-    Returns
-    -------
-    str
-        Class in lower case; a relation that has none is its own.
-
-    Raises
-    ------
-    ConfigError
-        If there are no classes of this name.
-
     Examples
     --------
     >>> relation_class("Elaboration-object-attribute-e", "rst-dt"), relation_class("attribution-n", "rst-dt")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
+from langdiff.base.plugins import plugins
 from langdiff.base.public import MISTAKES, edit_distance
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing
@@ -264,7 +265,7 @@ class LanguageModelRecipe(ABC):
         return "float64"
 
     def libraries(self) -> tuple[str, ...]:
-        """Return packages that train the model and whose versions its jobs record, besides this one's."""
+        """Return packages that train the model; its jobs record their versions."""
         return ()
 
     @property
@@ -285,6 +286,8 @@ def known_kinds() -> list[type[LanguageModelRecipe]]:
     """Return all kinds, those of this package first."""
     for module in KINDS:
         import_module(module)
+    own = (kind for kind, each in _CLASSES.items() if each.__module__.startswith("langdiff."))
+    plugins("models", tuple(own))  # which enter themselves
     packages = [module.rpartition(".")[0] for module in KINDS]
 
     def place(kind: type[LanguageModelRecipe]) -> int:

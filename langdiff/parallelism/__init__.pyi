@@ -1,8 +1,6 @@
 # the public names, for type checkers and at run time alike
 from .agreement import AnnotatorAgreement as AnnotatorAgreement
-from .agreement import align_conjunctions as align_conjunctions
 from .agreement import annotator_agreement as annotator_agreement
-from .agreement import merge_interlocked as merge_interlocked
 from .documents import Document as Document
 from .documents import Parallelism as Parallelism
 from .documents import Section as Section
@@ -28,15 +26,12 @@ from .statistics import RankComparison as RankComparison
 from .statistics import compare_treatments as compare_treatments
 from .statistics import parallelism_statistics as parallelism_statistics
 from .taggers.search import TaggerSearch as TaggerSearch
-from .taggers.search import draw_settings as draw_settings
 from .taggers.search import search_taggers as search_taggers
 from .taggers.settings import TaggerSettings as TaggerSettings
 from .taggers.settings import published_settings as published_settings
 from .taggers.settings import read_settings as read_settings
 from .taggers.tagger import Tagger as Tagger
 from .taggers.training import train_tagger as train_tagger
-from .taggers.word_vectors import WordVectors as WordVectors
 from .taggers.word_vectors import read_word_vectors as read_word_vectors
-from .tagging import TAGGING_SCHEMES as TAGGING_SCHEMES
 from .tagging import TaggingScheme as TaggingScheme
 from .tagging import tag_transitions as tag_transitions

@@ -33,19 +33,6 @@ def align_conjunctions(document: Document, conjunctions: Collection[str] = CONJU
     A branch has a conjunction if that is its first token or the token before it. If all branches have one, those that
     do not begin with it are extended by it; else conjunctions at the start of branches are taken off.
 
-    Parameters
-    ----------
-    document : Document
-        Document whose parallelisms are to be changed.
-    conjunctions : collection of str
-        Conjunctions, in lower case; by default those of the published study of Latin sermons.
-
-    Returns
-    -------
-    Document
-        The document with changed branches. Branches that consist of a conjunction may vanish, and parallelisms with
-        them. A branch is not extended into another branch of its parallelism.
-
     Examples
     --------
     >>> words = "et uenit , et uidit et uicit".split()
@@ -74,18 +61,6 @@ def merge_interlocked(document: Document, conjunctions: Collection[str] = CONJUN
     branch of the second with only conjunctions and punctuation between. Chains of such parallelisms become one, whose
     branches run from the first to the last of each place. If that equals a parallelism of a lower stratum, it is left
     out.
-
-    Parameters
-    ----------
-    document : Document
-        Document whose parallelisms are to be changed.
-    conjunctions : collection of str
-        Conjunctions, in lower case; by default those of the published study of Latin sermons.
-
-    Returns
-    -------
-    Document
-        The document with fewer parallelisms.
 
     Examples
     --------

@@ -28,6 +28,8 @@ from .fitting.errors import Sandwich as Sandwich
 from .fitting.fit import fit as fit
 from .fitting.integrated import Random as Random
 from .kernel.estimate import Optimizer as Optimizer
+from .outcomes.likelihoods import CellTerms as CellTerms
+from .outcomes.likelihoods import Likelihood as Likelihood
 from .result import DifficultyFit as DifficultyFit
 from .simulation import Simulation as Simulation
 from .simulation import simulate as simulate

@@ -4,11 +4,12 @@ from collections.abc import Callable, Collection
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, create_model, field_validator, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model, field_validator, model_validator
 
 import langdiff.run.sections  # noqa: F401 enters them into the registry
-from langdiff.base.types import FormatName, OnError, OwnKind, Ranges, Tokenization, WhenOutOfStep
-from langdiff.corpora.formats.registry import OPTIONS, check_format_options
+from langdiff.base.plugins import plugins
+from langdiff.base.types import OnError, OwnKind, Ranges, Tokenization, WhenOutOfStep
+from langdiff.corpora.formats.registry import OPTIONS, check_format_options, known_formats
 from langdiff.errors import ConfigError, option
 from langdiff.regression.fitting.errors import Bootstrap, Correction, Sandwich
 from langdiff.regression.fitting.fit import make_settings
@@ -16,10 +17,10 @@ from langdiff.regression.fitting.integrated import Random, Sizes
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Method, Optimizer
 from langdiff.regression.records import ErrorsKind
-from langdiff.regression.variants import Model, find_variant
+from langdiff.regression.variants import check_name, find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.run.lm_settings import LmSettings
-from langdiff.run.section import SECTIONS, Resamples, Section, Settings
+from langdiff.run.settings import SECTIONS, Resamples, Section, Settings
 
 
 def typed_clusters(clusters: Any) -> Any:
@@ -102,7 +103,7 @@ class FileCorpus(Settings):
 
     paths: ClassVar[tuple[str, ...]] = ("edition_info", "vref", "original_language", "path")
 
-    format: FormatName
+    format: str
     path: str | list[str]
     edition_info: str | None = None
     edition_columns: dict[str, str] | None = None
@@ -212,7 +213,7 @@ class FitSettings(Settings):
     Editions that share a difficulty are a formula, too: ``formula = "language"``.
     """
 
-    model: Model = "2"
+    model: str = "2"
     method: Literal["auto", "newton", "lbfgs"] = "auto"
     formula: str | None = None
     restricted: bool | None = None
@@ -243,6 +244,12 @@ class FitSettings(Settings):
         """Return the settings as arguments of `langdiff.fit`, except the settings named by `without`."""
         return {name: value for name, value in flat_arguments(**self.model_dump()).items() if name not in without}
 
+    @field_validator("model")
+    @classmethod
+    def _is_known(cls, model: str) -> str:
+        check_name(model)
+        return model
+
     @field_validator("formula", "size_formula")
     @classmethod
     def _is_a_formula(cls, formula: str | None) -> str | None:
@@ -259,6 +266,12 @@ class FitSettings(Settings):
         return self
 
 
+def _kind_of_corpus(corpus: Any) -> Any:
+    """Return "files" for a format of files, else the name of the format."""
+    name = corpus.get("format") if isinstance(corpus, dict) else getattr(corpus, "format", None)
+    return "files" if isinstance(name, str) and name in known_formats() else name and str(name)
+
+
 class Core(Settings):
     """Keys that every experiment has; its sections are added by `experiment_type`.
 
@@ -271,7 +284,10 @@ class Core(Settings):
 
     name: str = Field(min_length=1, pattern=r"^[^/\\.][^/\\]*$")
     seed: int = Field(0, ge=0)
-    corpus: Annotated[FileCorpus | SyntheticCorpus, Field(discriminator="format")]
+    corpus: Annotated[
+        Annotated[FileCorpus, Tag("files")] | Annotated[SyntheticCorpus, Tag("synthetic")],
+        Discriminator(_kind_of_corpus),
+    ]
     selection: SelectionSettings | None = None
     split: SplitSettings = SplitSettings()
     lm: LmSettings = LmSettings()
@@ -308,6 +324,7 @@ class Core(Settings):
 
 def experiment_type() -> type[Core]:
     """Return the class of experiments: `Core`, with a key for each section that is registered now."""
+    plugins("sections", tuple(name for name, kind in SECTIONS.items() if kind.__module__.startswith("langdiff.")))
     return _experiment_type(tuple((name, kind) for name, kind in SECTIONS.items() if kind.about.in_file))
 
 

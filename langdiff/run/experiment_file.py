@@ -16,7 +16,7 @@ from langdiff.base.toml import read_toml
 from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError, in_experiment, listing, words
 from langdiff.run.experiment import Core, FileCorpus, SyntheticCorpus, experiment_type
-from langdiff.run.section import Settings
+from langdiff.run.settings import Settings
 
 
 def read_experiment(path: str | Path, *, remote: bool = False) -> Core:

@@ -15,7 +15,7 @@ from langdiff.lm.texts import note_preparation
 from langdiff.regression.clustering import clusters_of, strata_of
 from langdiff.run.directory import JOBS, SCORED, caches, warned_once
 from langdiff.run.experiment import Core, FitSettings
-from langdiff.run.section import Training, seeds_of_folds
+from langdiff.run.settings import Training, seeds_of_folds
 from langdiff.selection import split, split_into_folds
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext

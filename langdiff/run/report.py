@@ -22,7 +22,7 @@ from langdiff.run.analysis import Figure, draw, with_fonts
 from langdiff.run.directory import JOBS
 from langdiff.run.html import html_table, inline_svg, percent, render_page, tables_of
 from langdiff.run.result import RunResult
-from langdiff.run.section import SECTIONS
+from langdiff.run.settings import SECTIONS
 from langdiff.tables.pairs import rank_set
 from langdiff.tables.text_sources import names_left_out
 

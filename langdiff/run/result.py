@@ -21,7 +21,7 @@ from langdiff.run.analysis import Analysis
 from langdiff.run.directory import EDITIONS, EXPERIMENT, FORMAT_VERSION, MANIFEST, PRESENCE
 from langdiff.run.experiment import Core
 from langdiff.run.experiment_file import parse_settings
-from langdiff.run.section import SECTIONS
+from langdiff.run.settings import SECTIONS
 from langdiff.tables.multitext import FAULT_COLUMNS
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals

@@ -44,7 +44,7 @@ from langdiff.run.experiment_file import read_experiment
 from langdiff.run.language_models import check_clusters, kept, open_models, sizes_of
 from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
-from langdiff.run.section import SECTIONS, Basis
+from langdiff.run.settings import SECTIONS, Basis
 from langdiff.selection import select
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext

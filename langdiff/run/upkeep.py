@@ -34,7 +34,7 @@ from langdiff.run.directory import LOG as RUN_LOG
 from langdiff.run.experiment import Core
 from langdiff.run.experiment_file import parse_settings
 from langdiff.run.language_models import trainings
-from langdiff.run.section import Training
+from langdiff.run.settings import Training
 
 COLUMNS = ["edition", "lm", "state", "epoch", "epochs", "bits_per_character", "seconds", "seconds_left"]
 

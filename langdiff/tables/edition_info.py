@@ -315,6 +315,6 @@ def pair_differences(values: np.ndarray) -> np.ndarray:
 
 
 def _nats(percent: float) -> float:
-    if not percent > -100:
+    if isinstance(percent, bool) or not isinstance(percent, int | float) or not percent > -100:
         raise ConfigError(f"a difference in percent is above −100, not {percent!r}.")
     return abs(float(np.log1p(percent / 100)))

@@ -16,6 +16,7 @@ from langdiff import parallelism
 from langdiff.base.seeds import generator, seed_number, seed_numbers, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm.lstm.loop import Randomness
+from langdiff.parallelism.taggers.search import draw_settings
 from langdiff.regression import Bootstrap
 from langdiff.regression.seeds import combine_seeds
 from langdiff.regression.variants.variant import Variant
@@ -133,7 +134,7 @@ CALLS = {
     "cross_validate_outcomes": lambda seed: ld.cross_validate_outcomes(outcomes(), seed=seed),
     "deletion_bias": lambda seed: ld.experiments.deletion_bias(bits(), seed=seed),
     "difficulty_curve": lambda seed: ld.difficulty_curve(None, train_sizes=[], seed=seed),
-    "draw_settings": lambda seed: parallelism.draw_settings("bert", "BIO-TD", seed=seed),
+    "draw_settings": lambda seed: draw_settings("bert", "BIO-TD", seed=seed),
     "fit": lambda seed: ld.fit(bits(), errors=Bootstrap(99), seed=seed),
     "fit_curve": lambda seed: ld.regression.fit_curve({}, seed=seed),
     "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), clusters="document", errors="bootstrap", seed=seed),

@@ -83,12 +83,30 @@ def test_spread_of_editions(percent, ratio, larger):
     assert row[["of_typical", "share_larger"]].tolist() == pytest.approx([ratio, larger], abs=0.02)
 
 
+def test_copies_and_editions_without_language_are_refused(three):
+    table = three["ntrex/kneser-ney-6/1300"]
+    twice = ld.Surprisals(bits=table.bits.assign(copy=table.bits["ntrex:deu"]), lm=table.lm)
+    info = three.editions.copy()
+    info.loc["copy"] = info.loc["ntrex:deu"]
+    tables = {**three, "ntrex/kneser-ney-6/1300": twice}
+    with pytest.raises(DataError, match="copy has the bits of ntrex:deu"):
+        ld.difficulty_shares(tables, facets=three.facets, edition_info=info)
+    info = three.editions.assign(
+        glottocode=three.editions["glottocode"].where(three.editions.index != "nt:eng-asv", "")
+    )
+    with pytest.raises(ConfigError, match="languages lack 1 edition"):
+        ld.difficulty_shares(dict(three), facets=three.facets, edition_info=info)
+    for function in (same_as, edition_marks):
+        with pytest.raises(DataError):
+            function(table.bits)
+
+
 def test_spread_of_all_editions_and_what_cannot_be():
     both = [ld.edition_spread(), ld.edition_spread(marked=True)]
     assert [each.sd for each in both] == pytest.approx([0.0376, 0.0604], abs=2e-4)
     assert [each.editions["language"].nunique() for each in both] == [33, 34]
     assert ld.edition_spread().share_larger(-4) > ld.edition_spread().share_larger(4.2)
-    for wrong in ({"corpus": "ntrex"}, {"percent": -100}):
+    for wrong in ({"corpus": "ntrex"}, {"percent": -100}, {"percent": "4"}, {"percent": float("nan")}):
         with pytest.raises(ConfigError):
             ld.edition_spread(**wrong)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from langdiff.datasets import morey2017
-from langdiff.discourse import error_reduction
+from langdiff.discourse.evaluation import error_reduction
 from langdiff.errors import ConfigError
 
 FIRST = ["HHN16 HILDA", "SHV15 D", "JCN15 1S-1S", "FH14 gCRF"]

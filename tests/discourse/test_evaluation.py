@@ -12,11 +12,11 @@ from langdiff.discourse import (
     attachments_of,
     binarize,
     discourse_similarity,
-    error_reduction,
     evaluate_discourse,
     parse_discourse,
     tree_of_attachments,
 )
+from langdiff.discourse.evaluation import error_reduction
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import pairs
 

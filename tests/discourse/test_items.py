@@ -1,7 +1,7 @@
 import pytest
 
-from langdiff.discourse import read_classes, relation_class
-from langdiff.discourse.items import RST_DT_CLASSES
+from langdiff.discourse import read_classes
+from langdiff.discourse.items import RST_DT_CLASSES, relation_class
 from langdiff.errors import ConfigError, DataError
 
 # the members as they are listed in public code, each with its class

@@ -9,7 +9,7 @@ from pydantic import Field
 from langdiff.errors import ConfigError, DataError
 from langdiff.run import read_experiment, read_run, run_experiment, verify_run
 from langdiff.run.analysis import Analysis
-from langdiff.run.section import SECTIONS, Section, section
+from langdiff.run.settings import SECTIONS, Section, section
 
 EXPERIMENT = """
 name = "extended"

@@ -23,11 +23,11 @@ from langdiff.discourse import (
     binarize,
     compare_trees,
     discourse_similarity,
-    error_reduction,
     evaluate_discourse,
     parse_discourse,
-    relation_class,
 )
+from langdiff.discourse.evaluation import error_reduction
+from langdiff.discourse.items import relation_class
 from langdiff.parallelism import (
     Parallelism,
     Section,
@@ -35,7 +35,6 @@ from langdiff.parallelism import (
     annotator_agreement,
     classify_errors,
     compare_treatments,
-    draw_settings,
     make_document,
     parallelism_statistics,
     score_parallelisms,
@@ -43,6 +42,7 @@ from langdiff.parallelism import (
     tag_counts,
     tag_transitions,
 )
+from langdiff.parallelism.taggers.search import draw_settings
 from tests.constructions import trees, worked
 from tests.golden.record import columns, golden, texts
 

@@ -7,13 +7,12 @@ from numpy.testing import assert_allclose
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism import (
     Parallelism,
-    align_conjunctions,
     annotator_agreement,
     make_document,
-    merge_interlocked,
     read_parallelisms,
     score_parallelisms,
 )
+from langdiff.parallelism.agreement import align_conjunctions, merge_interlocked
 
 
 def document(words, *sets, kinds=None):

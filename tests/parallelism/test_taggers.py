@@ -10,7 +10,6 @@ from langdiff.datasets import bothwell2023
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.parallelism import (
     Parallelism,
-    draw_settings,
     make_document,
     published_settings,
     score_parallelisms,
@@ -19,7 +18,7 @@ from langdiff.parallelism import (
 )
 from langdiff.parallelism.taggers.bert import FrozenBert
 from langdiff.parallelism.taggers.network import TaggerNetwork, Transformer
-from langdiff.parallelism.taggers.search import SEARCH_SPACE
+from langdiff.parallelism.taggers.search import SEARCH_SPACE, draw_settings
 from langdiff.parallelism.taggers.settings import make_settings
 from langdiff.parallelism.taggers.training import EarlyStopping
 from langdiff.parallelism.taggers.words import UNKNOWN, Inputs, SingletonReplacement, blend, count_words, make_batch

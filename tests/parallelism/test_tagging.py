@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism import (
-    TAGGING_SCHEMES,
     Parallelism,
     TaggingScheme,
     make_document,
@@ -16,6 +15,7 @@ from langdiff.parallelism import (
     strata,
     tag_transitions,
 )
+from langdiff.parallelism.tagging import TAGGING_SCHEMES
 from tests.parallelism.strategies import flat_documents, nested_documents
 
 EXAMPLE = [((0, 3), (5, 7), (9, 13))]

@@ -12,9 +12,9 @@ import langdiff as ld
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffWarning, OutputError
 from langdiff.run import Experiment, analysis, read_run, run_experiment
 from langdiff.run.report import render_report
-from langdiff.run.section import SECTIONS as KINDS
-from langdiff.run.section import Basis
 from langdiff.run.sections.predictors import PredictorSettings
+from langdiff.run.settings import SECTIONS as KINDS
+from langdiff.run.settings import Basis
 from langdiff.run.upkeep import verify_run
 from tests.typology.predictors.test_wals import TABLES
 

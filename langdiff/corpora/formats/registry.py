@@ -10,6 +10,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
+from langdiff.base.plugins import with_plugins
 from langdiff.base.remote import local_copies, local_copy
 from langdiff.base.types import AnyFormat, FormatName, OnError, OwnKind, Ranges
 from langdiff.corpora.files import Paths, files_in
@@ -86,12 +87,19 @@ def _head(file: File, faults: list[Fault]) -> str:
 FORMATS: dict[str, Format] = {
     name: import_module(f"langdiff.corpora.formats.{name}").FORMAT for name in get_args(FormatName)
 }
+
+
+def known_formats() -> dict[str, Format]:
+    """Return all formats by name, those of plug-ins last."""
+    return with_plugins("formats", FORMATS)
+
+
 OPTIONS = tuple(dict.fromkeys(option for format in FORMATS.values() for option in format.options))
 
 
 def check_format_options(format: str | Format, given: Iterable[str]) -> None:
     """Check that a format has the given options."""
-    found = FORMATS[format] if isinstance(format, str) else format
+    found = known_formats()[format] if isinstance(format, str) else format
     for name in given:
         if name not in found.options:
             *others, last = [known.name for known in FORMATS.values() if name in known.options]
@@ -102,7 +110,7 @@ def check_format_options(format: str | Format, given: Iterable[str]) -> None:
 def read_multitext(
     path: Paths,
     *,
-    format: AnyFormat | Format = "auto",
+    format: AnyFormat | str | Format = "auto",
     edition_info: str | Path | pd.DataFrame | None = None,
     edition_columns: Mapping[str, str] | None = None,
     editions: Iterable[str] | None = None,
@@ -240,8 +248,8 @@ def read_multitext(
     s1          a dog  ein Hund
     s2          a cat       NaN
     """
-    if not isinstance(format, Format) and format not in ("auto", *FORMATS):
-        raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(FORMATS)}.")
+    if not isinstance(format, Format) and format not in ("auto", *(formats := known_formats())):
+        raise ConfigError(f"unknown format {format!r}; use one of auto, {', '.join(formats)}.")
     if isinstance(path, Iterator):
         path = list(path)  # it is gone through twice
     path = local_copies(path)
@@ -249,7 +257,8 @@ def read_multitext(
     if isinstance(format, Format):
         found = format
     else:
-        found = guess_format(path, list(FORMATS.values())) if format == "auto" else FORMATS[format]
+        formats = known_formats()
+        found = guess_format(path, list(formats.values())) if format == "auto" else formats[format]
     given = {
         "ranges": ranges,
         "markers": markers,
@@ -328,10 +337,10 @@ def write_multitext(multitext: Multitext, directory: str | Path, *, format: AnyF
     """
     if format == "auto":
         format = "pbc" if are_verse_ids(multitext.intents) else "moses"
-    found = format if isinstance(format, Format) else FORMATS.get(format)
+    found = format if isinstance(format, Format) else known_formats().get(format)
     write = found.write if found is not None else None
     if write is None:
-        writable = ", ".join(name for name, known in FORMATS.items() if known.write)
+        writable = ", ".join(name for name, known in known_formats().items() if known.write)
         name = format.name if isinstance(format, Format) else format
         raise ConfigError(f"format {name!r} cannot be written; use one of auto, {writable}.")
     return write(multitext, Path(directory).expanduser())

@@ -81,32 +81,6 @@ def draw_settings(
     A BiLSTM is at most as wide as its input, and heads divide a Transformer's; settings for which that does not hold
     are drawn again.
 
-    Parameters
-    ----------
-    model : str
-        One of ``"learned-word"``, ``"word2vec"``, ``"learned-subword"``, ``"bert"``, ``"bert-bilstm"`` and
-        ``"bert-transformer"``.
-    scheme : str
-        Tagging scheme, such as ``"BIO-TD"``.
-    n_trials : int
-        Number of settings.
-    seed : int or numpy.random.Generator
-        Seed of the draws.
-    width : int, optional
-        Width of vectors that are not learned; by default the published one, 300 of word2vec and 768 of BERT.
-    lemmatize : bool, optional
-        Whether words are replaced by their lemmata, instead of what the space says.
-
-    Returns
-    -------
-    list of TaggerSettings
-        The settings drawn.
-
-    Raises
-    ------
-    ConfigError
-        If kind or scheme is unknown, `n_trials` is less than 1, or there are not as many different settings.
-
     Examples
     --------
     >>> [settings.blending for settings in draw_settings("bert", "BIO-TD", 3, seed=1)]

@@ -217,6 +217,7 @@ def observe_editions(
         labels = one_clustering(whole[str(first)], clusters) if first is not None else None
         for name in some.index:
             frame = _log_bits(name, known[name], names)
+            _check_copies(name, frame)
             effects, residuals = _additive(frame, name)
             rows.append(
                 pd.DataFrame(
@@ -338,6 +339,15 @@ def _check_intents(corpus: object, one: str, other: str, tables: Mapping[str, Su
         )
 
 
+def _check_copies(table: str, frame: pd.DataFrame) -> None:
+    copies = frame.columns[frame.T.duplicated().to_numpy()] if len(frame) > 1 else []
+    for copy in copies:
+        first = next(name for name in frame if frame[name].equals(frame[copy]))
+        raise DataError(
+            f"{table}: {copy} has the bits of {first}. Give same_as in {option('edition_info')}, or leave one out."
+        )
+
+
 def _languages(given: Any) -> tuple[dict[str, str], dict[str, str]]:
     """Return the language of each edition, and the family of each language where it is told."""
     if given is None:
@@ -346,14 +356,14 @@ def _languages(given: Any) -> tuple[dict[str, str], dict[str, str]]:
         column = next((name for name in ("glottocode", "language") if name in given), None)
         if column is None:
             raise ConfigError(f"languages: no column glottocode or language; there are {listing(given.columns)}.")
-        names = {str(edition): str(name) for edition, name in given[column].dropna().items()}
+        names = {str(edition): str(name) for edition, name in given[column].items() if _known(name)}
         families = {}
         if "family" in given:
             families = {names[str(e)]: str(f) for e, f in given["family"].dropna().items() if str(e) in names}
         return names, families
     if not isinstance(given, Mapping | pd.Series):
         raise ConfigError(f"languages are a mapping, a Series or a table of editions, not {type(given).__name__}.")
-    return {str(edition): str(name) for edition, name in dict(given).items() if pd.notna(name)}, {}
+    return {str(edition): str(name) for edition, name in dict(given).items() if _known(name)}, {}
 
 
 def _log_bits(name: str, table: Table, languages: Mapping[str, str]) -> pd.DataFrame:

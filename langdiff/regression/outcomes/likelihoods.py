@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from scipy.special import bernoulli, expit, gammaln
 
+from langdiff.base.plugins import plugins
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
@@ -226,6 +227,19 @@ class Likelihood(ABC):
         """Return log-likelihoods and derivatives of s successes in t trials; derivatives in η are at most t in size.
 
         Shapes: eta (..., J); s, t (..., J); constant (..., J).
+
+        Parameters
+        ----------
+        eta : ndarray, shape (..., J)
+            Log odds η of a success.
+        s : ndarray, shape (..., J)
+            Successes of each cell.
+        t : ndarray, shape (..., J)
+            Trials; 0 where a cell is missing.
+        d : float, optional
+            The parameter of the cells, if there is one.
+        constant : ndarray, optional
+            Chance of a right guess of each cell.
         """
 
     def at_nodes(
@@ -234,17 +248,50 @@ class Likelihood(ABC):
         """Return the terms of rows at nodes, log odds being level − loading v; shapes (n, Q) and (n, Q, J).
 
         Shapes: level, s, t (n, J); loading (J,); v (n, Q).
+
+        Parameters
+        ----------
+        level : ndarray, shape (n, J)
+            Log odds of the systems on an average item.
+        loading : ndarray, shape (n, J)
+            Slopes of the systems.
+        v : ndarray, shape (n, Q)
+            Nodes of the difficulties.
+        s : ndarray, shape (..., J)
+            Successes of each cell.
+        t : ndarray, shape (..., J)
+            Trials; 0 where a cell is missing.
+        d : float, optional
+            The parameter of the cells, if there is one.
+        constant : ndarray, optional
+            Chance of a right guess of each cell.
         """
         eta = level[:, None, :] - v[:, :, None] * loading
         return self.terms(eta, s[:, None, :], t[:, None, :], d, None if constant is None else constant[:, None, :])
 
     def mean(self, eta: Floats, constant: Floats | None = None) -> Floats:
-        """Return the expected share of successes."""
+        """Return the expected share of successes.
+
+        Parameters
+        ----------
+        eta : ndarray, shape (..., J)
+            Log odds η of a success.
+        constant : ndarray, optional
+            Chance of a right guess of each cell.
+        """
         share: Floats = expit(eta)
         return share if constant is None or not self.guessed else constant + (1 - constant) * share
 
     def coefficients(self, s: Floats, t: Floats) -> Floats:
-        """Return ln C(t, s), by which counts are more probable than one order of their trials."""
+        """Return ln C(t, s), by which counts are more probable than one order of their trials.
+
+        Parameters
+        ----------
+        s : ndarray, shape (..., J)
+            Successes of each cell.
+        t : ndarray, shape (..., J)
+            Trials; 0 where a cell is missing.
+        """
         return log_coefficients(s, t)
 
     def draw(
@@ -254,11 +301,29 @@ class Likelihood(ABC):
         trials: int,
         published: float | None = None,  # noqa: ARG002
     ) -> Floats:
-        """Draw successes of cells; `published` is the parameter as it is published."""
+        """Draw successes of cells; `published` is the parameter as it is published.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of draws.
+        eta : ndarray, shape (..., J)
+            Log odds η of a success.
+        trials : int
+            Trials of each cell.
+        published : float, optional
+            Published value of the parameter.
+        """
         return np.asarray(rng.binomial(trials, self.mean(eta)), dtype=float)
 
     def publish(self, d: float) -> tuple[float, float]:
-        """Return the published value of the parameter, and its derivative in d."""
+        """Return the published value of the parameter, and its derivative in d.
+
+        Parameters
+        ----------
+        d : float, optional
+            The parameter of the cells, if there is one.
+        """
         return d, 1.0
 
     def without(self) -> "Likelihood":
@@ -266,7 +331,13 @@ class Likelihood(ABC):
         return self
 
     def check(self, t: Floats) -> None:
-        """Check that the trials identify their dependence."""
+        """Check that the trials identify their dependence.
+
+        Parameters
+        ----------
+        t : ndarray, shape (..., J)
+            Trials; 0 where a cell is missing.
+        """
         if self.trials_depend and t.max() <= 1:
             raise DataError(
                 "all cells have one trial, which says nothing of how trials of a cell agree; use "
@@ -410,15 +481,19 @@ def find_model(model: Any, *, several: bool) -> tuple[str, Structure]:
     if model in Likelihood.kinds.values():
         raise ConfigError(f"model is the class {model.__name__}: write {model.__name__}().")
     name = (BETA_BINOMIAL if several else RASCH) if model == "auto" else model
-    if name not in MODELS:
-        raise ConfigError(f"unknown model {name!r}; use one of {', '.join(('auto', *MODELS))}.")
-    return name, MODELS[name]
+    others = plugins("likelihoods", tuple(MODELS))
+    if name in MODELS:
+        return name, MODELS[name]
+    if name not in others:
+        raise ConfigError(f"unknown model {name!r}; use one of {', '.join(('auto', *MODELS, *others))}.")
+    return name, Structure(others[name]())
 
 
 def saved_model(name: str, settings: Mapping[str, float]) -> Structure:
     """Return the structure of a model that was saved."""
     if name in MODELS:
         return MODELS[name]
+    plugins("likelihoods", tuple(MODELS))  # which enter themselves
     if name not in Likelihood.kinds:
         raise DataError(f"the fit is of model {name!r}, of which no class is known here. Import it before reading.")
     return Structure(Likelihood.kinds[name](**settings))

@@ -6,6 +6,7 @@ A new model is a file, and its name in `Model` and class in `classes` here.
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
+from langdiff.base.plugins import with_plugins
 from langdiff.errors import ConfigError, listing, option, words
 
 if TYPE_CHECKING:
@@ -66,10 +67,19 @@ def find_variant(model: "str | Variant", *, laplace_scale: float | None = None) 
         raise ConfigError(f"model '3' needs {given}, nats (try 0.02 to 0.05): it cannot be estimated.")
     if model == Laplace.rounded:
         return Laplace(rounding=KINK_ROUNDING)
-    for variant in classes():
-        if model == variant.name:
-            return variant()
-    raise ConfigError(f"unknown model {model!r}; use one of {listing(get_args(Model))}.")
+    check_name(model)
+    return _known()[model]()
+
+
+def check_name(model: str) -> None:
+    """Check that a model of this name is known."""
+    names = list(dict.fromkeys((*get_args(Model), *_known())))
+    if model not in names:
+        raise ConfigError(f"unknown model {model!r}; use one of {listing(names, most=20)}.")
+
+
+def _known() -> "dict[str, type[Variant]]":
+    return with_plugins("variants", {variant.name: variant for variant in classes()})
 
 
 def find_variants(

@@ -8,7 +8,7 @@ import pandas as pd
 
 from langdiff.run.analysis import Analysis, draw
 from langdiff.run.html import tables_of
-from langdiff.run.section import Basis, Section, section
+from langdiff.run.settings import Basis, Section, section
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core

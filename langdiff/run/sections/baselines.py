@@ -21,7 +21,7 @@ from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.run.analysis import Analysis
 from langdiff.run.directory import KEPT_BASELINES
 from langdiff.run.html import html_table
-from langdiff.run.section import Basis, Section, section
+from langdiff.run.settings import Basis, Section, section
 from langdiff.tables.divisions import Folds, Parts, texts_by_part
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from langdiff.regression.variants import COMPARED, SCALED, Model, find_variants
 from langdiff.regression.variants.variant import Variant
 from langdiff.run.analysis import Analysis
 from langdiff.run.html import tables_by_model
-from langdiff.run.section import Basis, Section, by_model, section
+from langdiff.run.settings import Basis, Section, by_model, section
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:

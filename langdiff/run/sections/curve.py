@@ -15,7 +15,7 @@ from langdiff.lm.automatic import Automatic
 from langdiff.regression import DifficultyCurve
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import html_table, percent
-from langdiff.run.section import Basis, Section, Training, section, seeds_of_folds
+from langdiff.run.settings import Basis, Section, Training, section, seeds_of_folds
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core

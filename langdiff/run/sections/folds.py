@@ -15,7 +15,7 @@ from langdiff.regression import compare_folds
 from langdiff.run.analysis import Analysis
 from langdiff.run.directory import MANIFEST
 from langdiff.run.html import tables_of
-from langdiff.run.section import Basis, Section, section
+from langdiff.run.settings import Basis, Section, section
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core

@@ -9,7 +9,7 @@ from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.regression.variants import COMPARED, SCALED, Model, find_variants
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_by_model
-from langdiff.run.section import Basis, Section, by_model, section
+from langdiff.run.settings import Basis, Section, by_model, section
 
 if TYPE_CHECKING:
     from langdiff.run.result import RunResult

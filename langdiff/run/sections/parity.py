@@ -9,7 +9,7 @@ from langdiff.errors import DataError, listing
 from langdiff.parity.result import MEAN
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
-from langdiff.run.section import Basis, Section, by_model, section
+from langdiff.run.settings import Basis, Section, by_model, section
 from langdiff.tables.divisions import Folds
 
 if TYPE_CHECKING:

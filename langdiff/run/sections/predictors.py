@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 import langdiff as ld
 from langdiff.run.analysis import Analysis
-from langdiff.run.section import Basis, Section, section
+from langdiff.run.settings import Basis, Section, section
 from langdiff.typology import read_wals
 
 

@@ -9,7 +9,7 @@ import langdiff as ld
 from langdiff.regression import Sampler, posterior_table
 from langdiff.regression.variants import SCALED, StanModel, find_variant
 from langdiff.run.analysis import Analysis
-from langdiff.run.section import Basis, Section, by_model, section
+from langdiff.run.settings import Basis, Section, by_model, section
 
 
 @section(

@@ -9,7 +9,7 @@ from pydantic import Field
 import langdiff as ld
 from langdiff.run.analysis import Analysis
 from langdiff.run.html import tables_of
-from langdiff.run.section import Basis, Section, section
+from langdiff.run.settings import Basis, Section, section
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core

@@ -8,7 +8,7 @@ import langdiff as ld
 from langdiff.errors import DataError
 from langdiff.experiments import read_origins
 from langdiff.run.analysis import Analysis, Figure, draw
-from langdiff.run.section import Basis, Section, by_model, section
+from langdiff.run.settings import Basis, Section, by_model, section
 
 if TYPE_CHECKING:
     from langdiff.run.experiment import Core

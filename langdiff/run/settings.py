@@ -174,7 +174,13 @@ class Section(Settings):
 
     @classmethod
     def asked_by(cls, experiment: "Core") -> Self | None:
-        """Return the settings of the section in an experiment: given, default if other sections need them, or None."""
+        """Return the settings of the section in an experiment: given, default if other sections need them, or None.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            The experiment, which has all sections.
+        """
         given: Self | None = getattr(experiment, cls.about.name, None)
         users = (kind for kind in SECTIONS.values() if cls in kind.about.uses)
         if given is None and any(kind.asked_by(experiment) is not None for kind in users):
@@ -182,10 +188,22 @@ class Section(Settings):
         return given
 
     def agrees(self, experiment: "Core") -> None:
-        """Check that other settings of the experiment do not contradict these; raise a ValueError if so."""
+        """Check that other settings of the experiment do not contradict these; raise a ValueError if so.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            The experiment, which has all sections.
+        """
 
     def needs(self, basis: Basis) -> None:
-        """Check, before training, that the selected texts have the data that these settings name."""
+        """Check, before training, that the selected texts have the data that these settings name.
+
+        Parameters
+        ----------
+        basis : Basis
+            Texts, surprisals and fits of the run.
+        """
 
     def check_paths(self) -> None:
         """Check, before training, that all paths exist.
@@ -201,15 +219,35 @@ class Section(Settings):
                 raise DataError(f"{path}: no such file or directory ({key} in [{self.about.name}]).")
 
     def depends(self, basis: Basis) -> list[Any]:
-        """Return the data that the result depends on, in addition to the settings and the files that they name."""
+        """Return the data that the result depends on, in addition to the settings and the files that they name.
+
+        Parameters
+        ----------
+        basis : Basis
+            Texts, surprisals and fits of the run.
+        """
         return basis.tables()
 
     @abstractmethod
     def make(self, basis: Basis) -> Analysis:
-        """Compute the result of the section."""
+        """Compute the result of the section.
+
+        Parameters
+        ----------
+        basis : Basis
+            Texts, surprisals and fits of the run.
+        """
 
     def find(self, basis: Basis, new: Path) -> Analysis:
-        """Return the stored result if its inputs are unchanged, else compute it; publish it in `new`."""
+        """Return the stored result if its inputs are unchanged, else compute it; publish it in `new`.
+
+        Parameters
+        ----------
+        basis : Basis
+            Texts, surprisals and fits of the run.
+        new : Path
+            Folder in which the result is published.
+        """
         if not self.about.kept:
             return self.make(basis)
         return kept_or_made(
@@ -228,33 +266,71 @@ class Section(Settings):
         return [*key, *self.depends(basis)]
 
     def trainings(self, experiment: "Core", directory: Path) -> list[Training]:  # noqa: ARG002 for those that train
-        """Return the language models that the section trains, in addition to those of the experiment."""
+        """Return the language models that the section trains, in addition to those of the experiment.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            The experiment, which has all sections.
+        directory : Path
+            Directory of the run.
+        """
         return []
 
     @classmethod
     def read(cls, directory: Path) -> Analysis | None:
-        """Return the result in the directory of a finished run, or None if there is none."""
+        """Return the result in the directory of a finished run, or None if there is none.
+
+        Parameters
+        ----------
+        directory : Path
+            Directory of the run.
+        """
         path = directory / ANALYSES / f"{cls.about.name}.json"
         return read_analysis(path)[0] if path.is_file() else None
 
     @classmethod
     def explain(cls, run: "RunResult") -> str:  # noqa: ARG003 for those that have more to say
-        """Return the first paragraph of the section in the report."""
+        """Return the first paragraph of the section in the report.
+
+        Parameters
+        ----------
+        run : RunResult
+            The finished run.
+        """
         return cls.about.explains
 
     @classmethod
     def tables(cls, run: "RunResult") -> list[dict[str, str]]:
-        """Return the tables of the section in the report; see `langdiff.run.html.tables_of`."""
+        """Return the tables of the section in the report; see `langdiff.run.html.tables_of`.
+
+        Parameters
+        ----------
+        run : RunResult
+            The finished run.
+        """
         return tables_of(run.analyses[cls.about.name].table)
 
     @classmethod
     def pictures(cls, run: "RunResult") -> Iterable[Figure]:
-        """Return the pictures of the section."""
+        """Return the pictures of the section.
+
+        Parameters
+        ----------
+        run : RunResult
+            The finished run.
+        """
         return run.analyses[cls.about.name].figures
 
     @classmethod
     def instead(cls, run: "RunResult") -> str:  # noqa: ARG003
-        """Return the sentence of the report for experiments without the section; nothing if it is empty."""
+        """Return the sentence of the report for experiments without the section; nothing if it is empty.
+
+        Parameters
+        ----------
+        run : RunResult
+            The finished run.
+        """
         return ""
 
 
@@ -273,7 +349,38 @@ def section(
     kept: bool = True,
     files: Iterable[str] = (),
 ) -> Callable[[type[S]], type[S]]:
-    """Register a class in `SECTIONS`."""
+    """Enter a class as a section of experiment files and reports.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table in the file, and of the result.
+    uses : iterable of type
+        Sections whose results it needs; they are made, too.
+    title, heading : str
+        Title in lists, and heading in the report.
+    explains : str
+        Sentence below the heading.
+    in_file : bool
+        Whether files can have it.
+    kept : bool
+        Whether its result is kept from one run to the next.
+    files : iterable of str
+        Further files that it writes.
+
+    Returns
+    -------
+    callable
+        Decorator of a class that inherits `Section`.
+
+    Examples
+    --------
+    >>> @section("vowels", title="Vowels", heading="How many vowels are there?")
+    ... class Vowels(Section):
+    ...     letters: str = "aeiou"
+    >>> SECTIONS.pop("vowels").about.title
+    'Vowels'
+    """
 
     def enter(kind: type[S]) -> type[S]:
         kind.about = About(name, tuple(uses), title, heading, explains, in_file, kept, tuple(files))
