@@ -8,7 +8,7 @@ DATA, by default LANGDIFF_DATA (../shared/data without it), is a folder with `ud
 which `--train` first makes of LinES and ParTUT (four minutes); it parses words with the treebanks' parts of speech.
 `--spacy` is an installed spaCy model for English, such as en_core_web_sm; it parses the treebanks' words.
 With `--outputs`, a folder of files SYSTEM.conllu for English PUD, only these are compared: matched share, recall of the
-mined targets, ability, LAS and distance from gold trees.
+mined targets, ability and LAS, with errors.
 """
 
 import argparse

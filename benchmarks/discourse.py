@@ -1,13 +1,15 @@
 """Discourse: which relations are hard, for four small parsers that are trained here, and speed.
 
     python benchmarks/discourse.py [DATA] [--epochs 6] [--out FOLDER]
+    python benchmarks/discourse.py --twice NAME FIRST SECOND [--twice …]
 
 DATA is a folder with `rst/dis_nary/*.dis`, by default LANGDIFF_DATA. The parsers shift and reduce, by an averaged
 perceptron, and differ in what they see: sizes of units, punctuation, words, or all of it. Each document is parsed by a
 parser that was trained on the documents of the other four fifths. Prints F1, recall by relation, and difficulties of
 relations from a model in which items are random and documents are clusters; writes the trees to FOLDER. The parsers are
 weak on purpose: they show the method, and which relations can be seen from the surface; they say nothing of parsers in
-use.
+use. With `--twice` only annotators are compared: two folders of the same documents, segments outside the tree dropped,
+documents whose EDUs differ left out, each corpus with its own relations.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import langdiff as ld
 from langdiff.discourse import (
@@ -130,7 +133,11 @@ def main():
     arguments.add_argument("data", type=Path, nargs="?", default=default)
     arguments.add_argument("--epochs", type=int, default=6)
     arguments.add_argument("--out", type=Path)
+    arguments.add_argument("--twice", nargs=3, action="append", metavar=("NAME", "FIRST", "SECOND"))
     options = arguments.parse_args()
+    if options.twice:
+        agreement(options.twice)
+        return
     if not (options.data / "rst").is_dir():
         print(f"no discourse trees: {options.data / 'rst'} does not exist (set LANGDIFF_DATA)")
         return
@@ -152,6 +159,19 @@ def main():
         for name, found in systems.items():
             write_discourse(found, options.out / name)
     hard(result)
+
+
+def agreement(corpora):
+    """Print Parseval scores of a second annotator against the first, and what was left out."""
+    rows = []
+    for name, *folders in corpora:
+        first, second = (read_discourse(x, detached="drop", collapse_unary=True, on_error="skip") for x in folders)
+        result = evaluate_discourse(first, {name: second}, procedures=["parseval"], on_error="skip")
+        print(result.summary(), "\n")
+        ends = result.effects("F").to_frame().loc[name, ["low", "high"]]
+        scores = result.to_frame().query("averaging == 'micro'").set_index("metric")["f1"]
+        rows.append((name, *(100 * scores[list("SNRF")]).round(1), *(100 * ends).round(1)))
+    print(pd.DataFrame(rows, columns=["corpus", *"SNRF", "F low", "F high"]).to_string(index=False))
 
 
 def hard(result):

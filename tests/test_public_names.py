@@ -36,7 +36,7 @@ langdiff.corpora:
     same_as synthesize tokenize write_multitext
 langdiff.datasets:
     Bothwell2023 Measurements Morey2017 PublishedFigures belebele2024 bender2011 bothwell2023 byte_premium2024
-    edition_atlas goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
+    conll_parsers edition_atlas goldfish2024 mielke2019 morey2017 ntrex10 testaments three_corpora
     tokenization_lengths2023 xmi2020
 langdiff.discourse:
     Attachment DiscourseEvaluation DiscourseTree TreeComparison attachments_of binarize

@@ -111,7 +111,7 @@ Tokens = Annotated[
 RATES = dict.fromkeys(["precision", "recall", "f1", "accuracy", "uas", "las"], "{:.4f}")
 RATES |= dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}"}
 RATES |= dict.fromkeys(["p_value", "p_holm"], "{:.3g}")
-STUDY = dict.fromkeys(["matched", "las", "parsed", "recall", "width", "length", "matrix", "mean"], "{:.3f}")
+STUDY = dict.fromkeys(["matched", "las", "las_error", "parsed", "recall", "recall_error"], "{:.3f}")
 STUDY |= dict.fromkeys(["ability", "std_error"], "{:.2f}")
 PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
 
@@ -269,11 +269,12 @@ def study(
     queries: Annotated[
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
     ] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Test all pairs of parsers by recall.")] = False,
     on_error: Annotated[OnError, typer.Option("--on-error")] = "raise",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Parsers of a folder: matched text, LAS, recall by construction, ability, distance of their trees from gold.
+    """Parsers of a folder: matched text, LAS and recall by construction with errors, ability; tests of pairs.
 
     Example: langdiff constructions study outputs/ --gold en_pud.conllu.gz --out study.csv
     """
@@ -289,14 +290,18 @@ def study(
             raise DataError(f"{gold}: {error} Of other treebanks use --targets candidates or none.") from error
     elif targets == "candidates":
         asked = mine_candidates(gold, queries=queries).gold()
-    table = study_outputs(gold, folder, targets=asked, fit=None if asked is None else fit_outcomes, on_error=on_error)
+    fit = None if asked is None or pairs else fit_outcomes
+    table = study_outputs(gold, folder, targets=asked, fit=fit, pairs=pairs, on_error=on_error)
     if out is not None:
         write_frame(table, out)
     if as_json:
         print_json(table)
+    elif pairs:
+        print_frame(table, f"Recall of pairs of parsers, {gold.name}", RATES)
     else:
-        shown = table[[name for name in table.columns if not name.startswith("recall_")]]
-        of = "" if asked is None else f"; recall of {len(asked.targets):,} targets ({asked.origin})"
+        shown = table[[name for name in table.columns if not name.startswith("recall_") or name == "recall_error"]]
+        of = "" if asked is None else f"; recall of {table['targets'].max():,} targets ({asked.origin})"
+        shown = shown.drop(columns="targets", errors="ignore")
         print_frame(shown, f"Study of {len(table)} parsers, {gold.name}{of}", STUDY)
 
 

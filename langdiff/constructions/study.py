@@ -1,6 +1,7 @@
-"""A study of parsers from a folder of their outputs: recall by construction, LAS, ability and shapes of trees."""
+"""A study of parsers from a folder of their outputs: LAS, recall by construction, ability, and tests of pairs."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,23 +14,21 @@ from langdiff.constructions.attachment import Reference, warn_of_other_texts
 from langdiff.constructions.evaluation import evaluate, positions_of
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import Parses, read_parses
+from langdiff.constructions.scores import ConstructionScores, is_scored
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.outcomes import Outcomes
-from langdiff.treebanks.pairwise import Column, compare_treebanks
-from langdiff.treebanks.treebank import Treebank, read_treebank
 
 ENDING = ".conllu"  # before it stands the name of a system, after it the ending of a compression
-DISTANCES: tuple[Column, ...] = ("width", "length", "matrix", "mean")
-GOLD = "gold trees"
 FEWEST_PARSERS = 2  # parsers, for a model of items and parsers
+ENOUGH_TARGETS = 30  # targets, and sentences with targets, from which on parsers are ranked by them
 
 
 class Output(NamedTuple):
     """The output of a parser as a study uses it."""
 
     las: float
+    las_error: float
     left_out: tuple[str, ...]  # sentences of the treebank that it has with other characters, or not at all
-    bank: Treebank
     parses: Parses | None  # of the sentences with targets, if there are any
 
 
@@ -39,6 +38,7 @@ def study_outputs(
     *,
     targets: GoldTargets | None = None,
     fit: Callable[..., Any] | None = None,
+    pairs: bool = False,
     on_error: OnError = "raise",
 ) -> pd.DataFrame:
     r"""Compare parsers by their outputs for the text of a treebank, one row per parser, the highest LAS first.
@@ -56,6 +56,9 @@ def study_outputs(
     fit : callable, optional
         `langdiff.fit_outcomes`, with which abilities are estimated: items at random, errors by sentence. Without it
         there are none.
+    pairs : bool
+        Whether pairs of parsers are tested by recall instead: of all targets and of each construction that has 30
+        targets in 30 sentences.
     on_error : {"raise", "skip"}
         Whether outputs that cannot be used, because a file is malformed or of another text, are an error that names all
         of them, or left out with a warning.
@@ -64,17 +67,18 @@ def study_outputs(
     -------
     DataFrame
         ``parser``; ``matched``, the share of the treebank's sentences whose text its output has; ``las``, an F1 from
-        0 to 1. With targets ``parsed``, the share of the sentences with targets that it has parsed, ``recall`` of all
-        targets that trees can express, and ``recall_CODE`` of each construction (NaN where trees can express none);
-        with `fit` ``ability`` and ``std_error`` (NaN of a parser that has all targets right, or none, and where
-        fewer than two others are left). ``width``,
-        ``length``, ``matrix`` and ``mean`` (over size, depth, width and length) are divergences of its trees from the
-        gold trees.
+        0 to 1, and ``las_error`` (standard error by document, or by sentence where there is one document). With targets
+        ``parsed``, the share of the sentences with targets that it has parsed; ``recall`` of the ``targets`` that trees
+        can express, with ``recall_error``, by sentence; ``recall_CODE`` of each construction (NaN where trees can
+        express none); with `fit` ``ability`` and ``std_error`` (NaN of a parser that has all targets right, or none;
+        where fewer than two others are left; and of fewer than 30 targets or 30 sentences). With `pairs`
+        ``construction``, ``targets`` and the columns of `langdiff.Pairs`, whose adjusted p and simultaneous intervals
+        are for the pairs of one construction.
 
     Raises
     ------
     ConfigError
-        If `fit` is given without targets, or `on_error` is unknown.
+        If `fit` or `pairs` is given without targets, or `on_error` is unknown.
     DataError
         If the treebank is malformed, the folder has no such files, outputs cannot be used and `on_error` is ``"raise"``
         or none is left, or no sentence with targets was parsed.
@@ -83,7 +87,7 @@ def study_outputs(
     -----
     LangdiffWarning
         If outputs were left out; if sentences were left out, because characters differ, or have targets and were not
-        parsed; if there are fewer than 50 sentences; if a parser has no ability.
+        parsed; if a parser has no ability.
 
     Examples
     --------
@@ -98,24 +102,28 @@ def study_outputs(
       parser  matched    las
     0   mine      1.0  0.667
     """
-    if fit is not None and targets is None:
-        raise ConfigError("abilities are estimated from targets; give targets, too, or leave fit out.")
+    if targets is None and (fit is not None or pairs):
+        raise ConfigError("abilities and pairs are of targets; give targets, too, or leave fit and pairs out.")
     check_on_error(on_error)
     path = as_path(treebank)
     files = {name: as_path(file) for name, file in outputs.items()} if isinstance(outputs, Mapping) else _files(outputs)
-    reference, gold = Reference(path), read_treebank(path, name=GOLD)
+    reference = Reference(path)
     outputs_read = _usable(files, reference, targets, on_error)
     warn_of_other_texts(path, {name: output.left_out for name, output in outputs_read.items()})
+    scores = None
+    if targets is not None:
+        scores = evaluate(targets, [output.parses for output in outputs_read.values() if output.parses is not None])
+        if pairs:
+            return _pairs(scores)
     table = pd.DataFrame(
         {
-            "matched": {name: 1 - len(output.left_out) / gold.sentences for name, output in outputs_read.items()},
-            "las": {name: output.las for name, output in outputs_read.items()},
+            "matched": {name: 1 - len(own.left_out) / len(reference.items) for name, own in outputs_read.items()},
+            "las": {name: own.las for name, own in outputs_read.items()},
+            "las_error": {name: own.las_error for name, own in outputs_read.items()},
         }
     )
-    if targets is not None:
-        table = table.join(_recall(outputs_read, targets, fit))
-    divergence = compare_treebanks([gold, *(output.bank for output in outputs_read.values())], noise=False).divergence
-    table = table.join(pd.DataFrame({metric: divergence[metric].loc[GOLD, list(outputs_read)] for metric in DISTANCES}))
+    if scores is not None:
+        table = table.join(_recall(scores, fit))
     return table.sort_values("las", ascending=False, kind="stable").rename_axis("parser").reset_index()
 
 
@@ -162,15 +170,15 @@ def _read(name: str, file: Path, reference: Reference, targets: GoldTargets | No
     if targets is not None:
         parses = read_parses(file, "conllu", name=name, items=targets.sentences)
         positions_of(targets, parses)
-    las = attachment.to_frame().query("metric == 'las'")["f1"].sum()  # of the only parser
-    return Output(las, attachment.left_out[name], read_treebank(file, name=name), parses)
+    las = attachment.effects().to_frame().iloc[0]  # of the only parser
+    return Output(las["las"], las["std_error"], attachment.left_out[name], parses)
 
 
-def _recall(outputs: Mapping[str, Output], targets: GoldTargets, fit: Callable[..., Any] | None) -> pd.DataFrame:
+def _recall(scores: ConstructionScores, fit: Callable[..., Any] | None) -> pd.DataFrame:
     """Return recall, by construction too, and abilities."""
-    scores = evaluate(targets, [output.parses for output in outputs.values() if output.parses is not None])
-    whole = scores.by_parser().set_index("parser")
-    table = pd.DataFrame({"parsed": 1 - whole["no_parse"] / whole["items"], "recall": whole["micro"]})
+    whole, effects = scores.by_parser().set_index("parser"), scores.effects().std_error
+    table = pd.DataFrame({"parsed": 1 - whole["no_parse"] / whole["items"], "targets": whole["targets"]})
+    table = table.assign(recall=whole["micro"], recall_error=effects)
     if fit is not None:
         table = table.join(_abilities(scores.outcomes(), fit))
     codes = scores.by_phenomenon().pivot(index="parser", columns="phenomenon", values="pooled")
@@ -181,9 +189,28 @@ def _abilities(outcomes: Outcomes, fit: Callable[..., Any]) -> pd.DataFrame:
     """Return abilities with standard errors, without those of parsers that have all targets right, or none."""
     share = outcomes.successes.mean()
     kept = share.index[(share > 0) & (share < 1)].tolist()
-    if without := [name for name in share.index if name not in kept]:
+    few = min(len(outcomes.items), outcomes.items["sentence"].nunique()) < ENOUGH_TARGETS
+    if few:
+        warn(f"no ability is estimated of fewer than {ENOUGH_TARGETS} targets, or as few sentences with targets.")
+    elif without := [name for name in share.index if name not in kept]:
         warn(f"no ability is estimated of parsers that have all targets right or none: {listing(without)}.")
-    if len(kept) < FEWEST_PARSERS:
+    if few or len(kept) < FEWEST_PARSERS:
         return pd.DataFrame({"ability": [], "std_error": []})
     table: pd.DataFrame = fit(outcomes.sel(systems=kept), clusters="sentence").abilities.to_frame()
     return table[["ability", "std_error"]]
+
+
+def _pairs(scores: ConstructionScores) -> pd.DataFrame:
+    """Return the tests of all pairs of parsers, for all targets and for constructions that have enough of them."""
+    if len(scores.parsers) < FEWEST_PARSERS:
+        raise DataError(f"pairs need the output of {FEWEST_PARSERS} parsers; there is one, {scores.parsers[0]!r}.")
+    scored = scores.judgements[is_scored(scores.judgements)]
+    sizes = scored.groupby("phenomenon", sort=False)[["target", "item"]].nunique().min(axis=1)
+    parts = {code: scored[scored["phenomenon"] == code] for code in sizes.index[sizes >= ENOUGH_TARGETS]}
+    found = []
+    for code, own in {"all": scored, **parts}.items():
+        table = replace(scores, judgements=own).effects().pairs().to_frame().reset_index()
+        table.insert(0, "targets", own["target"].nunique())
+        table.insert(0, "construction", code)
+        found.append(table)
+    return pd.concat(found, ignore_index=True)

@@ -9,6 +9,7 @@ from .measurements import three_corpora as three_corpora
 from .mielke_et_al_2019 import mielke2019 as mielke2019
 from .parsers import Morey2017 as Morey2017
 from .parsers import bender2011 as bender2011
+from .parsers import conll_parsers as conll_parsers
 from .parsers import morey2017 as morey2017
 from .published_figures import PublishedFigures as PublishedFigures
 from .published_figures import belebele2024 as belebele2024

@@ -1,4 +1,4 @@
-"""Published scores of parsers of syntax (Bender et al. 2011) and of discourse (Morey, Muller and Asher 2017)."""
+"""Published scores of parsers of syntax (Bender et al. 2011) and discourse (Morey et al. 2017); answers of parsers."""
 
 from dataclasses import dataclass
 from importlib import resources
@@ -10,6 +10,7 @@ from langdiff.base.grids import frame_text
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError
+from langdiff.tables.outcomes import Outcomes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -77,6 +78,57 @@ def bender2011() -> Bender2011:
 
 def _read(name: str, dtype: type | None = None) -> pd.DataFrame:
     return read_exact_csv(resources.files("langdiff.datasets").joinpath(f"bender2011_{name}.csv"), dtype=dtype)
+
+
+def conll_parsers(treebank: Literal["en_pud", "en_ewt", "en_gum"] = "en_pud", *, rejected: bool = False) -> Outcomes:
+    """Return right and wrong answers of the parsers of the CoNLL shared tasks, by target of a construction.
+
+    Targets are dependencies that trees can express, in English PUD (parsers of 2017 and 2018) and in the test parts of
+    EWT and GUM (2018). One reader accepted or rejected each. The table has positions of words, and no words.
+
+    Parameters
+    ----------
+    treebank : {"en_pud", "en_ewt", "en_gum"}
+        Treebank whose targets are returned.
+    rejected : bool
+        Whether targets that the reader rejected are there, too (of PUD none are kept).
+
+    Returns
+    -------
+    Outcomes
+        Items are targets, with ``sentence`` (``sent_id``), ``construction``, ``type``, ``polarity``, ``head`` and
+        ``dependent`` (positions from 0), ``verdict`` and ``reason``; systems are parsers, with ``year``, ``las`` (F1 in
+        percent), and ``path`` and ``blob`` (git hash) of the output in github.com/pkolachi/depparse-conll-data. A
+        target in a sentence that was not parsed, or whose last word was joined to the next, is wrong.
+
+    Raises
+    ------
+    ConfigError
+        If it is another treebank.
+
+    Examples
+    --------
+    >>> answers = conll_parsers()
+    >>> answers
+    Outcomes of constructions of en_pud: 244 items × 51 systems, 12,444 trials
+    >>> answers.systems.groupby("year")["las"].max().to_dict()
+    {2017: 83.99, 2018: 87.8}
+    """
+    folder = resources.files("langdiff.datasets")
+    systems = read_exact_csv(folder.joinpath("conll_parsers_systems.csv")).query("treebank == @treebank")
+    if systems.empty:
+        raise ConfigError(f"{treebank!r} is none of en_pud, en_ewt and en_gum.")
+    systems = systems.dropna(subset="las").set_index("system").drop(columns="treebank")
+    table = read_exact_csv(folder.joinpath("conll_parsers.csv"), keep_default_na=False)
+    table = table[(table["treebank"] == treebank) & ((table["verdict"] == "yes") | rejected)]
+    named = table[["sentence", "construction", "type", "head", "dependent"]].agg("/".join, axis=1)
+    table = table.set_index(named.rename("item"))
+    return Outcomes(
+        successes=table[list(systems.index)].astype(float),
+        items=table[["sentence", "construction", "type", "polarity", "head", "dependent", "verdict", "reason"]],
+        systems=systems,
+        name=f"constructions of {treebank}",
+    )
 
 
 METRICS = ["S", "N", "R", "F"]

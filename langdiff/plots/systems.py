@@ -139,7 +139,7 @@ def plot_constructions(table: pd.DataFrame, ax: Axes | None = None, *, title: st
     ----------
     table : DataFrame
         One row per ``phenomenon``, ``type`` and ``parser``, with ``recall`` and perhaps ``low`` and ``high``, in the
-        order to draw, such as that of ``to_frame`` of the scores or of `langdiff.constructions.order_columns`.
+        order to draw, such as that of ``to_frame`` of the scores.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     title : str

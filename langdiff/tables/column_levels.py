@@ -15,6 +15,7 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.crossing import LEVELS, check_columns
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import JointTest
 
 ROWS = 256  # of many vectors that are projected at once
 
@@ -128,7 +129,7 @@ class ColumnLevels:
     columns: pd.DataFrame
     system_scale: Scale = field(default_factory=lambda: MEAN)
     additive: bool = False
-    at_chance: tuple[str, ...] = ()
+    interacts: JointTest | None = None
 
     def __post_init__(self) -> None:
         """Check shapes, and that all languages and systems are connected."""
@@ -175,10 +176,7 @@ class ColumnLevels:
 
     def _has_interaction(self) -> None:
         if self.additive:
-            raise DataError(
-                "the levels come from a fit without interaction, since some columns are at chance: "
-                f"{listing(self.at_chance)}."
-            )
+            raise DataError("the levels come from an additive fit, without interaction.")
 
     @property
     def _index(self) -> pd.MultiIndex:

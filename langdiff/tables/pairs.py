@@ -366,10 +366,21 @@ def _adjusted(family: Family, maxima: Floats, adjust: Adjustment | None) -> Floa
     if adjust == "bh" and len(p):
         found[open_] = false_discovery_control(p)
     elif adjust == "holm":
-        order = np.argsort(p, kind="stable")
-        steps = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
-        found[np.flatnonzero(open_)[order]] = steps
+        found[open_] = holm(p)
     return found
+
+
+def holm(p: Floats) -> Floats:
+    """Return p-values adjusted by Holm's procedure, shape (M,).
+
+    Examples
+    --------
+    >>> holm(np.array([0.04, 0.01])).tolist()
+    [0.04, 0.02]
+    """
+    order, adjusted = np.argsort(p, kind="stable"), np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    return adjusted
 
 
 def _with_best(

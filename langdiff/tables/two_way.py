@@ -12,7 +12,7 @@ import pandas as pd
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, listing, option
+from langdiff.errors import ConfigError, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
 from langdiff.tables.crossing import LEVELS
 from langdiff.tables.effects import Effects
@@ -46,8 +46,8 @@ class TwoWay(ColumnLevels, Result):
         Quantity and unit of systems; abilities are minus the means of levels.
     additive : bool
         Whether the levels come from a fit without interaction, so that there is none to show.
-    at_chance : tuple of str
-        Names of columns whose answers are not told from guesses.
+    interacts : JointTest or None
+        Test of the interaction that was made otherwise, such as by scores at the additive fit; None for that of levels.
 
     Raises
     ------
@@ -135,7 +135,9 @@ class TwoWay(ColumnLevels, Result):
         if not self.additive:
             family, test = self._cells, self._test_cells()
             of_family = family.adjusted(self._maxima) if family.size > 1 else family.p_value
-            rows["interaction"] = *test, float(of_family.min())
+            rows["interaction"] = *(self.interacts or test), float(of_family.min())
+        elif self.interacts is not None:
+            rows["interaction"] = *self.interacts, np.nan
         columns = [*JointTest._fields, "p_largest"]
         return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
@@ -250,7 +252,7 @@ class TwoWay(ColumnLevels, Result):
         DataFrame
             The best first (the least difficulty, or the highest ability): the estimate, ``std_error``, ``low`` and
             ``high`` (simultaneous), for nats ``percent``; ``rank`` and the ends ``rank_low`` and ``rank_high`` of its
-            set, also as text (``ranks``); and ``at_chance``, the number of columns at chance, if there are any.
+            set, also as text (``ranks``).
 
         Examples
         --------
@@ -260,11 +262,7 @@ class TwoWay(ColumnLevels, Result):
         ['1–2', '1–2']
         """
         effects = self.effects(of, over=over, weights=weights)
-        at_chance = None
-        level = effects.unit_name
-        if self.at_chance:
-            at_chance = self.columns.loc[list(self.at_chance), level].value_counts()
-        return rank_best(effects, at_chance)
+        return rank_best(effects)
 
     def underserved(self, predictors: pd.DataFrame | Sequence[pd.DataFrame], formula: str, *, q: float = 0.05) -> Any:
         """Find languages, and cells, that are served worse than predictors suggest.
@@ -339,7 +337,9 @@ class TwoWay(ColumnLevels, Result):
     def words_of_tests(self) -> Iterator[str]:
         """Yield a line for each test: the joint test, and the largest effect."""
         for *test, largest, name in self.test().assign(name=lambda frame: frame.index).itertuples(index=False):
-            yield f"{name}: {JointTest(*test).words}; largest effect p = {largest:.2g}"
+            yield f"{name}: {JointTest(*test).words}" + (
+                f"; largest effect p = {largest:.2g}" if largest == largest else ""
+            )
 
     def _table(self) -> pd.DataFrame:
         return rounded(self.leaderboard(), self.digits)
@@ -368,7 +368,7 @@ class TwoWay(ColumnLevels, Result):
             shown = [*shown[: MOST_SHOWN // 2], "…", *shown[-MOST_SHOWN // 2 :]]
         yield f"Languages, the best served first, with sets of ranks: {', '.join(shown)}"
         if self.additive:
-            yield f"No interaction, since the fit is additive: columns at chance are {listing(self.at_chance, 20)}"
+            yield "No interaction, since the fit is additive"
             return
         flags = self.flags()
         found = flags[flags["flag"] != ""]
@@ -422,7 +422,7 @@ def flag_cells(
     return frame.sort_values("estimate", ascending=False, kind="stable")
 
 
-def rank_best(effects: Effects, at_chance: pd.Series | None = None) -> pd.DataFrame:
+def rank_best(effects: Effects) -> pd.DataFrame:
     """Return one row per effect, the best first: the least difficulty, or the highest ability.
 
     Examples
@@ -446,6 +446,4 @@ def rank_best(effects: Effects, at_chance: pd.Series | None = None) -> pd.DataFr
         low, high = found["rank_low"], found["rank_high"]
         frame["rank_low"], frame["rank_high"] = (low, high) if highest else (count + 1 - high, count + 1 - low)
         frame["ranks"] = [rank_set(int(a), int(b)) for a, b in zip(frame["rank_low"], frame["rank_high"], strict=True)]
-    if at_chance is not None:
-        frame["at_chance"] = at_chance.reindex(frame.index).fillna(0).astype(int)
     return frame.sort_values("rank", kind="stable")

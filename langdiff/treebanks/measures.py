@@ -289,6 +289,7 @@ def score_trees(reference: TreeSource, trees: TreeSource | None = None) -> pd.Da
 
     Notes
     -----
+    A score says how usual the shapes of a tree are, not whether they are right: parsers of lower LAS may score higher.
     Trees that are also part of the reference score too high if they are given as `trees`. A score depends on the
     size of the reference and its relations: compare scores under one reference only.
 

@@ -65,7 +65,7 @@ LINES = [  # an explicit value that is the usual one changes nothing, and is nam
     "correlate fit.json pred.csv",
     "reliability bits.csv",
     "plan 5 --noise 0.3",
-    "outcomes fit cells.csv / --errors --columns --items",
+    "outcomes fit cells.csv / --errors --items",
     "constructions attachment gold.conllu --parser one=one.conllu --parser two=gold.conllu",
     "constructions mine gold.conllu",
     "corpora fetch",

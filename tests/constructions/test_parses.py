@@ -130,6 +130,11 @@ def test_words_of_a_token_that_do_not_add_up_to_it():
         (lambda w: mine_candidates(w("")), DataError, "the files have no sentences"),
         (lambda w: mine_candidates([w(ROWS), w(ROWS, "b.conllu")]), DataError, "sent_id 's1' comes twice"),
         (lambda w: study_outputs(w(ROWS), {"a": w(ROWS)}, on_error="ignore"), ConfigError, "must be 'raise' or 'skip'"),
+        (
+            lambda w: study_outputs(w(ROWS), {"a": w(ROWS)}, pairs=True),
+            ConfigError,
+            "abilities and pairs are of targets",
+        ),
     ],
 )
 def test_what_cannot_be_read_or_mined(write, call, error, words):

@@ -52,7 +52,11 @@ def test_each_column_is_that_of_the_call_that_computes_it(write, outputs):
     las = evaluate_attachment(gold, files).to_frame().query("metric == 'las'").set_index("parser")["f1"]
     assert table["las"].to_dict() == las.to_dict()
     assert table["las"].is_monotonic_decreasing
-    assert table.loc["right", ["matched", "las", "parsed", "recall", "mean"]].tolist() == [1, 1, 1, 1, 0]
+    assert table.loc["right", ["matched", "las", "parsed", "recall"]].tolist() == [1, 1, 1, 1]
+    pd.testing.assert_series_equal(table["recall_error"], scores.effects().std_error, check_names=False)
+    errors = evaluate_attachment(gold, files).effects().std_error
+    pd.testing.assert_series_equal(table["las_error"], errors, check_names=False)
+    assert table["targets"].unique().tolist() == [len(scores.outcomes().items)]  # without those trees cannot express
     assert table["recall"].to_dict() == scores.outcomes().successes.mean().to_dict()
     judged = scores.judgements.query("phenomenon == 'vpart' and parser == 'v1.2'")
     assert table.loc["v1.2", "recall_vpart"] == judged["correct"].mean() == 0.5  # its particle has no object
@@ -60,9 +64,36 @@ def test_each_column_is_that_of_the_call_that_computes_it(write, outputs):
     fitted = ld.fit_outcomes(others, clusters="sentence").abilities.to_frame()
     pd.testing.assert_series_equal(table["ability"].drop("right"), fitted["ability"], check_names=False)
     assert math.isnan(table.loc["right", "ability"])
-    banks = [ld.read_treebank(file, name=name) for name, file in (("gold", gold), *files.items())]
-    width = ld.compare_treebanks(banks, noise=False).divergence["width"].loc["gold"]
-    assert table.loc["worst", "width"] == width["worst"]
+
+
+def test_pairs_are_tested_on_all_targets_and_on_constructions_that_have_enough(write, outputs):
+    gold = write("gold.conllu", 4 * BANK)
+    gold.write_text("".join(BANK.replace("# sent_id = ", f"# sent_id = {copy}-") for copy in range(4)))
+    for file in outputs.glob("*.conllu"):
+        text = file.read_text()
+        file.write_text("".join(text.replace("# sent_id = ", f"# sent_id = {copy}-") for copy in range(4)))
+    targets = mine_candidates(gold).gold()
+    table = study_outputs(gold, outputs, targets=targets, pairs=True)
+    files = [read_parses(file, "conllu", items=targets.sentences) for file in sorted(outputs.glob("*.conllu"))]
+    scores = evaluate(targets, files)
+    judged = scores.judgements[scores.judgements["outcome"] != "not expressible"]
+    sizes = judged.groupby("phenomenon")[["target", "item"]].nunique().min(axis=1)
+    assert set(table["construction"]) == {"all", *sizes.index[sizes >= 30]} < {"all", *sizes.index}
+    for code, own in table.groupby("construction"):
+        part = judged if code == "all" else judged[judged["phenomenon"] == code]
+        recall = part.groupby("parser")["correct"].mean()
+        assert own["estimate"].tolist() == pytest.approx(
+            [recall[one] - recall[other] for one, other in own[["one", "other"]].to_numpy()]
+        )
+        assert set(own["targets"]) == {part["target"].nunique()}
+
+
+def test_no_ability_is_estimated_of_few_targets(write, outputs):
+    gold = write("gold.conllu", BANK)
+    targets = mine_candidates(gold, phenomena=["vpart"]).gold()
+    with pytest.warns(ld.errors.LangdiffWarning, match="fewer than 30 targets, or as few sentences"):
+        table = study_outputs(gold, outputs, targets=targets, fit=ld.fit_outcomes)
+    assert table["ability"].isna().all()
 
 
 def test_a_construction_that_trees_cannot_express_has_no_recall(write, outputs):
@@ -83,7 +114,7 @@ targets = ["V+P ARG2 O"]
 
 def test_without_targets_there_is_no_recall(write, outputs):
     table = study_outputs(write("gold.conllu", BANK), {"one": outputs / "worst.conllu"})
-    assert table.columns.tolist() == ["parser", "matched", "las", "width", "length", "matrix", "mean"]
+    assert table.columns.tolist() == ["parser", "matched", "las", "las_error"]
 
 
 def test_sentences_that_an_output_lacks(write, outputs):

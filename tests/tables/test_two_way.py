@@ -14,6 +14,7 @@ from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import make_columns
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence, Units
+from langdiff.tables.rule import JointTest
 from langdiff.tables.two_way import TwoWay, factor_of
 
 LANGUAGES, SYSTEMS = ("deu", "eng", "fin", "zho"), ("a", "b", "c")
@@ -191,14 +192,15 @@ def test_what_cannot_be_asked_is_refused():
             call()
 
 
-def test_an_additive_fit_has_no_interaction_and_lists_columns_at_chance():
-    two_way = make(additive=True, at_chance=("zho@a", "zho@b"))
+def test_an_additive_fit_has_no_interaction_but_a_test_of_it_by_scores():
+    two_way = make(additive=True)
     assert "interaction" not in two_way.test().index
-    assert two_way.leaderboard("languages")["at_chance"]["zho"] == 2
-    assert two_way.leaderboard()["at_chance"].to_dict() == {"a": 1, "b": 1, "c": 0}
-    assert "'zho@a', 'zho@b'" in two_way.summary()
-    with pytest.raises(DataError, match="at chance"):
+    with pytest.raises(DataError, match="additive fit, without interaction"):
         two_way.flags()
+    test = JointTest("sign flips", 2.5, 6, float("nan"), 0.04, 4096)
+    tested = make(additive=True, interacts=test)
+    assert tested.test().loc["interaction", ["by", "p", "flips"]].tolist() == ["sign flips", 0.04, 4096]
+    assert f"interaction: {test.words}" in tested.summary().splitlines()
 
 
 def test_it_is_saved_and_read(tmp_path):

@@ -110,7 +110,7 @@ def check_format_options(format: str | Format, given: Iterable[str]) -> None:
 def read_multitext(
     path: Paths,
     *,
-    format: AnyFormat | Format = "auto",
+    format: AnyFormat | str | Format = "auto",
     edition_info: str | Path | pd.DataFrame | None = None,
     edition_columns: Mapping[str, str] | None = None,
     editions: Iterable[str] | None = None,

@@ -106,8 +106,11 @@ def influence_on_c(clusters: Clusters, code: Integers, editions: int) -> Floats:
 
     Shapes: code (I,).
     """
+    adjusted = adjusted_influences(clusters, USUAL_CORRECTION)[:, :editions]
+    if len(adjusted) == int(code.max()) + 1:
+        return adjusted
     of_c = np.zeros((int(code.max()) + 1, editions))
-    of_c[clusters.numbers] = adjusted_influences(clusters, USUAL_CORRECTION)[:, :editions]
+    of_c[clusters.numbers] = adjusted
     return of_c
 
 
@@ -118,4 +121,6 @@ def normalized_influence(of_c: Floats, difficulty: Floats) -> Floats:
 
 
 def _normalized(sample: Sample, of_c: Floats) -> Floats:
-    return normalized_influence(of_c[:, sample.design.first], sample.fitting.difficulties)
+    first = sample.design.first
+    of_units = of_c if np.array_equal(first, np.arange(of_c.shape[1])) else of_c[:, first]
+    return normalized_influence(of_units, sample.fitting.difficulties)

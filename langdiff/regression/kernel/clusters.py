@@ -142,6 +142,26 @@ class RowClusters:
             squares += np.einsum("ij,ij->j", weight, weight)
         return total**2 / squares
 
+    def at_once(self, power: float) -> Floats:
+        """Return influences with the first term of the adjustment by the diagonal of the information, (G, J).
+
+        Shares of thousands of single rows are minute, and a product with a J × J matrix for each term is not.
+        """
+        own, found = np.zeros(self._rows.shape[1]), np.empty(self._rows.shape)
+        parts = blocks_of(*self._rows.shape)
+        for block in parts:
+            own += self._rows.of(block).weight.sum(axis=0)
+        for block in parts:
+            score, weight, mixed = self._rows.of(block)
+            part = score / own
+            across = np.einsum("ij,ij->i", mixed, part)
+            part *= weight
+            part -= mixed * across[:, None]
+            part *= power
+            part += score
+            np.matmul(part, self._across, out=found[block])
+        return found
+
     def _sort(self, rows: RowInformation, cluster: Integers) -> None:
         """Sort the rows by cluster."""
         self.numbers, code = np.unique(cluster, return_inverse=True)
@@ -337,6 +357,8 @@ def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
 
 def adjusted_influences(clusters: Clusters, kind: Kind) -> Floats:
     """Return the influence W f(C_g) Wᵀ S_g of each cluster on the parameters, shape (G, P)."""
+    if kind in POWER and isinstance(clusters, RowClusters) and clusters.many and len(clusters.root) > MANY_PARAMETERS:
+        return clusters.at_once(POWER[kind])
     return clusters.of_parameters(adjusted(clusters, clusters.influences, kind))
 
 

@@ -23,6 +23,8 @@ import numpy as np
 from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.clusters import (
     POWER,
+    ROUGH,
+    SERIES_TOLERANCE,
     Clusters,
     Kind,
     RowClusters,
@@ -173,8 +175,13 @@ class ColumnClusters(RowClusters):
 
     @property
     def many(self) -> bool:
-        """Whether one term of the adjustment is enough; see `RowClusters`."""
-        return bool(self._information.by_intents)
+        """Whether no J × J matrix is wanted: here there is none."""
+        return False
+
+    @property
+    def tolerance(self) -> float:
+        """Part of an influence at which the sum of its adjustment ends."""
+        return ROUGH if self._information.by_intents else SERIES_TOLERANCE
 
     @cached_property
     def root(self) -> Floats:  # type: ignore[override]  # an attribute there

@@ -381,6 +381,8 @@ class Kinks:
             of_mu = np.where(free, 0.0, -step[pivot] / slope)
             if free.any():
                 of_mu[free] = -found.mu[free] / curvature - across @ step
+            shorter = 1 / max(1.0, float(np.abs(of_mu).max()))
+            of_mu, step = shorter * of_mu, shorter * step
             share, hit = self._until_crossing(mu, c, of_mu, step, signs)
             mu, c = mu + share * of_mu, c + share * step
             pin(c)

@@ -295,7 +295,7 @@ class ScaleFreeLikelihood:
         """Return the expected information on c, shape (J, J), which is cheaper than `information`."""
         row, _, _ = self._rows(mu, c)
         w = 1 / row.v
-        return eliminated_information(self.two_way, w, (1 + 0.5 * row.p) * w, self._expected_curvature(row))
+        return eliminated_information(self.two_way, w, (1 + 0.5 * row.p) * w, self._expected_curvature(row), rough=True)
 
     def profile(self, mu: Floats, c: Floats) -> Profile:
         """Compute the mode of every intent nearest to the given μ, at fixed c.

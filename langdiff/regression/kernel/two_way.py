@@ -244,12 +244,14 @@ def _solver(
     return lambda sums: np.asarray(design @ cho_solve(factor, design.T @ sums))
 
 
-def weighted_gram(mask: Floats, weights: Floats) -> Floats:
-    """Return Mᵀ diag(weights) M, shape (J, J), computed by blocks of rows."""
-    gram = np.zeros((mask.shape[1], mask.shape[1]), order="F")
+def weighted_gram(mask: Floats, weights: Floats, kind: type[np.floating] = np.float64) -> Floats:
+    """Return Mᵀ diag(weights) M, shape (J, J), computed by blocks of rows in some precision."""
+    gram = np.zeros((mask.shape[1], mask.shape[1]), kind, order="F")
     for rows in blocks(mask):
-        gram = add_products(gram, mask[rows] * np.sqrt(weights[rows])[:, None])
-    return whole(gram)
+        gram = add_products(
+            gram, np.multiply(mask[rows], np.sqrt(weights[rows])[:, None], dtype=kind, casting="same_kind")
+        )
+    return whole(gram).astype(float)
 
 
 def add_products(gram: Floats, rows: Floats) -> Floats:
@@ -284,7 +286,7 @@ def _take_out(residual: Floats, mask: Floats | None, effect: Floats) -> None:
         residual[rows] -= part if mask is None else part * mask[rows]
 
 
-def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Floats) -> Floats:
+def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Floats, *, rough: bool = False) -> Floats:
     """Compute the information on c with the intents eliminated, where it is equal in all cells of a row.
 
     Parameters
@@ -293,6 +295,8 @@ def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Fl
         Says which cells there are.
     of_c, mixed, of_mu : ndarray, shape (I,)
         Information of each cell of a row on c, of each cell on μ and c together, of the row on μ.
+    rough : bool
+        Whether it steers steps only, for which single precision is enough where the table is large.
 
     Returns
     -------
@@ -302,7 +306,8 @@ def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Fl
     if table.mask is None:
         complete: Floats = of_c.sum() * np.eye(editions) - float(np.sum(mixed**2 / of_mu))
         return complete
-    information: Floats = np.diag(of_c @ table.mask) - weighted_gram(table.mask, mixed**2 / of_mu)
+    kind = np.float32 if rough and table.mask.size > CELLS_AT_A_TIME else np.float64
+    information: Floats = np.diag(of_c @ table.mask) - weighted_gram(table.mask, mixed**2 / of_mu, kind)
     return information
 
 

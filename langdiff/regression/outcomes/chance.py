@@ -10,7 +10,7 @@ from scipy.special import logit
 from scipy.stats import beta, binom, chi2, false_discovery_control
 
 from langdiff.base.tolerances import ROUNDING_OF_SINGLES
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.outcomes import nested
 from langdiff.regression.outcomes.evaluation import Point, make_nest
@@ -22,13 +22,14 @@ Chance = Literal["auto"] | str | float | Mapping[str, float] | None
 CHANCE, CHOICES, TASK = "chance", "choices", "task"  # attributes of items or columns
 LEVEL = 0.05  # of the test that all answers are guesses
 QUANTILE = float(chi2.ppf(0.95, 1))
-ABILITIES = np.linspace(-12, 12, 4801)  # log odds that are searched; below, answers are guesses
+ABILITIES = np.linspace(-12, 12, 9601)  # log odds that are searched; below, answers are guesses
+GUESSES = -50.0  # log odds whose answers are guesses alone, the limit below all abilities
 EACH = 120  # of them, at which a likelihood is computed
-REACH = 4.0  # standard errors of a shift
 RECIPROCALS = range(2, 11)
 FEWEST_COLUMNS = 6  # that may be said to cluster at a reciprocal
 MOST_BELOW = 0.05  # of them
 WIDEST = 0.075  # of what counts as near: with few items every rate is near some reciprocal
+PRICES = (1e-3, 1e3, 2000)  # of deviance, least and most, and their number
 
 
 class Known(NamedTuple):
@@ -221,21 +222,9 @@ def columns_at_chance(s: Floats, t: Floats, chance: Floats, names: pd.Index) -> 
     guessed = (chance * t).sum(axis=0) / trials
     found = pd.DataFrame({"rate": s.sum(axis=0) / trials, "chance": guessed, "p": p, "q": q}, index=names)
     found["at_chance"] = (q > LEVEL) & (guessed > 0)
+    found["p_below"] = 1 - np.array([_tail(s[:, j].sum() + 1, t[:, j], chance[:, j]) for j in range(s.shape[1])])
+    found["below"] = false_discovery_control(found["p_below"]) <= LEVEL
     return found
-
-
-def left_out(at_chance: Booleans, languages: Integers, systems: Integers) -> Booleans:
-    """Return which columns belong to a language or a system all of whose columns (that are left) are at chance."""
-    out = np.zeros(len(at_chance), dtype=bool)
-    while True:
-        before = out.copy()
-        for codes in (languages, systems):
-            for one in np.unique(codes):
-                inside = (codes == one) & ~out
-                if at_chance[inside].all():
-                    out |= inside
-        if (out == before).all():
-            return out
 
 
 class Answers(NamedTuple):
@@ -252,39 +241,42 @@ def level_intervals(
     point: Point,
     structure: Structure,
     answers: Sequence[Answers],
-    places: Sequence[int | None],
-    covariance: Floats | None = None,
+    places: Sequence[int | None] | None,
 ) -> Floats:
     """Return estimate, lower and upper end of the ability of columns.
 
-    The interval is that of the profile likelihood ratio, 95 %. Answers of the other columns tell the difficulties of
-    items but for what all levels have in common, so that the likelihood is profiled over a shift of all other levels,
-    whose variance is that of their mean; the spreads are at their estimates. Where neither items nor translations
-    vary, the ends are Clopper and Pearson's for the rate.
-
-    Shapes: covariance (J, J).
+    The interval is that of the likelihood ratio, 95 %, given the others: their levels and the spreads are at their
+    estimates. Where neither items nor translations vary, the ends are Clopper and Pearson's for the rate. Places are
+    those among the columns of the fit, None for columns that are not.
     """
     if point.spread == 0 and point.translation == 0:
         return np.array([_exact(one) for one in answers]).reshape(-1, 3)
     nest = make_nest(rows, point, structure, bare=True)
     found = []
-    for one, place in zip(answers, places, strict=True):
-        curve = _Answering(nest, rows, point, structure, one, place).curve()
-        if covariance is not None and np.isfinite(covariance).all():
-            others = np.arange(len(covariance)) != (-1 if place is None else place)
-            curve = _shifted(curve, float(covariance[np.ix_(others, others)].mean()))
-        found.append(_interval(curve))
+    for one, place in zip(answers, places or [None] * len(answers), strict=True):
+        found.append(_interval(_Answering(nest, rows, point, structure, one, place).curve()))
     return np.array(found).reshape(-1, 3)
 
 
-def _shifted(curve: Floats, variance: float) -> Floats:
-    """Return the curve profiled over a shift of the abilities with a normal distribution."""
-    reach = int(REACH * np.sqrt(variance) / (ABILITIES[1] - ABILITIES[0]))
-    best = curve.copy()
-    for step in range(1, reach + 1):
-        price = (step * (ABILITIES[1] - ABILITIES[0])) ** 2 / (2 * variance)
-        np.maximum(best[step:], curve[:-step] - price, out=best[step:])
-        np.maximum(best[:-step], curve[step:] - price, out=best[:-step])
+def deviances(rows: Rows, point: Point, structure: Structure, answers: Sequence[Answers]) -> list[Floats]:
+    """Return twice the fall of the log-likelihood of columns that are not fitted, at each of `ABILITIES`."""
+    nest = make_nest(rows, point, structure, bare=True)
+    curves = [_Answering(nest, rows, point, structure, one, None).curve() for one in answers]
+    return [2 * (curve.max() - curve) for curve in curves]
+
+
+def bound_of_sum(rest: float, std_error: float, weight: float, curves: list[Floats]) -> float:
+    """Return the highest sum of a normal rest and of levels of columns, each by `weight`, that answers allow (95 %).
+
+    That is where the deviances of the columns and the squared distance of the rest, in standard errors, sum to 3.84;
+    a price shares them out.
+    """
+    best = -np.inf
+    for price in np.geomspace(*PRICES):
+        places = [int(np.argmax(weight * ABILITIES - curve / price)) for curve in curves]
+        left = QUANTILE - sum(curve[place] for curve, place in zip(curves, places, strict=True))
+        if left >= 0:
+            best = max(best, rest + std_error * float(np.sqrt(left)) + weight * float(ABILITIES[places].sum()))
     return best
 
 
@@ -373,4 +365,5 @@ class _Answering:
         """Return the log-likelihood at `ABILITIES`, by a spline through some of them."""
         few = ABILITIES[::EACH]
         found: Floats = make_interp_spline(few, [self.log_likelihood(x) for x in few], k=5)(ABILITIES)
+        found[0] = self.log_likelihood(GUESSES)
         return found

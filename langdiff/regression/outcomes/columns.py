@@ -1,6 +1,6 @@
 """Columns of a table before a fit: which share a language, which are at chance, and which of them are fitted."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,10 @@ from langdiff.regression.outcomes.chance import (
     Answers,
     Chance,
     Known,
+    bound_of_sum,
     chance_of,
     columns_at_chance,
-    left_out,
+    deviances,
     level_intervals,
     warn_of_choices,
 )
@@ -24,9 +25,10 @@ from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import half_width
 
-Kept = Literal["all", "above chance"]
 LARGE_ERROR = 1.0  # log odds of a level, whose interval is then that of the likelihood ratio
 MOST_LISTED = 10  # columns at chance that a summary lists
+DOUBTFUL = 0.005  # p that all answers are guesses above which a column is left out of the first fit
+FEWEST = 2  # columns of a fit
 WORTH = 0.5  # difference of the two intervals, log odds, from which on the latter is shown; and error it is tried from
 
 
@@ -61,52 +63,83 @@ class Columns(NamedTuple):
         """Whether levels are sums of effects of languages and systems."""
         return bool(self.structure.additive)
 
+    def without(self, low: Booleans, *, additive: bool) -> "Columns":
+        """Return columns of which some are not fitted."""
+        names = self.whole.systems.index
+        if low.any() and (~low).sum() < FEWEST:
+            raise DataError(
+                f"{int(low.sum())} of {len(low)} columns are at chance ({listing(names[low])}): too few are left, so "
+                "that nothing can be told from guessing."
+            )
+        some = self.whole.sel(systems=names[~low]) if low.any() else self.whole
+        languages, systems = _codes(some, "language"), _codes(some, "system")
+        guessing = self.guessing
+        if guessing is not None:
+            guessing = guessing.assign(at_chance=pd.Series(low, names).reindex(guessing.index))
+        return self._replace(
+            outcomes=some,
+            known=Known(self.whole_chance, self.known.words).taken(~low),
+            structure=self.structure._replace(languages=languages, additive=systems if additive else ()),
+            guessing=guessing,
+        )
+
+    @property
+    def low(self) -> Booleans:
+        """Which of all columns are not fitted, shape (J,)."""
+        return ~self.whole.systems.index.isin(self.outcomes.systems.index)
+
 
 def prepare_columns(
-    outcomes: Outcomes, structure: Structure, chance: Chance, *, additive: bool, columns: Kept, interacting: bool
+    outcomes: Outcomes, structure: Structure, chance: Chance, *, additive: bool, interacting: bool
 ) -> Columns:
-    """Find chance and languages of columns, and decide how those at chance are fitted.
+    """Find chance and languages of columns; those that may be guesses are left out of a first fit of free levels.
 
     Warns
     -----
     LangdiffWarning
-        If columns are left out, or rates cluster at a reciprocal though no chance is known.
+        If rates cluster at a reciprocal though no chance is known.
     """
-    if columns not in get_args(Kept):
-        raise ConfigError(f"unknown {option('columns', columns)}; use one of {listing(get_args(Kept))}.")
-    crossed = outcomes.columns is not None
-    _check_additive(structure, additive=additive, crossed=crossed, interacting=interacting)
+    _check_additive(structure, additive=additive, crossed=outcomes.columns is not None, interacting=interacting)
     known = _chance(outcomes, structure, chance)
     structure = structure._replace(languages=_codes(outcomes, "language"))
+    found = Columns(outcomes, known, structure, None, outcomes, known.values)
     s, t = (np.nan_to_num(frame.to_numpy(dtype=float)) for frame in (outcomes.successes, outcomes.trials))
+    low = np.zeros(s.shape[1], dtype=bool)
     if known.values is None:
         if structure.likelihood.constant is None and (t.sum(axis=0) > 0).all():
             warn_of_choices(s.sum(axis=0), t.sum(axis=0))
-        kept, guessing, low = np.ones(s.shape[1], dtype=bool), None, np.zeros(s.shape[1], dtype=bool)
-    else:
-        filled = t.any(axis=0)
-        guessing = columns_at_chance(
-            s[:, filled], t[:, filled], known.values[:, filled], outcomes.systems.index[filled]
-        )
-        low = guessing["at_chance"].reindex(outcomes.systems.index, fill_value=False).to_numpy(dtype=bool)
-        kept = _kept(outcomes, low, columns)
-    additive = additive or bool(crossed and (low & kept).any())
-    if additive and interacting:
-        raise ConfigError(
-            f"{int(low.sum())} column(s) are at chance, so that levels are sums of effects of languages and systems, "
-            f"without interaction: leave {option('interaction')} out, or use {option('columns', 'above chance')}."
-        )
-    some = outcomes if kept.all() else outcomes.sel(systems=outcomes.systems.index[kept])
-    return Columns(
-        outcomes=some,
-        known=known.taken(kept),
-        structure=structure._replace(
-            languages=_codes(some, "language"), additive=_codes(some, "system") if additive else ()
-        ),
-        guessing=guessing,
-        whole=outcomes,
-        whole_chance=known.values,
+        return found.without(low, additive=additive)
+    filled = t.any(axis=0)
+    guessing = columns_at_chance(s[:, filled], t[:, filled], known.values[:, filled], outcomes.systems.index[filled])
+    told = structure.totals_suffice and not interacting  # by intervals of levels
+    doubtful = guessing["p"] > DOUBTFUL if told else guessing["at_chance"]
+    doubtful &= guessing["chance"] > 0
+    if (~doubtful).sum() < FEWEST:
+        doubtful = guessing["at_chance"]
+    low[filled] = doubtful
+    return found._replace(guessing=guessing).without(low, additive=False if told and low.any() else additive)
+
+
+def settle_columns(first: Columns, rows: Rows, point: Point, *, additive: bool) -> Columns:
+    """Return the columns that are fitted after a first fit: those whose interval has a lower end of ability.
+
+    Warns
+    -----
+    LangdiffWarning
+        If columns have none, which are bounds.
+    """
+    names = first.whole.systems.index
+    low = first.low.copy()
+    ends = level_intervals(
+        rows, point, first.structure, [_answers(first, k) for k in np.flatnonzero(low).tolist()], None
     )
+    low[low] = np.isneginf(ends[:, 1])
+    if low.any():
+        warn(
+            f"{int(low.sum())} column(s) cannot be told from guessing: {listing(names[low])}. Their levels have no "
+            "lower end of ability and are bounds; see `guessing` of the fit."
+        )
+    return first.without(low, additive=additive)
 
 
 def _check_additive(structure: Structure, *, additive: bool, crossed: bool, interacting: bool) -> None:
@@ -146,32 +179,6 @@ def _codes(outcomes: Outcomes, level: str) -> tuple[int, ...]:
     return tuple(pd.factorize(outcomes.columns[level])[0].tolist())
 
 
-def _kept(outcomes: Outcomes, low: Booleans, columns: Kept) -> Booleans:
-    """Return which columns are fitted."""
-    names = outcomes.systems.index
-    if not low.any():
-        return ~low
-    if outcomes.columns is None:
-        kept = ~low
-        said = "Their ability has no lower end, so that they are left out of the fit"
-    elif columns == "above chance":
-        kept = ~low
-        said = "They are left out, which selects by what is measured: the others are those that happened to do well"
-    else:
-        languages, systems = (np.array(_codes(outcomes, level)) for level in ("language", "system"))
-        kept = ~left_out(low, languages, systems)
-        said = "All columns of their language or their system are, so that these have bounds only"
-    if kept.sum() < 2:
-        raise DataError(
-            f"{int(low.sum())} of {len(low)} columns are at chance ({listing(names[low])}): too few are left."
-        )
-    if not kept.all():
-        warn(
-            f"{int((~kept).sum())} column(s) are at chance: {listing(names[~kept])}. {said}; see `guessing` of the fit."
-        )
-    return kept
-
-
 def bounds_of_levels(found: Columns, rows: Rows, point: Point, levels: Effects) -> pd.DataFrame | None:
     """Return the test of guesses, and levels with intervals (by likelihood ratio) of columns at or near chance."""
     if found.guessing is None or found.whole_chance is None:
@@ -186,13 +193,43 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, levels: Effects) 
     names = frame.index[frame["at_chance"] | near]
     answers = [_answers(found, index.index(name)) for name in names]
     places = [list(fitted).index(name) if name in fitted else None for name in names]
-    ends = level_intervals(rows, point, found.structure, answers, places, levels.covariance.to_numpy())
+    ends = level_intervals(rows, point, found.structure, answers, places)
     for name, place, (estimate, low, high) in zip(names, places, ends, strict=True):
         wald = np.inf if place is None else wide[name]
         apart = max(abs(high - estimate - wald), abs(estimate - low - wald)) if np.isfinite(wald) else np.inf
         if frame.at[name, "at_chance"] or errors[name] > LARGE_ERROR or apart > WORTH:
             frame.loc[name, ["level", "level_low", "level_high"]] = -estimate, -high, -low
     return frame
+
+
+def bounds_of_systems(found: Columns, rows: Rows, point: Point, levels: Effects) -> pd.Series | None:
+    """Return the bound of the mean ability of each system with columns at chance, less that of all systems without."""
+    columns, low = found.whole.columns, found.low
+    if columns is None or not low.any() or not found.structure.totals_suffice or len(point.level) > 1:
+        return None
+    if point.spread == 0 and point.translation == 0:
+        return None
+    low_systems = columns.loc[low, "system"].unique()
+    measured = columns[~columns["system"].isin(low_systems)]
+    fitted, estimate = found.outcomes.systems.index, levels.estimate.to_numpy()
+    bounds = {}
+    for name in low_systems:
+        both = pd.concat([measured, columns[columns["system"] == name]])
+        counts = both["language"].value_counts()
+        inside = both[both["language"].map(counts) == counts.max()] if len(measured) else both[:0]
+        size = max(inside["language"].nunique(), 1)
+        weight = pd.Series(0.0, columns.index)
+        weight[inside.index] = -1 / size / max(inside["system"].nunique() - 1, 1)
+        weight[inside.index[inside["system"] == name]] = 1 / size
+        places = [k for k in np.flatnonzero(low).tolist() if weight.iloc[k] > 0]
+        if not places or not len(measured):
+            continue
+        own = weight[fitted].to_numpy()
+        shared = own + weight.iloc[places].sum() / len(fitted)  # levels of columns at chance follow the mean of others
+        error = float(np.sqrt(max(shared @ levels.covariance.to_numpy() @ shared, 0)))
+        curves = deviances(rows, point, found.structure, [_answers(found, k) for k in places])
+        bounds[str(name)] = bound_of_sum(float(own @ estimate), error, 1 / size, curves)
+    return pd.Series(bounds, name="high", dtype=float)
 
 
 def _answers(found: Columns, place: int) -> Answers:
@@ -207,7 +244,7 @@ def _answers(found: Columns, place: int) -> Answers:
     return Answers(s, t, chance, language)
 
 
-def words_of_chance(guessing: pd.DataFrame | None, known: str, *, additive: bool) -> list[str]:
+def words_of_chance(guessing: pd.DataFrame | None, known: str) -> list[str]:
     """Return what a summary says of chance: where it is from, which columns are at chance, and how they are treated."""
     lines = [str(known)] if known else []
     if guessing is None:
@@ -216,9 +253,15 @@ def words_of_chance(guessing: pd.DataFrame | None, known: str, *, additive: bool
     if low.empty:
         return [*lines, "no column is at chance"]
     shown = [
-        f"{name}: {row['rate']:.3f} right, at chance: level above {row['level_low']:.2f}"
+        f"{name}: ability < {-row['level_low']:.2f}; "
+        + (
+            f"below chance ({row['rate']:.3g} of {row['chance']:.3g}, p = {row['p_below']:.1g}): not guessing; look at "
+            "extraction of answers, order of options, key"
+            if row["below"]
+            else f"at chance, {row['rate']:.3f} right"
+        )
         for name, row in low.iterrows()
     ]
     more = [f"… and {len(shown) - MOST_LISTED} more"] if len(shown) > MOST_LISTED else []
-    how = "; levels are sums of languages and systems, without interaction" if additive else ""
-    return [*lines, f"{len(low)} of {len(guessing)} columns are at chance{how}", *shown[:MOST_LISTED], *more]
+    count = f"{len(low)} of {len(guessing)} columns are at or below chance: their levels are bounds"
+    return [*lines, count, *shown[:MOST_LISTED], *more]

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import expit
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, option, words
+from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.regression.outcomes.chance import chance_of
 from langdiff.regression.outcomes.design import ItemDesign, rows_of
 from langdiff.regression.outcomes.evaluation import row_levels
@@ -22,6 +22,7 @@ from langdiff.regression.outcomes.faults import ItemFaults, items_at_fault
 from langdiff.regression.outcomes.inference import (
     ABILITY,
     DIFFICULTY,
+    INTERACTION,
     ITEMS,
     LOADING,
     PROFILE,
@@ -32,9 +33,10 @@ from langdiff.regression.outcomes.inference import (
 )
 from langdiff.regression.outcomes.integrals import patterns
 from langdiff.tables.contrasts import Scale, shares
-from langdiff.tables.crossing import LEVELS
+from langdiff.tables.crossing import LEVELS, SIGN
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs
+from langdiff.tables.rule import JointTest
 from langdiff.tables.two_way import TwoWay
 
 if TYPE_CHECKING:
@@ -145,8 +147,8 @@ class Crossed:
     def two_way(self) -> TwoWay:
         """Levels of the columns split into languages, systems and interaction, where there are several languages.
 
-        Languages and interaction are difficulties, systems abilities, all in log odds. If a column is at chance, the
-        levels are sums of languages and systems, and there is no interaction.
+        Languages and interaction are difficulties, systems abilities, all in log odds. Systems with columns at chance
+        are set aside, so that means are over the same systems; see `bounds`.
 
         Examples
         --------
@@ -157,15 +159,29 @@ class Crossed:
         """
         if self._fit.columns is None:
             raise DataError("the outcomes have one level: give languages when they are read, to compare languages.")
-        abilities = self._fit.abilities
-        low = () if self._fit.guessing is None else self._fit.guessing.index[self._fit.guessing["at_chance"]]
+        abilities, profiles, low = self._fit.abilities, self._fit.profiles, self._at_chance()
+        kept = ~self._fit.columns["system"].isin([column.split(SIGN)[1] for column in low]).to_numpy()
+        if not kept.any():
+            raise DataError(
+                f"every system has a column at chance ({listing(low)}), so that there are no means over languages or "
+                "systems: compare columns of one system, as by `abilities.contrast`."
+            )
+        columns = self._fit.columns[kept]
         return TwoWay(
-            cells=abilities.linear(-np.eye(len(abilities.estimate)), abilities.estimate.index, DIFFICULTIES),
-            columns=self._fit.columns,
+            cells=abilities.linear(-np.eye(len(kept))[kept], columns.index, DIFFICULTIES),
+            columns=columns,
             system_scale=ABILITIES,
             additive=self._fit.additive,
-            at_chance=tuple(name for name in low if name in self._fit.columns.index),
+            interacts=None if profiles is None else JointTest(*profiles.loc[INTERACTION, list(JointTest._fields)]),
         )
+
+    def _at_chance(self) -> list[str]:
+        """Return the names of columns at chance whose system has others."""
+        guessing, columns = self._fit.guessing, self._fit.columns
+        if guessing is None or columns is None:
+            return []
+        low = guessing.index[guessing["at_chance"]]
+        return [name for name in low if name.split(SIGN)[1] in set(columns["system"])]
 
     def leaderboard(
         self,
@@ -183,7 +199,14 @@ class Crossed:
         >>> fit.leaderboard().index[0]
         's3'
         """
-        return self.two_way.leaderboard(of, over=over, weights=weights)
+        board = self.two_way.leaderboard(of, over=over, weights=weights)
+        bounds = self._fit.bounds
+        if of != "systems" or over is not None or weights is not None or bounds is None:
+            return board
+        rows = pd.DataFrame({"high": bounds, "kind": "bound"}).rename_axis("system")
+        ranks = dict.fromkeys(board.columns.intersection(["rank", "rank_low", "rank_high"]), "Int64")
+        found: pd.DataFrame = pd.concat([board.assign(kind="measured").astype(ranks), rows])
+        return found
 
     def pairs(
         self,

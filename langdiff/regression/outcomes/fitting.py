@@ -1,5 +1,6 @@
 """Fit models of outcomes: arguments are checked, parameters estimated, and estimates published."""
 
+import warnings
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -9,12 +10,19 @@ from langdiff import __version__
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, check_resamples
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing, option, warn
 from langdiff.regression.clustering import independent_units
 from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.regression.outcomes.chance import Chance, attribute_used
-from langdiff.regression.outcomes.columns import Kept, bounds_of_levels, prepare_columns
+from langdiff.regression.outcomes.columns import (
+    FEWEST,
+    Columns,
+    bounds_of_levels,
+    bounds_of_systems,
+    prepare_columns,
+    settle_columns,
+)
 from langdiff.regression.outcomes.design import ItemDesign, ItemUnits, check_estimates, design_items, rows_of, units_of
 from langdiff.regression.outcomes.estimate import Estimate, estimate
 from langdiff.regression.outcomes.inference import (
@@ -29,6 +37,7 @@ from langdiff.regression.outcomes.inference import (
     influences,
     interaction_test,
     publish,
+    score_tests,
     variance_test,
 )
 from langdiff.regression.outcomes.integrals import Rows
@@ -36,6 +45,7 @@ from langdiff.regression.outcomes.likelihoods import Likelihood, Structure, find
 from langdiff.regression.outcomes.prediction import item_difficulties
 from langdiff.regression.outcomes.result import OutcomeFit
 from langdiff.tables.contrasts import Scale
+from langdiff.tables.crossing import LEVELS
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
@@ -64,7 +74,6 @@ def fit_outcomes(
     interaction: str | None = None,
     chance: Chance = "auto",
     additive: bool = False,
-    columns: Kept = "all",
     clusters: str | None = "auto",
     errors: OutcomeErrors = "auto",
     n_resamples: int = 200,
@@ -112,12 +121,7 @@ def fit_outcomes(
         ``"auto"`` takes the attribute ``chance``, which `read_outcomes` writes, or one over the attribute ``choices``,
         and otherwise 0. Chance is known, never estimated.
     additive : bool
-        Whether the level of a column is the sum of an effect of its language and one of its system. That is also so if
-        some columns are at chance, whose own levels have no upper end, unless `columns` leaves them out.
-    columns : {"all", "above chance"}
-        What to fit if answers of some columns are not told from guesses (exact binomial test, Benjamini and Hochberg
-        at 5 %): all, or only the others, which selects by what is measured. Of a table without languages always the
-        others.
+        Whether the level of a column is the sum of an effect of its language and one of its system.
     clusters : str, optional
         Attribute of items that depend on one another, such as ``"document"``; None for none. ``"auto"`` finds them
         by attributes such as ``passage``, ``Doc_ID`` or ``book``, or by names of items, as `langdiff.fit` does.
@@ -177,8 +181,10 @@ def fit_outcomes(
         source = there.source
     options = _check_options(outcomes, model, by, formula, labels, source, errors, n_resamples, seed)
     found_columns = prepare_columns(
-        outcomes, options.structure, chance, additive=additive, columns=columns, interacting=interaction is not None
+        outcomes, options.structure, chance, additive=additive, interacting=interaction is not None
     )
+    if found_columns.low.any() and found_columns.structure.totals_suffice and interaction is None:
+        found_columns = _settled(found_columns, by, formula, additive=additive, allow_unlinked=allow_unlinked)
     outcomes, structure = found_columns.outcomes, found_columns.structure
     options = options._replace(structure=structure)
     design = design_items(outcomes.items, by, formula, interaction)
@@ -192,6 +198,7 @@ def fit_outcomes(
     point = found.optimum.point
     published = publish(point, design, outcomes.systems.index, structure)
     sampling, record = _errors(rows, found, options, published, design, units)
+    levels = _levels(published, sampling, rows.s.shape[1])
     coefficients = float(structure.likelihood.coefficients(rows.s, rows.t).sum())
     log_likelihood = found.optimum.value.log_likelihood
     return OutcomeFit(
@@ -213,6 +220,7 @@ def fit_outcomes(
         compared=compare_likelihoods(rows, found, design, units, outcomes.systems.index)
         if comparable(rows, structure)
         else None,
+        profiles=_profiles(found_columns, design, units),
         cells=int(outcomes.observed.sum()),
         trials=int(rows.t.sum()),
         converged=found.optimum.converged,
@@ -225,7 +233,8 @@ def fit_outcomes(
         additive=found_columns.additive,
         chance=chance if found_columns.known.values is not None else None,
         chance_words=found_columns.known.words,
-        guessing=bounds_of_levels(found_columns, rows, point, _levels(published, sampling, rows.s.shape[1])),
+        guessing=bounds_of_levels(found_columns, rows, point, levels),
+        bounds=bounds_of_systems(found_columns, rows, point, levels),
         outcomes=outcomes,
     )
 
@@ -317,6 +326,29 @@ def _errors(
             "another more than the model says."
         )
     return sampling, ErrorRecord(kind=options.errors, units=by_units.words, n_resamples=samples, seed=seed, ratio=ratio)
+
+
+def _settled(first: Columns, by: str | None, formula: str | None, *, additive: bool, allow_unlinked: bool) -> Columns:
+    """Return the columns that are fitted, by a fit of free levels without those that may be guesses."""
+    design = design_items(first.outcomes.items, by, formula, None)
+    rows = rows_of(first.outcomes, design, first.structure, first.known.values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # said of the fit that follows
+        check_estimates(first.outcomes, design, rows, first.structure, allow_unlinked=allow_unlinked)
+    return settle_columns(first, rows, estimate(rows, first.structure).optimum.point, additive=additive)
+
+
+def _profiles(found: Columns, design: ItemDesign, units: ItemUnits) -> pd.DataFrame | None:
+    """Return the score tests of languages and systems, where chance is known and there are several of both."""
+    columns, structure = found.outcomes.columns, found.structure
+    if found.known.values is None or columns is None or design.interacting or not structure.totals_suffice:
+        return None
+    if any(columns[level].nunique() < FEWEST for level in LEVELS) or found.whole.columns is None:
+        return None
+    measured = [found.whole.columns[level].isin(columns[level]) for level in LEVELS]
+    table = found.without(~(measured[0] & measured[1]).to_numpy(), additive=True)
+    rows = rows_of(table.outcomes, design, table.structure, table.known.values)
+    return score_tests(rows, table.structure, found.whole.columns.loc[table.outcomes.systems.index], units)
 
 
 def _levels(published: Published, sampling: Influence | Covariance, systems: int) -> Effects:

@@ -15,11 +15,12 @@ from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 from langdiff.errors import SolverError, option, warn
 from langdiff.regression.outcomes.design import ItemDesign, ItemUnits, each_beats_all
-from langdiff.regression.outcomes.estimate import Estimate, estimate
+from langdiff.regression.outcomes.estimate import LAST, Estimate, estimate
 from langdiff.regression.outcomes.evaluation import Point, evaluate
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.influences import Covariance, Influence, joint_test, sums
+from langdiff.tables.pairs import holm
 from langdiff.tables.rule import JointTest
 
 ABILITY, DIFFICULTY, PROFILE, TERM, SPREAD, LOADING = (
@@ -31,6 +32,7 @@ ABILITY, DIFFICULTY, PROFILE, TERM, SPREAD, LOADING = (
     "loading",
 )
 
+INTERACTION = "interaction"  # of languages and systems
 ITEMS, TRANSLATIONS = "items", "translations"  # that spread
 
 OutcomeErrors = Literal["auto", "information", "sandwich", "bootstrap"]
@@ -307,6 +309,34 @@ def interaction_test(
     null = estimate(without, structure)
     statistic = max(2 * (found.optimum.value.log_likelihood - null.optimum.value.log_likelihood), 0.0)
     return JointTest("chi-squared", statistic, freedom, np.inf, float(chi2.sf(statistic, freedom)))
+
+
+def score_tests(rows: Rows, structure: Structure, columns: pd.DataFrame, units: ItemUnits) -> pd.DataFrame:
+    r"""Test at an additive fit whether levels are sums of languages and systems: all, and those of each system.
+
+    With the scores s of units and the information J there, a direction ψ beside the additive ones α has the efficient
+    scores :math:`e_g = s_{g\psi} - J_{\psi\alpha} J_{\alpha\alpha}^{-1} s_{g\alpha}`. The statistic is
+    :math:`U^\top J^{-1} U` with their sum U and their information: finite also where levels are not.
+    """
+    names = columns["system"]
+    found = estimate(rows, structure).optimum
+    value = evaluate(rows, found.point, structure, nodes=LAST, scores=True)
+    scores = sums(value.scores, units.code, len(units.units.names))
+    share = sums(rows.t.sum(axis=1) / rows.t.sum(), units.code, len(scores))
+    information, alpha = -value.hessian, found.free
+    project = alpha @ np.linalg.solve(alpha.T @ information @ alpha, alpha.T @ information)
+    found_tests = {}
+    for name in (INTERACTION, *names.unique()):
+        psi = np.eye(len(information))[:, np.flatnonzero((names == name) | (name == INTERACTION))]
+        psi = psi - project @ psi
+        values, axes = np.linalg.eigh(psi.T @ information @ psi)
+        kept = values > RANK * values[-1]
+        efficient = scores @ psi @ axes[:, kept] / np.sqrt(values[kept])
+        total = efficient.sum(axis=0)
+        sampling = Influence(efficient - share[:, None] * total, share, units.units)
+        found_tests[name] = joint_test(total, sampling, int(kept.sum()))
+    frame = pd.DataFrame.from_dict(found_tests, orient="index", columns=JointTest._fields)
+    return frame.assign(p_holm=[np.nan, *holm(frame["p"].to_numpy()[1:])])
 
 
 def comparable(rows: Rows, structure: Structure) -> bool:

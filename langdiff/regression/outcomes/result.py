@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+DIFFERENT = 0.05  # p of a profile that is named
+
+
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class OutcomeFit(Crossed, Result):
     r"""Abilities of systems and difficulties of items, from successes out of trials.
@@ -84,6 +87,11 @@ class OutcomeFit(Crossed, Result):
     interacts : JointTest or None
         Test that the profile is flat, with errors from the information by the likelihood ratio; None without an
         interaction.
+    bounds : Series or None
+        Bound (95 %) of the mean ability of each system with columns at chance, less that of all other systems.
+    profiles : DataFrame or None
+        Where chance is known, score tests at the additive fit that levels are sums of languages and systems
+        (``interaction``), and those of each system, whose ``p_holm`` is Holm's; columns as of `langdiff.Effects.test`.
     compared : LikelihoodsCompared or None
         Distance to the conditional abilities, if cells are missing, the model is ``"rasch"`` without an interaction,
         and they exist.
@@ -107,7 +115,8 @@ class OutcomeFit(Crossed, Result):
         Chance of a right answer, as given (None if it is 0), and where it is from.
     guessing : DataFrame or None
         Test of each column, also of those that were left out, that all its answers are guesses: ``rate``, ``chance``,
-        ``p``, ``q`` (Benjamini and Hochberg) and ``at_chance``; and of columns at or near chance ``level``,
+        ``p``, ``q`` (Benjamini and Hochberg) and ``at_chance``, whether the level is a bound; ``p_below``, that
+        guesses have as few right, and ``below`` (the same procedure); and of columns at or near chance ``level``,
         ``level_low`` and ``level_high``, log odds of failing, with the interval of the likelihood ratio (95 %), whose
         upper end is infinite where the answers set none. None without chance.
     outcomes : Outcomes or None
@@ -154,6 +163,8 @@ class OutcomeFit(Crossed, Result):
     chance: Mapping[str, float] | float | str | None = None
     chance_words: str = ""
     guessing: pd.DataFrame | None = None
+    profiles: pd.DataFrame | None = None
+    bounds: pd.Series | None = None
     outcomes: Outcomes | None = None
 
     @property
@@ -268,7 +279,7 @@ class OutcomeFit(Crossed, Result):
         if self.outcomes is not None and self.outcomes.pairing is not None:
             yield from self.outcomes.pairing.lines()
         yield from self._tests()
-        yield from words_of_chance(self.guessing, self.chance_words, additive=self.additive)
+        yield from words_of_chance(self.guessing, self.chance_words)
         yield f"standard errors from {self.errors.words}"
 
     def _width(self) -> str:
@@ -352,9 +363,21 @@ class OutcomeFit(Crossed, Result):
             yield frame_text(self.abilities.to_frame().round(4))
             return
         yield "\n".join(self.two_way.words_of_tests())
+        if self.profiles is not None:
+            lines = [
+                f"{name}'s profile over languages differs from the others' (p = {p:.2g}, Holm over systems)."
+                for name, p in self.profiles["p_holm"].items()
+                if p <= DIFFERENT
+            ]
+            yield "\n".join(lines) or "No system's profile over languages was shown to differ from the others'."
+        if self.bounds is not None and len(self.bounds):
+            yield "\n".join(
+                f"{name} less the mean of systems without columns at chance: < {high:.2f} log odds."
+                for name, high in self.bounds.items()
+            )
         for of in ("systems", "languages"):
             if self.columns[of.removesuffix("s")].nunique() > 1:
-                yield frame_text(self.two_way.leaderboard(of).round(4))
+                yield frame_text(self.leaderboard(of).round(4))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw abilities and difficulties of items on one scale; see `langdiff.plots.plot_wright_map`.

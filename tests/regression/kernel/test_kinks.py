@@ -148,3 +148,14 @@ def test_few_clusters_are_left_out_one_by_one_and_many_are_summed():
 def test_the_rounded_model_is_another():
     with pytest.raises(ConfigError, match=r"^intents='random' is for model '2L', whose density it has"):
         ld.fit(T, model="2L-rounded", intents="random")
+
+
+def test_tables_of_heavy_tails_are_fitted():
+    """A size with next to no curvature on its way once sent the search out of all bounds."""
+    rng = np.random.default_rng([77, 29, 300, 5])
+    n = np.exp(rng.normal(np.log(120), 0.6, 300))[:, None]
+    v = np.log1p(4.33 / n)
+    z = np.log(n) + np.linspace(-0.1, 0.1, 5) - v / 2 + np.sqrt(v / 3) * rng.standard_t(3, (300, 5))
+    found = Laplace().estimate(solve_two_way(z))
+    assert found.converged
+    assert "certified" in found.message
