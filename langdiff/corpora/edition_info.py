@@ -388,23 +388,9 @@ def same_as(table: Surprisals, threshold: float = COPIED) -> "pd.Series[str]":
 def representative(edition_info: pd.DataFrame) -> "pd.Series[bool]":
     """Return which edition stands for its language: unmarked, whole, with text that may be passed on, nearest to 1900.
 
-    Parameters
-    ----------
-    edition_info : DataFrame
-        Indexed by edition: ``glottocode`` or ``language``; ``year``, of which the first counts, unknown ones last; and,
-        where they are known, ``marked``, ``verses``, of which it has 95 % of the most, and ``text``, "no" where the
-        text may not be passed on.
-
-    Returns
-    -------
-    Series
-        Whether each edition is the one of its language; of equals the first by name. Of a language whose editions are
-        all marked, in parts or without text, none is.
-
-    Raises
-    ------
-    DataError
-        If there is no column of languages or of years.
+    `edition_info` is indexed by edition: ``glottocode`` or ``language``; ``year``, of which the first counts, unknown
+    ones last; and where they are known ``marked``, ``verses``, of which it has 95 % of the most, and ``text``, "no"
+    where the text may not be passed on. Of equals it is the first by name; a language may have none.
 
     Examples
     --------

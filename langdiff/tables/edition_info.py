@@ -168,35 +168,14 @@ class EditionSpread(Result):
         return float(np.sqrt(2)) * self.sd
 
     def share_larger(self, percent: float) -> float:
-        """Return the share of pairs of editions that differ by more, languages weighing the same.
-
-        Parameters
-        ----------
-        percent : float
-            Difference in bits.
-
-        Raises
-        ------
-        ConfigError
-            If it is not above −100.
-        """
+        """Return the share of pairs of editions that differ by more percent of bits, languages weighing the same."""
         nats, shares = _nats(percent), []
         for _, own in self.editions.groupby("language")["nats"]:
             shares.append((pair_differences(own.to_numpy()) > nats).mean())
         return float(np.mean(shares))
 
     def sentence(self, percent: float) -> str:
-        """Compare a difference with that of two editions, in words.
-
-        Parameters
-        ----------
-        percent : float
-            Difference in bits.
-
-        Raises
-        ------
-        ConfigError
-            If it is not above −100.
+        """Compare a difference in percent of bits with that of two editions, in words.
 
         Examples
         --------
@@ -218,13 +197,7 @@ such pairs differ by more.'
         return f"{percent:.2g} % is {times} {typical}; {more} of such pairs differ by more."
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per difference.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by ``percent``: ``nats``, ``of_typical``, its ratio to `rms`, and ``share_larger``.
-        """
+        """Return one row per ``percent``: ``nats``, ``of_typical``, its ratio to `rms`, and ``share_larger``."""
         rows = [(x, _nats(x), _nats(x) / self.rms, self.share_larger(x)) for x in self.percent]
         return pd.DataFrame(rows, columns=["percent", "nats", "of_typical", "share_larger"]).set_index("percent")
 

@@ -28,7 +28,7 @@ from langdiff.tables.rule import half_width
 LARGE_ERROR = 1.0  # log odds of a level, whose interval is then that of the likelihood ratio
 MOST_LISTED = 10  # columns at chance that a summary lists
 DOUBTFUL = 0.005  # p that all answers are guesses above which a column is left out of the first fit
-FEWEST = 2  # columns of a fit
+FEWEST_COLUMNS = 2  # columns of a fit
 WORTH = 0.5  # difference of the two intervals, log odds, from which on the latter is shown; and error it is tried from
 
 
@@ -66,7 +66,7 @@ class Columns(NamedTuple):
     def without(self, low: Booleans, *, additive: bool) -> "Columns":
         """Return columns of which some are not fitted."""
         names = self.whole.systems.index
-        if low.any() and (~low).sum() < FEWEST:
+        if low.any() and (~low).sum() < FEWEST_COLUMNS:
             raise DataError(
                 f"{int(low.sum())} of {len(low)} columns are at chance ({listing(names[low])}): too few are left, so "
                 "that nothing can be told from guessing."
@@ -114,7 +114,7 @@ def prepare_columns(
     told = structure.totals_suffice and not interacting  # by intervals of levels
     doubtful = guessing["p"] > DOUBTFUL if told else guessing["at_chance"]
     doubtful &= guessing["chance"] > 0
-    if (~doubtful).sum() < FEWEST:
+    if (~doubtful).sum() < FEWEST_COLUMNS:
         doubtful = guessing["at_chance"]
     low[filled] = doubtful
     return found._replace(guessing=guessing).without(low, additive=False if told and low.any() else additive)
