@@ -54,7 +54,7 @@ from langdiff.corpora.formats.usj import UsjText
 from langdiff.corpora.formats.usx import UsxText
 from langdiff.corpora.formats.verse_xml import VerseXmlText
 from langdiff.corpora.formats.zefania import ZefaniaEvents
-from langdiff.errors import LangdiffError, LangdiffWarning
+from langdiff.errors import ConfigError, LangdiffError, LangdiffWarning
 from langdiff.parallelism import read_parallelisms, write_parallelisms
 from langdiff.parallelism.files import ParallelismFormat
 from langdiff.tables.logs.reading import read_logs
@@ -597,7 +597,10 @@ def attempt_log(file: Path) -> None:
     """Read a log, and make of it whatever it can be made."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LangdiffWarning)
-        logs = read_logs(file, start="drop")
+        try:
+            logs = read_logs(file, start="drop")
+        except ConfigError:  # asks for the unit
+            logs = read_logs(file, start="drop", unit="nats")
     for make in (logs.surprisals, logs.outcomes, logs.tokens):
         with suppress(LangdiffError), warnings.catch_warnings():
             warnings.simplefilter("ignore", LangdiffWarning)

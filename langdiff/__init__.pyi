@@ -88,6 +88,7 @@ from .selection.splits import split_into_folds as split_into_folds
 from .tables.contrasts import Contrast as Contrast
 from .tables.divisions import Folds as Folds
 from .tables.divisions import Parts as Parts
+from .tables.edition_info import EditionSpread as EditionSpread
 from .tables.edition_info import edition_spread as edition_spread
 from .tables.effect_sources import as_effects as as_effects
 from .tables.effect_sources import rank_probabilities as rank_probabilities

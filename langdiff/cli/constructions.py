@@ -269,7 +269,7 @@ def study(
     queries: Annotated[
         Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
     ] = None,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Test all pairs of parsers by recall.")] = False,
+    pairs: Annotated[bool, typer.Option("--pairs")] = False,
     on_error: Annotated[OnError, typer.Option("--on-error")] = "raise",
     out: Out = None,
     as_json: Json = False,

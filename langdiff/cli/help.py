@@ -59,6 +59,7 @@ SHARED = {  # what options of several commands are, by name; choices and "(repea
     "on-error": "Faulty files, texts and documents: an error that lists all, or left out and listed.",
     "outcomes": "Table (.csv, .tsv, .parquet) to write: which items each system has, for models of outcomes.",
     "pairing": "Items of languages that do not go together: an error or a warning.",
+    "pairs": "Compare all pairs.",
     "parser": "Output of a parser for the same text, such as CoNLL-U; its ending says the format.",
     "per-document": "Number of intents or items of a document.",
     "pilot": "What shows how much intents or items vary: a saved fit or replicates, a table, or logs of answers.",

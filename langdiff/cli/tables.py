@@ -24,7 +24,7 @@ Name = Annotated[list[str] | None, typer.Option(help="Name of a fit, in place of
 By = Annotated[str | None, typer.Option()]
 Rows = Annotated[Literal["editions", "groups"], typer.Option(help="Show editions, or means of groups alone.")]
 Wanted = Annotated[list[str] | None, typer.Option("--contrast")]
-All = Annotated[bool, typer.Option("--pairs", help="Compare all pairs of rows.")]
+All = Annotated[bool, typer.Option("--pairs")]
 Baseline = Annotated[str | None, typer.Option(help="Compare with this row; or hardest, easiest.")]
 Paired = Annotated[bool | None, typer.Option("--paired/--no-paired", help="Differences of fits from the first.")]
 Adjust = Annotated[Literal["max-t", "holm", "bh", "none"], typer.Option(help="Adjustment of p-values of contrasts.")]

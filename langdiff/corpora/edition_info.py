@@ -269,7 +269,7 @@ def edition_marks(
     >>> import langdiff as ld
     >>> three = pd.DataFrame({"eng-a": ["In the beginning"], "eng-b": ["At the beginning"], "eng-c": ["[3] First, 4"]})
     >>> edition_marks(ld.read_frame(three))["marked"].to_dict()
-    {'eng-a': '', 'eng-b': '', 'eng-c': 'brackets digits length'}
+    {'eng-a': '', 'eng-b': '', 'eng-c': 'brackets length digits'}
     """
     if not isinstance(texts, Multitext):
         raise DataError(f"marks are those of a Multitext, not of a {type(texts).__name__}.")

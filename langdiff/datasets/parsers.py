@@ -110,7 +110,7 @@ def conll_parsers(treebank: Literal["en_pud", "en_ewt", "en_gum"] = "en_pud", *,
     --------
     >>> answers = conll_parsers()
     >>> answers
-    Outcomes of constructions of en_pud: 244 items × 51 systems, 12,444 trials
+    Outcomes of constructions of en_pud: 244 items × 51 systems, 12,444 trials, 0 of 12,444 cells missing
     >>> answers.systems.groupby("year")["las"].max().to_dict()
     {2017: 83.99, 2018: 87.8}
     """

@@ -339,7 +339,8 @@ def sections_of_keys() -> dict[str, str]:
     found = [
         (key, section)
         for section, field in experiment_type().model_fields.items()
-        for kind in (field.annotation, *get_args(field.annotation))
+        for one in (field.annotation, *get_args(field.annotation))
+        for kind in (one, *get_args(one)[:1])
         if isinstance(kind, type) and issubclass(kind, Settings)
         for key in kind.model_fields
     ]

@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from langdiff.errors import CheckpointError, ConfigError, OutputError, UnknownColumnError
+from langdiff.errors import CheckpointError, OutputError
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.lm.external.protocol import surprisals_of
@@ -88,11 +88,10 @@ class TrainedModels(LanguageModels):
     def divide(self, multitext: Multitext) -> Parts | Folds:
         """Divide the texts by ``[split]``; see `langdiff.split` and `langdiff.split_into_folds`."""
         settings = self.experiment.split
-        with _of_section("split"):
-            if settings.folds is not None:
-                named = settings.model_dump(include={"groups", "dev_share", "incomplete"})
-                return split_into_folds(multitext, settings.folds, **named)
-            return split(multitext, **settings.model_dump(exclude={"folds", "dev_share"}))
+        if settings.folds is not None:
+            named = settings.model_dump(include={"groups", "dev_share", "incomplete"})
+            return split_into_folds(multitext, settings.folds, **named)
+        return split(multitext, **settings.model_dump(exclude={"folds", "dev_share"}))
 
     def score(self, parts: Parts | Folds, stage: Stage) -> list[Surprisals]:
         """Train and score each kind of language model."""
@@ -210,26 +209,16 @@ def kept(what: str) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def _of_section(name: str) -> Iterator[None]:
-    """Add to errors of columns about intents the section that names them, and the corpora that have some."""
-    try:
-        yield
-    except UnknownColumnError as error:
-        raise ConfigError(f"[{name}] {error}") from error
-
-
 def check_clusters(parts: Parts | Folds, settings: FitSettings) -> None:
     """Check clusters and strata as the fit will, before training."""
     if settings.clusters in ("auto", "none"):
         return
     texts = parts.measured
     intents, info = texts.intents, texts.intent_info
-    with _of_section("fit"):
-        for name in [settings.clusters] if isinstance(settings.clusters, str) else settings.clusters:
-            clusters = clusters_of(intents, info, name)
-            if settings.strata is not None:
-                strata_of(intents, info, clusters, settings.strata)
+    for name in [settings.clusters] if isinstance(settings.clusters, str) else settings.clusters:
+        clusters = clusters_of(intents, info, name)
+        if settings.strata is not None:
+            strata_of(intents, info, clusters, settings.strata)
 
 
 def sizes_of(parts: Parts | Folds) -> dict[str, int]:

@@ -168,14 +168,25 @@ class EditionSpread(Result):
         return float(np.sqrt(2)) * self.sd
 
     def share_larger(self, percent: float) -> float:
-        """Return the share of pairs of editions that differ by more percent of bits, languages weighing the same."""
+        """Return the share of pairs of editions that differ by more, languages weighing the same.
+
+        Parameters
+        ----------
+        percent : float
+            Difference in bits, above −100.
+        """
         nats, shares = _nats(percent), []
         for _, own in self.editions.groupby("language")["nats"]:
             shares.append((pair_differences(own.to_numpy()) > nats).mean())
         return float(np.mean(shares))
 
     def sentence(self, percent: float) -> str:
-        """Compare a difference in percent of bits with that of two editions, in words.
+        """Compare a difference with that of two editions, in words.
+
+        Parameters
+        ----------
+        percent : float
+            Difference in bits, above −100.
 
         Examples
         --------
@@ -252,7 +263,7 @@ def edition_spread(percent: float | None = None, *, corpus: str = "nt", marked: 
         raise ConfigError(f"{option('corpus', corpus)} has no several editions per language; use one of {there}.")
     own = own[own["corpus"] == corpus]
     editions = pd.DataFrame({"language": own["glottocode"], "nats": own["nats"].astype(float)})
-    shown = SHOWN if percent is None else (percent,)
+    shown = SHOWN if percent is None else (float(percent),)
     for each in shown:
         _nats(each)
     return EditionSpread(corpus=corpus, marked=marked, editions=editions, percent=shown)

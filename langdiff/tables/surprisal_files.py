@@ -132,7 +132,7 @@ def read_surprisals(
 
 
 def _refuse_odd(bits: pd.DataFrame, path: Path) -> None:
-    """Refuse rows and columns that a spreadsheet has beside intents and editions, and names written in two ways."""
+    """Refuse the sums, means and counters of spreadsheets, and names written in two ways."""
     refuse_alike(bits.columns, "edition", str(path))
     for what, table in (("row", bits), ("column", bits.T)):
         others, last = table.iloc[:-1], table.iloc[-1]

@@ -160,6 +160,7 @@ MADE_HERE = {
     "Number": lambda: ld.generalizability(ld.simulate(60, 5, seed=1).surprisals).intents_for(0.95),
     "Plan": lambda: ld.plan(1, noise=0.17, seed_sd=0.006, n_seeds=3),
     "RunComparison": lambda: ld.compare_runs(*[ld.simulate_outcomes(60, 1, seed=seed).outcomes for seed in (1, 2)]),
+    "EditionSpread": lambda: ld.edition_spread(4),
     "ItemPlan": lambda: ld.plan_items(0.03, sd=0.45),
     "Reproduction": ld.reproduce,
     "Tagger": tagger,

@@ -16,8 +16,8 @@ from langdiff import parallelism
 from langdiff.base.seeds import generator, seed_number, seed_numbers, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm.lstm.loop import Randomness
-from langdiff.parallelism.taggers.search import draw_settings
 from langdiff.regression import Bootstrap
+from langdiff.regression.outcomes.likelihoods import Likelihood
 from langdiff.regression.seeds import combine_seeds
 from langdiff.regression.variants.variant import Variant
 from langdiff.treebanks.conllu import Tree
@@ -65,7 +65,9 @@ def with_a_seed():
             for method, function in own:
                 if inspect.isfunction(function) and function.__name__ != "__init__":
                     parameters = inspect.signature(function).parameters
-                    inner = issubclass(thing, Variant) if inspect.isclass(thing) else False  # draws for `simulate`
+                    inner = (
+                        issubclass(thing, (Variant, Likelihood)) if inspect.isclass(thing) else False
+                    )  # draws for `simulate`
                     assert inner or not {"rng", "random_state"} & set(parameters), f"{name}: the name is seed"
                     if "seed" in parameters:
                         found[f"{name}.{method}" if method else name] = parameters["seed"]
@@ -134,7 +136,6 @@ CALLS = {
     "cross_validate_outcomes": lambda seed: ld.cross_validate_outcomes(outcomes(), seed=seed),
     "deletion_bias": lambda seed: ld.experiments.deletion_bias(bits(), seed=seed),
     "difficulty_curve": lambda seed: ld.difficulty_curve(None, train_sizes=[], seed=seed),
-    "draw_settings": lambda seed: draw_settings("bert", "BIO-TD", seed=seed),
     "fit": lambda seed: ld.fit(bits(), errors=Bootstrap(99), seed=seed),
     "fit_curve": lambda seed: ld.regression.fit_curve({}, seed=seed),
     "fit_outcomes": lambda seed: ld.fit_outcomes(outcomes(), clusters="document", errors="bootstrap", seed=seed),

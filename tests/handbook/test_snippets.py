@@ -42,6 +42,10 @@ NOT_RUN = {  # (page, a line of the block, or the beginning of the command): rea
         "docs/constructions.md",
         "langdiff constructions study outputs/ --gold en_pud.conllu --out study.csv",
     ): "needs the words of English PUD; tests/constructions/test_shipped.py runs it",
+    (
+        "docs/constructions.md",
+        "langdiff constructions study outputs/ --gold en_pud.conllu --pairs",
+    ): "needs the words of English PUD; tests/constructions/test_shipped.py runs it",
     ("docs/costep.md", "langdiff corpora fetch"): NETWORK,
     ("docs/language-models.md", 'lm="char-ptb", device="cuda"'): "needs a GPU",
     ("docs/outcomes.md", "ld.sample_outcomes("): STAN,

@@ -132,6 +132,6 @@ def test_what_cannot_be_expected_is_refused():
         two_way.underserved(data, "data", q=0)
     with pytest.raises(DataError, match="several rows"):
         two_way.underserved(pd.concat([data, data]), "data")
-    additive, (data, _) = draw(additive=True, at_chance=("l1@m1",))
+    additive, (data, _) = draw(additive=True)
     with pytest.raises(DataError, match="at chance"):
         additive.underserved(data, "data")

@@ -85,12 +85,12 @@ def test_books_stay_whole_in_an_experiment(tmp_path):
     assert len(folded.surprisals["kneser-ney-2"].intents) == len(verses)
     settings["split"] = {"groups": "speaker"}
     with pytest.raises(
-        ConfigError, match=r"^\[split\] groups = \"speaker\": no such column about intents\. There are 'bo"
+        ConfigError, match=r"^groups = \"speaker\" in \[split\]: no such column about intents\. There are 'bo"
     ):
         run_experiment(Experiment.model_validate(settings), tmp_path / "other", progress=False)
     settings["split"], settings["fit"] = {"groups": "chapter"}, {"clusters": "speaker"}
     with pytest.raises(
-        ConfigError, match=r"^\[fit\] clusters = \"speaker\": no such .*'book', 'chapter'; name one of them\.$"
+        ConfigError, match=r"^clusters = \"speaker\" in \[fit\]: no such .*'book', 'chapter'; name one of them\.$"
     ):
         run_experiment(Experiment.model_validate(settings), tmp_path / "other", progress=False)
     settings["split"] = {"groups": "book", "folds": 13}

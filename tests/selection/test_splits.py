@@ -78,7 +78,7 @@ def test_too_few_intents_or_bad_settings():
     for wrong in ({"dev": 0}, {"test": 0}, {"block": 10}, {"block": -3}):
         with pytest.raises(ConfigError, match="cannot give"):
             ld.split(catalogue(np.ones((40, 2))), **wrong)
-    with pytest.raises(ConfigError, match="incomplete must be"):
+    with pytest.raises(ConfigError, match="incomplete='keep': must be"):
         ld.split(catalogue(np.ones((40, 2))), incomplete="keep")
 
 

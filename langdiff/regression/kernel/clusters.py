@@ -123,7 +123,7 @@ class RowClusters:
 
     @property
     def many(self) -> bool:
-        """Whether clusters are so many single rows that none has more than a minute share."""
+        """Whether clusters are single rows and many, each with a minute share."""
         return self._free and len(self.numbers) == self._rows.shape[0] >= MANY_ROWS
 
     @property

@@ -201,7 +201,7 @@ def noise_parts(
     >>> noise = np.random.default_rng(1).normal(0, [1.0, 1.0, 1.0, 2.0], (300, 4))
     >>> noise -= noise.mean(axis=1, keepdims=True)
     >>> noise_parts(noise, None, np.ones(300), None).mean.round(1).tolist()
-    [-0.7, -0.7, -0.6, 2.0]
+    [-0.5, -0.6, -0.3, 1.4]
     """
     squared, there_are = _squared(residual, observed, variance, slice(None))
     units = np.arange(len(residual))

@@ -92,7 +92,7 @@ class Columns(NamedTuple):
 def prepare_columns(
     outcomes: Outcomes, structure: Structure, chance: Chance, *, additive: bool, interacting: bool
 ) -> Columns:
-    """Find chance and languages of columns; those that may be guesses are left out of a first fit of free levels.
+    """Find chance and languages of columns, and leave columns that may be guesses out of a first fit of free levels.
 
     Warns
     -----

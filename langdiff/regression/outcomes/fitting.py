@@ -16,7 +16,7 @@ from langdiff.regression.formulas import columns_named
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.regression.outcomes.chance import Chance, attribute_used
 from langdiff.regression.outcomes.columns import (
-    FEWEST,
+    FEWEST_COLUMNS,
     Columns,
     bounds_of_levels,
     bounds_of_systems,
@@ -329,7 +329,7 @@ def _errors(
 
 
 def _settled(first: Columns, by: str | None, formula: str | None, *, additive: bool, allow_unlinked: bool) -> Columns:
-    """Return the columns that are fitted, by a fit of free levels without those that may be guesses."""
+    """Return the columns that are fitted, by a fit of free levels without columns that may be guesses."""
     design = design_items(first.outcomes.items, by, formula, None)
     rows = rows_of(first.outcomes, design, first.structure, first.known.values)
     with warnings.catch_warnings():
@@ -343,7 +343,7 @@ def _profiles(found: Columns, design: ItemDesign, units: ItemUnits) -> pd.DataFr
     columns, structure = found.outcomes.columns, found.structure
     if found.known.values is None or columns is None or design.interacting or not structure.totals_suffice:
         return None
-    if any(columns[level].nunique() < FEWEST for level in LEVELS) or found.whole.columns is None:
+    if any(columns[level].nunique() < FEWEST_COLUMNS for level in LEVELS) or found.whole.columns is None:
         return None
     measured = [found.whole.columns[level].isin(columns[level]) for level in LEVELS]
     table = found.without(~(measured[0] & measured[1]).to_numpy(), additive=True)
