@@ -11,6 +11,7 @@ import pandas as pd
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
 from langdiff.base.signature import join_signature
+from langdiff.base.types import check_choice
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
 from langdiff.errors import ConfigError, Fault, option
 from langdiff.tables.contrasts import shares
@@ -238,8 +239,7 @@ class DiscourseEvaluation(Result):
             If the procedure was not applied, or the metric is unknown.
         """
         self._check(procedure)
-        if metric not in METRICS:
-            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
+        check_choice("metric", metric, METRICS)
         rows = self.items[self.items["procedure"] == procedure]
         spans = rows["first"].astype(str) + "-" + rows["last"].astype(str)
         rows = rows.assign(item=rows["document"] + "/" + spans, length=rows["last"] - rows["first"] + 1)
@@ -274,8 +274,7 @@ class DiscourseEvaluation(Result):
             If a setting is unknown.
         """
         self._check(procedure, averaging)
-        if metric not in METRICS:
-            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
+        check_choice("metric", metric, METRICS)
         counts = self.counts().loc[procedure]
         if averaging == "macro":
             counts = counts[counts["gold"] > 0]

@@ -19,7 +19,7 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator, keyed_random, seed_number
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.suspicion import report
-from langdiff.base.types import Floats, Integers, Reordering
+from langdiff.base.types import Floats, Integers, Reordering, check_choice
 from langdiff.errors import ConfigError, DataError, Fault, listing, option
 from langdiff.treebanks.conllu import Repeats, Tree, read_sentences, sentence_tree, warn_left_out, word_number
 from langdiff.treebanks.pairwise import COLUMNS, Column, between, between_halves
@@ -273,8 +273,7 @@ def _check_curve(
 
 
 def _check_change(kind: str, rate: float) -> None:
-    if kind not in KINDS:
-        raise ConfigError(f"{option('kind')} is one of {', '.join(KINDS)}; got {kind!r}.")
+    check_choice("kind", kind, KINDS)
     if not 0 <= rate <= 1:
         raise ConfigError(f"{option('rate')} must be between 0 and 1; got {rate!r}.")
 
