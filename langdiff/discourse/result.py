@@ -246,8 +246,7 @@ class DiscourseEvaluation(Result):
         parts = {system: part.set_index("item") for system, part in rows.groupby("system")}
         items = parts[self.systems[0]][["document", "relation", "nuclearity", "length"]]
         successes = pd.DataFrame({system: parts[system][metric].astype(float) for system in self.systems})
-        name = f"{procedure} {metric}"
-        return Outcomes(successes=successes.reindex(items.index), items=items, name=name)
+        return Outcomes(successes=successes.reindex(items.index), items=items, name=f"{procedure} {metric}")
 
     def effects(
         self, metric: Metric = "F", *, procedure: Procedure = "parseval", averaging: Averaging = "micro"
@@ -403,5 +402,4 @@ def _ratios(true_positives: pd.Series, gold: pd.Series, predicted: pd.Series) ->
 
 def _rank(frame: pd.DataFrame, by: list[str]) -> pd.Series:
     rounded = frame["f1"].round(12)  # equal counts are equal scores
-    ranks = rounded.groupby([frame[name] for name in by]).rank(method="min", ascending=False)
-    return ranks.astype(int)
+    return rounded.groupby([frame[name] for name in by]).rank(method="min", ascending=False).astype(int)

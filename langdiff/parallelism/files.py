@@ -362,8 +362,7 @@ def _inside(folder: Path) -> list[Path]:
     annotated = {_bare(file).stem for file in found if _bare(file).suffix == ".ann"}
     texts = [file.name for file in files if _bare(file).suffix == ".txt"]
     if annotated and (lone := [name for name in texts if _bare(Path(name)).stem not in annotated]):
-        what = f"{folder}: {len(lone)} text(s) have no annotation and are not read: {listing(lone)}."
-        warn(what)
+        warn(f"{folder}: {len(lone)} text(s) have no annotation and are not read: {listing(lone)}.")
     return found
 
 

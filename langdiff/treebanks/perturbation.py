@@ -348,7 +348,7 @@ def reorder(
     if not chosen or len(set(chosen)) < len(chosen):
         raise ConfigError(f"kinds: name at least one kind, and each once; got {chosen!r}.")
     trees, lemmas, intents = _read(path)
-    base = name if name is not None else _stem(path)
+    base = name if name is not None else (path.with_suffix("") if path.suffix in COMPRESSED else path).stem
     weights: dict[str, float] = {}
     for relation in {_universal(deprel) for tree in trees for deprel in tree.deprels}:
         weights[relation] = keyed_random(number, "random-grammar", relation).uniform(-1, 1)
@@ -386,11 +386,6 @@ def _read(path: Path) -> tuple[list[Tree], list[tuple[str, ...]], list[str]]:
         raise DataError(f"{path}: no sentence is a tree.")
     usable = "" not in ids and len(set(ids)) == len(ids)
     return trees, lemmas, ids if usable else [str(place) for place in range(1, len(trees) + 1)]
-
-
-def _stem(path: Path) -> str:
-    plain = Path(path.name).with_suffix("") if path.suffix in COMPRESSED else Path(path.name)
-    return plain.stem
 
 
 def _universal(deprel: str) -> str:

@@ -41,7 +41,6 @@ class Cutter(Protocol):
 
     def cut(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """Return the ids of the subwords, and the number of the word of each; words may have none."""
-        ...
 
 
 def find_cutter(folder: Path) -> Cutter:

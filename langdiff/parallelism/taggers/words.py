@@ -92,16 +92,13 @@ class Source(Protocol):
     @property
     def size(self) -> int | None:
         """Number of units whose vectors are learned; None if none are."""
-        ...
 
     @property
     def width(self) -> int | None:
         """Width of vectors that are not learned; None for learned ones."""
-        ...
 
     def prepare(self, sections: Sequence[Sequence[str]]) -> list[Inputs]:
         """Return the inputs of sections, given by their words."""
-        ...
 
 
 class Batch(NamedTuple):
