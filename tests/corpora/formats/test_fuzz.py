@@ -25,7 +25,9 @@ def test_valid_files_are_accepted(name, tmp_path):
     case = CASES[name]
     prepare(case, tmp_path)
     for seed in case.seeds:
-        assert attempt(case, f"deu-a{case.ending}", bytes_of(seed), tmp_path, whole=True)
+        assert attempt(
+            case, f"deu-a{seed.suffix if name == 'logs' else case.ending}", bytes_of(seed), tmp_path, whole=True
+        )
 
 
 @pytest.mark.parametrize("name", CASES)
