@@ -109,7 +109,7 @@ def describe(
 def check(
     call: Call,
     strict: Annotated[bool, typer.Option("--strict")] = False,
-    plot: Annotated[Path | None, typer.Option("--plot")] = None,
+    plot: Path | None = None,
     as_json: Json = False,
 ) -> None:
     """Find passages and texts that do not say what the other editions say there, from lengths and equal texts.
@@ -239,10 +239,7 @@ def plot(
             callback=existing,
         ),
     ] = None,
-    kind: Annotated[
-        Literal["forest", "ranks"] | None,
-        typer.Option(),
-    ] = None,
+    kind: Literal["forest", "ranks"] | None = None,
     *,
     call: Call,
 ) -> None:

@@ -204,12 +204,12 @@ def reproduce(
         ),
     ] = "mielke2019",
     rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
-    plot: Annotated[Path | None, typer.Option()] = None,
+    plot: Path | None = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", callback=new_folder, help="Folder for Figures 3 to 5, Tables 1 to 4 and index.md."),
     ] = None,
-    format: Annotated[Literal["svg", "png", "pdf"], typer.Option()] = "svg",
+    format: Literal["svg", "png", "pdf"] = "svg",
     as_json: Json = False,
 ) -> None:
     """Recompute claims of Mielke et al. (2019), or of later papers, from published figures, and show which agree.

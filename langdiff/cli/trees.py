@@ -200,15 +200,14 @@ def evaluate(
             callback=existing_named,
         ),
     ],
-    table: Annotated[
-        Literal["scores", "details", "averagings", "procedures", "relations", "differences", "similarity", "left-out"],
-        typer.Option(),
+    table: Literal[
+        "scores", "details", "averagings", "procedures", "relations", "differences", "similarity", "left-out"
     ] = "scores",
     procedure: Annotated[
         Literal["rst-parseval", "parseval", "both"],
         typer.Option(help="RST-Parseval (all nodes), Parseval on attachment decisions, or both."),
     ] = "both",
-    outcomes: Annotated[Path | None, typer.Option()] = None,
+    outcomes: Path | None = None,
     as_json: Json = False,
 ) -> None:
     """Compare predicted trees with reference trees of the same documents: S, N, R and F.
@@ -273,14 +272,8 @@ def convert(
     to: Annotated[
         Literal["dis", "rs3", "spans", "attachments"], typer.Option(help="Format to write; attachments are binary.")
     ] = "dis",
-    binarization: Annotated[
-        Literal["right", "right_mixed", "left", "none"],
-        typer.Option(),
-    ] = "none",
-    classes: Annotated[
-        str | None,
-        typer.Option(),
-    ] = None,
+    binarization: Literal["right", "right_mixed", "left", "none"] = "none",
+    classes: str | None = None,
 ) -> None:
     """Convert trees between .dis, .rs3, lists of spans and lists of attachments.
 
