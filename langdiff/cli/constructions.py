@@ -154,8 +154,7 @@ def evaluate(
 
     if not parser:
         raise ConfigError("give the output of a parser: --parser NAME=FILE.")
-    if plot is not None:
-        check_picture_name(plot)
+    check_picture_name(plot)
     targets = _read_gold(gold, sentences)
     parses = _read_parsers(parser, targets, enhanced or [], tokens or [])
     own_rules = _read_rules(rules or ["ud"], [system.name for system in parses])

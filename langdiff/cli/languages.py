@@ -226,8 +226,7 @@ def reproduce(
     if paper != "mielke2019":
         _reproduce_papers(paper, as_json)
         return
-    if plot is not None:
-        check_picture_name(plot)
+    check_picture_name(plot)
     result = ld.reproduce()
     if plot is not None:
         save_picture(result.plot, plot)

@@ -319,13 +319,13 @@ def show_tree(
 
     from langdiff.discourse import Attachment, attachments_of, binarize, compare_trees
 
-    if out is not None:
-        check_picture_name(out)
+    check_picture_name(out)
     if other is not None and view == "attachments":
         raise ConfigError("two trees are compared node by node, not by attachments; choose --view binary or marcu.")
-    one, *more = (
-        next(iter(call(source=path).values())) for path in _single_files([tree] if other is None else [tree, other])
-    )
+    paths = [tree] if other is None else [tree, other]
+    if folders := [path for path in paths if path.is_dir()]:
+        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one tree.")
+    one, *more = (next(iter(call(source=path).values())) for path in paths)
     if view != "marcu" and (more or out is None):
         one, *more = (binarize(each) for each in (one, *more))
     compared = compare_trees(one, *more) if more else None
@@ -351,12 +351,6 @@ def _classes(given: str | None) -> "Classes":
     if given == "rst-dt" or given == "gum":
         return given  # type: ignore[return-value]
     return None if given is None else read_classes(given)
-
-
-def _single_files(paths: list[Path]) -> list[Path]:
-    if folders := [path for path in paths if path.is_dir()]:
-        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one tree.")
-    return paths
 
 
 def _table(
