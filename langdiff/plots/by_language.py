@@ -183,7 +183,7 @@ def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = Non
     if not named or truth.empty:
         raise DataError("nothing to draw: there are no estimates, or no true values.")
     scale = named[0][1].scale
-    shown, unit = (_percent, "% above the average") if scale.unit == "nats" else (_as_it_is, scale.unit)
+    shown, unit = (_percent, "% above the average") if scale.unit == "nats" else (pd.Series.copy, scale.unit)
     ax = axes_of(ax, 6.4, 4.8)
     ax.axline((0, 0), slope=1, color=FAINT, linewidth=1, zorder=0)
     x, highest = shown(truth), pd.Series(-np.inf, index=truth.index)
@@ -206,10 +206,6 @@ def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = Non
 def _percent(nats: pd.Series) -> pd.Series:
     percent: pd.Series = 100 * np.expm1(nats)
     return percent
-
-
-def _as_it_is(values: pd.Series) -> pd.Series:
-    return values
 
 
 def _rows(name: str, effects: Effects, editions: pd.Index) -> pd.DataFrame:
