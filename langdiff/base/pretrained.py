@@ -1,22 +1,17 @@
 """Models and tokenizers of the Transformers library, from local folders."""
 
-import importlib
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
 
-from langdiff.errors import CheckpointError, MissingExtraError
+from langdiff.base.types import import_extra
+from langdiff.errors import CheckpointError
 
 
 def load_local(kind: str, path: Path, *, download: bool = False, **settings: Any) -> Any:
     """Load with a class of Transformers, from a local folder unless told otherwise, without progress bars."""
-    try:
-        transformers: Any = importlib.import_module("transformers")
-    except ModuleNotFoundError as error:
-        if error.name != "transformers":
-            raise
-        raise MissingExtraError("Transformers is not installed: pip install 'langdiff[hf]'.") from error
+    transformers = import_extra("transformers", "Transformers is not installed: pip install 'langdiff[hf]'.")
     if not path.is_dir() and not download:
         raise CheckpointError(
             f"{path}: no such folder. Give a local folder of a model; nothing is downloaded unless download=True."

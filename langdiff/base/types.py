@@ -1,9 +1,11 @@
 """Common types: arrays, and the allowed values of formats and options."""
 
+from collections.abc import Collection
+from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from langdiff.errors import ConfigError, option
+from langdiff.errors import ConfigError, MissingExtraError, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +37,22 @@ def check_kind(value: object, kind: type | tuple[type, ...], wanted: str) -> Non
     """Check the kind of an argument."""
     if not isinstance(value, kind):
         raise ConfigError(f"{wanted}; got {' '.join(repr(value).split())[:40]}, of type {type(value).__name__}.")
+
+
+def check_choice(name: str, given: object, known: Collection[object]) -> None:
+    """Check the value of an option that has few."""
+    if given not in known:
+        raise ConfigError(f"{option(name)} is one of {', '.join(map(str, known))}; got {given!r}.")
+
+
+def import_extra(module: str, missing: str) -> Any:
+    """Import a module of a library that need not be installed; a fault within an installed one stays as it is."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise MissingExtraError(missing) from error
 
 
 def check_on_error(on_error: str) -> None:

@@ -428,11 +428,7 @@ def _by_sentence(words: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     ours = words.groupby("sentence").agg(
         gold=("content", "size"),
         gold_content=("content", "sum"),
-        aligned=("aligned", "sum"),
-        uas=("uas", "sum"),
-        las=("las", "sum"),
-        clas=("clas", "sum"),
-        mlas=("mlas", "sum"),
+        **{name: (name, "sum") for name in ("aligned", "uas", "las", "clas", "mlas")},
     )
     other = theirs.groupby("sentence").agg(predicted=("content", "size"), predicted_content=("content", "sum"))
     return ours.join(other).fillna(0).astype(int)

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Result
-from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.base.types import check_choice
+from langdiff.errors import DataError, listing
 from langdiff.tables.contrasts import shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Units
@@ -134,10 +135,8 @@ class AttachmentScores(Result):
         DataError
             If parsers have no sentence in common.
         """
-        if metric not in METRICS:
-            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
-        if clusters not in get_args(Clusters):
-            raise ConfigError(f"{option('clusters')} is one of {', '.join(get_args(Clusters))}; got {clusters!r}.")
+        check_choice("metric", metric, METRICS)
+        check_choice("clusters", clusters, get_args(Clusters))
         if clusters == "auto":
             clusters = "document" if self.counts["document"].nunique() > 1 else "sentence"
         own, parsers = self.counts, self.parsers

@@ -7,6 +7,7 @@ import pandas as pd
 
 import langdiff
 from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.types import check_choice
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import Parses
 from langdiff.constructions.rules import Rules, default_rules, is_found, lexical_words
@@ -48,8 +49,7 @@ def without_missing_treebanks(gold: GoldTargets, systems: Sequence[Parses], miss
     LangdiffWarning
         If treebanks are left out.
     """
-    if missing not in get_args(Missing):
-        raise ConfigError(f"{option('missing')} is one of {', '.join(get_args(Missing))}; got {missing!r}.")
+    check_choice("missing", missing, get_args(Missing))
     coverage = coverage_of(gold, systems)
     for parser, own in coverage.groupby("parser", sort=False):
         if (own["no_parse"] == own["items"]).all():

@@ -12,7 +12,7 @@ from langdiff.base.grids import frame_text
 from langdiff.base.io import as_path, read_lines, write_text
 from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
-from langdiff.constructions.target import PHENOMENA, Target, is_type, read_nodes, write_nodes
+from langdiff.constructions.target import Target, check_column, read_nodes, write_nodes
 from langdiff.errors import DataError, Fault, FaultsError, warn
 from langdiff.errors import words as words_for
 
@@ -317,10 +317,7 @@ def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Ta
     if len(cells) != CELLS:
         raise ValueError(f"{len(cells)} cells separated by tabs; a target has {CELLS}.")
     item, phenomenon, polarity, head, kind, dependent = (cell.strip() for cell in cells)
-    if phenomenon not in PHENOMENA:
-        raise ValueError(f"unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")
-    if not is_type(kind):
-        raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
+    check_column(phenomenon, kind)
     if polarity not in ("0", "1") or (polarity == "0") != kind.startswith("!"):
         raise ValueError(f"polarity {polarity!r} contradicts type {kind!r}; it is 0 for types with !, else 1.")
     if item not in sentences:

@@ -196,8 +196,7 @@ def _warn_of_names(source: str, text: str, phenomenon: str, table: dict[str, Any
     for condition in [*table["pattern"], *(one for group in table.get("without", ()) for one in group)]:
         for doubt in doubtful_names(condition):
             line = text[: max(text.find(condition), 0)].count("\n") + 1
-            message = f"{source}, line {line}, {phenomenon}: {condition!r}: {doubt}"
-            warn(message)
+            warn(f"{source}, line {line}, {phenomenon}: {condition!r}: {doubt}")
 
 
 def _query(phenomenon: str, table: dict[str, Any]) -> Query:
@@ -285,13 +284,11 @@ def _satisfy(graph: Graph, binding: Binding, conditions: tuple[Extend, ...]) -> 
         yield from _satisfy(graph, longer, conditions[1:])
 
 
-def _bind(binding: Binding, **nodes: int) -> Binding | None:
-    """Return the binding with more nodes, None if it contradicts them; two nodes are never the same word."""
-    longer = dict(binding)
-    for name, place in nodes.items():
-        if longer.setdefault(name, place) != place:
-            return None
-    return longer if len(set(longer.values())) == len(longer) else None
+def _bind(binding: Binding, **nodes: int) -> Iterator[Binding]:
+    """Yield the binding with more nodes unless it contradicts them; two nodes are never the same word."""
+    longer = binding | nodes
+    if longer == nodes | binding and len(set(longer.values())) == len(longer):
+        yield longer
 
 
 def _node(name: str, tests: str) -> Extend:
@@ -309,9 +306,7 @@ def _node(name: str, tests: str) -> Extend:
         for place in [binding[name]] if name in binding else range(len(graph.words)):
             word = graph.words[place]
             if all((pattern.fullmatch(_value(word, key)) is not None) == wanted for key, wanted, pattern in checks):
-                longer = _bind(binding, **{name: place})
-                if longer is not None:
-                    yield longer
+                yield from _bind(binding, **{name: place})
 
     return extend
 
@@ -328,9 +323,7 @@ def _edge(head: str, relation: re.Pattern[str], dependent: str, *, enhanced: boo
             edges: Iterable[tuple[str, str]] = word.enhanced if enhanced else [(str(word.head), word.deprel)]
             for parent, label in edges:
                 if parent.isdigit() and relation.fullmatch(label):  # neither the root's head nor an empty node
-                    longer = _bind(binding, **{head: int(parent), dependent: place})
-                    if longer is not None:
-                        yield longer
+                    yield from _bind(binding, **{head: int(parent), dependent: place})
 
     return extend
 
@@ -351,9 +344,7 @@ def _above(upper: str, lower: str) -> Extend:
             head = graph.words[place].head
             while head >= 0 and head not in seen:  # a graph need not be a tree and may have a cycle
                 if head == binding[upper]:
-                    longer = _bind(binding, **{lower: place})
-                    if longer is not None:
-                        yield longer
+                    yield from _bind(binding, **{lower: place})
                     break
                 seen.add(head)
                 head = graph.words[head].head

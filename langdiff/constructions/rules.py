@@ -12,7 +12,7 @@ from langdiff.base.io import as_path, read_lines
 from langdiff.base.signature import short_hash
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import SHAPES, Parses, Shape
-from langdiff.constructions.target import PHENOMENA, Node, Target, is_type, types_of_rules
+from langdiff.constructions.target import Node, Target, check_column, types_of_rules
 from langdiff.errors import ConfigError, DataError, Fault, FaultsError
 
 STEP = " ; "  # between the two steps of a path
@@ -200,15 +200,8 @@ def _graph_only(line: str) -> tuple[str, str]:
     cells = line.split()[1:]
     if len(cells) != 2:
         raise ValueError(f"{GRAPH} needs two cells: phenomenon, type.")
-    _check_column(*cells)
+    check_column(*cells)
     return cells[0], cells[1]
-
-
-def _check_column(phenomenon: str, kind: str) -> None:
-    if phenomenon not in PHENOMENA:
-        raise ValueError(f"unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")
-    if not is_type(kind):
-        raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
 
 
 def _rule(line: str, number: int) -> Rule:
@@ -216,7 +209,7 @@ def _rule(line: str, number: int) -> Rule:
     if len(cells) < 3:
         raise ValueError("a rule needs three cells: phenomenon, type, regular expression.")
     phenomenon, kind, expression = cells
-    _check_column(phenomenon, kind)
+    check_column(phenomenon, kind)
     steps = tuple(step.strip() for step in expression.split(STEP))
     if len(steps) > 2:
         raise ValueError(f"{len(steps)} steps; a path has two at most.")

@@ -143,8 +143,7 @@ def recall_by_distance(judgements: pd.DataFrame) -> pd.DataFrame:
     positive = positive[is_scored(positive)]
     if positive.empty:
         return pd.DataFrame(columns=["parser", "band", "correct", "targets", "recall", "low", "high"])
-    edges = [-np.inf, *EDGES, np.inf]
-    bands = pd.cut(positive["distance"], edges, labels=BANDS)
+    bands = pd.cut(positive["distance"], [-np.inf, *EDGES, np.inf], labels=BANDS)
     table = recall_by(positive.assign(band=bands), ["parser", "band"])
     return table.sort_values(["parser", "band"], key=_places, kind="stable").reset_index(drop=True)
 
@@ -190,8 +189,7 @@ def sign_flip(differences: Integers) -> float:
     shares[total] = 1
     for size in sizes:
         shares = (np.roll(shares, size) + np.roll(shares, -size)) / 2
-    sums = np.arange(-total, total + 1)
-    return float(shares[np.abs(sums) >= abs(differences.sum())].sum())
+    return float(shares[np.abs(np.arange(-total, total + 1)) >= abs(differences.sum())].sum())
 
 
 CAUTION = "Phenomena weigh the same in macro recall, however frequent they are."

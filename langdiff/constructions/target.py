@@ -37,6 +37,14 @@ def is_type(text: str) -> bool:
     return _TYPE.fullmatch(text) is not None
 
 
+def check_column(phenomenon: str, kind: str) -> None:
+    """Check that there are such a phenomenon and such a type."""
+    if phenomenon not in PHENOMENA:
+        raise ValueError(f"unknown phenomenon {phenomenon!r}; known are {', '.join(PHENOMENA)}.")
+    if not is_type(kind):
+        raise ValueError(f"unknown type {kind!r}; types are ARG, ARG1, ARG2, ARG3 and MOD, joined by /.")
+
+
 def types_of_rules(target_type: str) -> tuple[str, ...]:
     """Return the types of rules that serve a target's type: itself and, of several joined by ``/``, each alone.
 

@@ -273,7 +273,8 @@ def edition_marks(
     """
     if not isinstance(texts, Multitext):
         raise DataError(f"marks are those of a Multitext, not of a {type(texts).__name__}.")
-    own = texts.edition_info["language"].dropna().to_dict() if languages is None else dict(languages)
+    named = texts.edition_info["language"].dropna() if languages is None else languages
+    own = {str(edition): str(language) for edition, language in named.items()}
     frame = pd.DataFrame({str(edition): _features(texts.text(edition).dropna(), edition) for edition in texts.editions})
     found = frame.T.rename_axis("edition")
     lengths = texts.to_frame().map(len, na_action="ignore") if characters is None else characters
@@ -332,7 +333,8 @@ def _relative_lengths(lengths: pd.DataFrame, languages: Mapping[str, str]) -> "p
         some = lengths[list(names)]
         means = (some.dropna() if len(some.dropna()) else some).mean()
         found.append(means / means.median())
-    return pd.concat(found)
+    together: pd.Series[float] = pd.concat(found)
+    return together
 
 
 def same_as(table: Surprisals, threshold: float = COPIED) -> "pd.Series[str]":
@@ -371,14 +373,15 @@ def same_as(table: Surprisals, threshold: float = COPIED) -> "pd.Series[str]":
         raise DataError(f"copies are found in Surprisals, not in a {type(table).__name__}.")
     if not 0 < threshold < 1:
         raise ConfigError(f"threshold is between 0 and 1, not {threshold!r}.")
-    logs = np.log(table.bits)
+    logs = table.bits.map(np.log)
     residuals = logs.sub(logs.mean(axis=1), axis=0)
     alike = (residuals.corr().to_numpy() > threshold) | (logs.corr().to_numpy() > IDENTICAL)
     alike = np.tril(alike, -1)
     copies: dict[str, str] = {}
+    names = [str(name) for name in logs.columns]
     for place in np.flatnonzero(alike.any(axis=1)):
-        first = str(logs.columns[int(np.argmax(alike[place]))])
-        copies[str(logs.columns[place])] = copies.get(first, first)
+        first = names[int(np.argmax(alike[place]))]
+        copies[names[int(place)]] = copies.get(first, first)
     return pd.Series(copies, dtype=object, name="same_as").rename_axis("edition")
 
 

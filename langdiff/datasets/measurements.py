@@ -231,6 +231,7 @@ def edition_atlas() -> Measurements:
     """
     editions = read_exact_csv(_file("atlas_editions.csv"), index_col="edition", dtype=str, keep_default_na=False)
     shared = [name for name in _cells()["table"].unique() if name.split("/")[0] in CORPORA[1:]]
+    tables: dict[str, Surprisals | pd.Series[float]]
     tables = {name: _surprisals(name, ATLAS) for name in _cells(ATLAS)["table"].unique()}
     tables |= {name: _totals(name) if name.split("/")[1] == COMPRESSOR else _surprisals(name) for name in shared}
     return Measurements(tables | _published(), editions)

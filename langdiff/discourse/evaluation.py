@@ -7,7 +7,7 @@ import pandas as pd
 
 import langdiff
 from langdiff.base.signature import join_signature, short_hash
-from langdiff.base.types import OnError, check_kind, check_on_error
+from langdiff.base.types import OnError, check_choice, check_kind, check_on_error
 from langdiff.discourse.documents import Spans, pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents
 from langdiff.discourse.items import (
@@ -261,10 +261,7 @@ def _given(source: Trees | TreeSource, detached: Detached) -> Trees:
 def _check(predictions: Mapping[str, Any], binarization: str, spans: str, procedures: Sequence[str]) -> None:
     if not isinstance(predictions, Mapping) or not predictions:
         raise ConfigError("predictions are given by name of the system: {'parser': trees}; there are none.")
-    if binarization not in get_args(Binarization):
-        raise ConfigError(
-            f"{option('binarization')} is one of {', '.join(get_args(Binarization))}; got {binarization!r}."
-        )
+    check_choice("binarization", binarization, get_args(Binarization))
     if spans not in get_args(Spans):
         raise ConfigError(f"{option('spans')} are edus or chars; got {spans!r}.")
     if not procedures or not set(procedures) <= set(BOTH):

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, NoReturn, get_args
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.io import as_paths, read_blocks, write_text
 from langdiff.base.suspicion import Doubts, report
-from langdiff.base.types import OnError, check_kind, check_on_error
+from langdiff.base.types import OnError, check_choice, check_kind, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
 from langdiff.discourse.drafts import Draft, fault, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, Node, NodeError, in_order
@@ -357,8 +357,7 @@ def read_documents(
     """Return the trees of all files that hold one, and the faults of the others; see `read_discourse`."""
     if format != "auto" and format not in get_args(DiscourseFormat):
         raise ConfigError(f"{option('format')} is auto, {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
-    if detached not in get_args(Detached):
-        raise ConfigError(f"{option('detached')} is one of {', '.join(get_args(Detached))}; got {detached!r}.")
+    check_choice("detached", detached, get_args(Detached))
     doubts = Doubts(trust)
     paths: dict[str, Path] = {}
     trees: dict[str, DiscourseTree] = {}
@@ -472,8 +471,7 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     ...     path.name, path.read_text()
     ('rain.attachments', '1 1 2 NS cause\n')
     """
-    if format not in get_args(DiscourseFormat):
-        raise ConfigError(f"{option('format')} is one of {', '.join(get_args(DiscourseFormat))}; got {format!r}.")
+    check_choice("format", format, get_args(DiscourseFormat))
     check_kind(trees, Mapping, "trees are given by name of the document, {'rain': …}")
     if odd := [name for name in trees if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")

@@ -11,6 +11,7 @@ import pandas as pd
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
 from langdiff.base.signature import join_signature
+from langdiff.base.types import check_choice
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
 from langdiff.errors import ConfigError, Fault, option
 from langdiff.tables.contrasts import shares
@@ -238,16 +239,14 @@ class DiscourseEvaluation(Result):
             If the procedure was not applied, or the metric is unknown.
         """
         self._check(procedure)
-        if metric not in METRICS:
-            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
+        check_choice("metric", metric, METRICS)
         rows = self.items[self.items["procedure"] == procedure]
         spans = rows["first"].astype(str) + "-" + rows["last"].astype(str)
         rows = rows.assign(item=rows["document"] + "/" + spans, length=rows["last"] - rows["first"] + 1)
         parts = {system: part.set_index("item") for system, part in rows.groupby("system")}
         items = parts[self.systems[0]][["document", "relation", "nuclearity", "length"]]
         successes = pd.DataFrame({system: parts[system][metric].astype(float) for system in self.systems})
-        name = f"{procedure} {metric}"
-        return Outcomes(successes=successes.reindex(items.index), items=items, name=name)
+        return Outcomes(successes=successes.reindex(items.index), items=items, name=f"{procedure} {metric}")
 
     def effects(
         self, metric: Metric = "F", *, procedure: Procedure = "parseval", averaging: Averaging = "micro"
@@ -274,8 +273,7 @@ class DiscourseEvaluation(Result):
             If a setting is unknown.
         """
         self._check(procedure, averaging)
-        if metric not in METRICS:
-            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
+        check_choice("metric", metric, METRICS)
         counts = self.counts().loc[procedure]
         if averaging == "macro":
             counts = counts[counts["gold"] > 0]
@@ -404,5 +402,4 @@ def _ratios(true_positives: pd.Series, gold: pd.Series, predicted: pd.Series) ->
 
 def _rank(frame: pd.DataFrame, by: list[str]) -> pd.Series:
     rounded = frame["f1"].round(12)  # equal counts are equal scores
-    ranks = rounded.groupby([frame[name] for name in by]).rank(method="min", ascending=False)
-    return ranks.astype(int)
+    return rounded.groupby([frame[name] for name in by]).rank(method="min", ascending=False).astype(int)

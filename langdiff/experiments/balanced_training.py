@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import generator, seed_number
+from langdiff.base.types import check_choice
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing, option, words
@@ -100,8 +101,7 @@ def balance_by_origin(
     {'native': 2, 'translated': 2}
     """
     rng = generator(seed)
-    if by not in get_args(Unit):
-        raise ConfigError(f"{option('by')} is one of {', '.join(get_args(Unit))}; got {by!r}.")
+    check_choice("by", by, get_args(Unit))
     if not budget_words >= 1:  # catches NaN too
         raise ConfigError(f"{option('budget_words')} must be at least 1, got {budget_words!r}.")
     complete = multitext.dropna()

@@ -7,7 +7,8 @@ from importlib.util import find_spec
 import pandas as pd
 
 from langdiff.base.progress import progress_bar
-from langdiff.errors import DataError, MissingExtraError, listing, warn
+from langdiff.base.types import import_extra
+from langdiff.errors import DataError, listing, warn
 from langdiff.lm.language_model import TrainingPlan
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, fit_kneser_ney
 from langdiff.lm.texts import check_texts, naming
@@ -245,9 +246,6 @@ def _lzma_size(text: bytes, window: int) -> int:
 
 
 def _ppmd_size(text: bytes, _window: int) -> int:
-    try:
-        from pyppmd import Ppmd8Encoder
-    except ImportError as error:
-        raise MissingExtraError("pyppmd is not installed: pip install 'langdiff[ppmd]'.") from error
-    encoder = Ppmd8Encoder(PPMD_ORDER, PPMD_MEMORY)
+    pyppmd = import_extra("pyppmd", "pyppmd is not installed: pip install 'langdiff[ppmd]'.")
+    encoder = pyppmd.Ppmd8Encoder(PPMD_ORDER, PPMD_MEMORY)
     return len(encoder.encode(text)) + len(encoder.flush())

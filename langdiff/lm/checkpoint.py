@@ -69,10 +69,8 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
     }
     write_text(directory / INDEX, json.dumps(seal(index), ensure_ascii=False, indent=1))
     current = {entry["name"] for entry in files.values()}
-    for path in (*directory.glob("weights-*.safetensors"), *directory.glob("subwords-*.model")):
-        if path.name not in current:
-            with suppress(OSError):  # a stale file takes room, no more
-                path.unlink()
+    written = (*directory.glob("weights-*.safetensors"), *directory.glob("subwords-*.model"))
+    remove_all(path for path in written if path.name not in current)
 
 
 def read_index(directory: Path) -> dict[str, Any]:

@@ -30,16 +30,12 @@ def find_device(name: str, *, any_kind: bool = False) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"device {name!r} cannot be used here ({reason}). Use 'auto' or 'cpu'.") from error
-    _check_kind(device, any_kind=any_kind)
-    return device
-
-
-def _check_kind(device: torch.device, *, any_kind: bool) -> None:
     if device.type not in _KINDS and not any_kind:
         raise ConfigError(
             f"device {str(device)!r}: networks are trained and scored on CPUs and on CUDA devices only; on "
             f"{device.type!r} sums in double precision are missing, or results were never checked. Use 'auto' or 'cpu'."
         )
+    return device
 
 
 def to_device(device: torch.device, array: npt.NDArray[Any]) -> torch.Tensor:

@@ -101,12 +101,10 @@ class Model(Protocol):
     @property
     def recipe(self) -> "LanguageModelRecipe":
         """Recipe that the model was trained by."""
-        ...
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """Cautions for readers of the surprisals."""
-        ...
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
         """Score texts.
@@ -126,7 +124,6 @@ class Model(Protocol):
             the text given) and ``units``, the end symbol not counted; ``replaced``, the characters that are outside
             the alphabet. `langdiff.lm.texts.surprisal_table` makes it.
         """
-        ...
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
         """Return the bits of each unit of texts, the end symbol last; replaced characters cost nothing.
@@ -144,7 +141,6 @@ class Model(Protocol):
         list of ndarray of float64, shape (T,) or (2, T)
             One array per text; T is one more than the text has units.
         """
-        ...
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.json`` with the ``kind`` and the ``recipe``, and the other files of the model.
@@ -154,7 +150,6 @@ class Model(Protocol):
         directory : str or Path
             Folder to write into, made if missing; a model that is there is replaced.
         """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

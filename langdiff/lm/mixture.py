@@ -29,17 +29,14 @@ class Mixable(Model, Protocol):
     @property
     def alphabet(self) -> Alphabet:
         """Alphabet; other characters are replaced before scoring."""
-        ...
 
     @property
     def units(self) -> Units:
         """Units that are predicted."""
-        ...
 
     @property
     def predicts(self) -> tuple[str, bytes | None]:
         """Kind of unit, and its segmentation."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

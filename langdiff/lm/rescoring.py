@@ -176,11 +176,9 @@ class SymbolModel(Protocol):
     @property
     def cautions(self) -> tuple[str, ...]:
         """Cautions for readers of the surprisals."""
-        ...
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
         """Return the bits of each unit of texts; see `langdiff.lm.Model`."""
-        ...
 
 
 class _UnitModel(SymbolModel, Protocol):

@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 from langdiff.base.archives import COMPRESSED, File
 from langdiff.base.io import as_paths, read_blocks, read_lines, write_text
 from langdiff.base.suspicion import Doubts, report
-from langdiff.base.types import check_kind
+from langdiff.base.types import check_choice, check_kind
 from langdiff.base.xml import XmlEvents, read_xml
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.parallelism.branches import MAX_STRATA, NONE, TokenList, check_characters, identifiers
@@ -300,8 +300,7 @@ def write_parallelisms(
     ...     path.name, path.read_text().splitlines()[1:]
     ('1.ann', ['T2\tParallelArm 9 16\tshe sat', 'R1\tParallel Arg1:T1 Arg2:T2\t'])
     """
-    if format not in get_args(ParallelismFormat):
-        raise ConfigError(f"{option('format')} is one of {', '.join(get_args(ParallelismFormat))}; got {format!r}.")
+    check_choice("format", format, get_args(ParallelismFormat))
     check_kind(documents, Mapping, "documents are given by name, {'1': …}")
     if odd := [name for name in documents if not name or Path(name).name != name or name.startswith(".")]:
         raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
@@ -363,8 +362,7 @@ def _inside(folder: Path) -> list[Path]:
     annotated = {_bare(file).stem for file in found if _bare(file).suffix == ".ann"}
     texts = [file.name for file in files if _bare(file).suffix == ".txt"]
     if annotated and (lone := [name for name in texts if _bare(Path(name)).stem not in annotated]):
-        what = f"{folder}: {len(lone)} text(s) have no annotation and are not read: {listing(lone)}."
-        warn(what)
+        warn(f"{folder}: {len(lone)} text(s) have no annotation and are not read: {listing(lone)}.")
     return found
 
 

@@ -184,8 +184,7 @@ def read_brat(path: Path, name: str, *, predicted: bool, doubts: Doubts) -> Docu
     marked = MarkedText(str(annotation), words)
     parallelisms = [_parallelism(marked, entities, group) for group in groups]
     if alone:
-        what = f"{annotation}: {len(alone)} branch(es) are in no relation and are left out: {listing(alone)}."
-        warn(what)
+        warn(f"{annotation}: {len(alone)} branch(es) are in no relation and are left out: {listing(alone)}.")
     marked.warn()
     return checked_document(
         marked.file, name, [word.token for word in words], parallelisms, sections, predicted=predicted

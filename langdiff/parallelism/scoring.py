@@ -14,7 +14,7 @@ import pandas as pd
 import langdiff
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, name_of_number, short_hash
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, check_choice
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.parallelism.documents import Document, Documents, check_documents, depths
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
@@ -223,8 +223,7 @@ class ParallelismScores(Result):
         ConfigError
             If the metric is unknown.
         """
-        if metric not in METRICS:
-            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
+        check_choice("metric", metric, METRICS)
         rows = self.documents[self.documents["metric"] == metric].set_index(["document", "system"])
         sizes = rows["hypothesis_size"] + rows["reference_size"]
         tops, bottoms = (part.unstack("system")[list(self.systems)].dropna() for part in (2 * rows["matched"], sizes))
@@ -264,8 +263,7 @@ class ParallelismScores(Result):
         DataError
             If there are no items: no parallelisms on that side.
         """
-        if metric not in METRICS:
-            raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
+        check_choice("metric", metric, METRICS)
         if side not in SIDES:
             raise ConfigError(f"{option('side')} is reference or hypothesis; got {side!r}.")
         if side == "hypothesis":

@@ -136,12 +136,11 @@ class TaggingScheme:
                 tags[start:end] = [inside] * (end - start)
                 if "E" in self.tagset:
                     tags[end - 1] = "E"
-                tags[start] = "B" if before is None else f"B-{self._distance(before, branch, ranks)}"
+                tags[start] = "B"
+                if before is not None:
+                    tags[start] += f"-{start - before[1] + 1 if self.link == 'TD' else ranks[branch] - ranks[before]}"
                 before = branch
         return tuple(tags)
-
-    def _distance(self, before: Branch, branch: Branch, ranks: dict[Branch, int]) -> int:
-        return branch[0] - before[1] + 1 if self.link == "TD" else ranks[branch] - ranks[before]
 
     def decode(self, tags: Sequence[str]) -> tuple[Parallelism, ...]:
         """Decode parallelisms from any sequence of tags.

@@ -11,9 +11,9 @@ from scipy.stats import pearsonr
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish, takes
+from langdiff.plots._axes import BLUE, FAINT, GREY, MARKERS, SERIES, axes_of, finish, takes
 from langdiff.plots._places import ALL_NAMED, name_points
-from langdiff.plots.difficulty import side_by_side
+from langdiff.plots.difficulty import set_limits, side_by_side
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
 
@@ -87,7 +87,7 @@ def plot_by_language(
     if unknown := [name for name in highlight if not (language == name).any()]:
         raise DataError(f"no point has the language(s) to highlight: {listing(unknown)}.")
     ax = axes_of(ax, 5.6, 5.6)
-    _set_limits(ax, low, high)
+    set_limits(ax, low, high)
     rest = ~language.isin(highlight).to_numpy()
     groups = [("", (GREY if highlight else BLUE, "o"), rest)]
     styles = zip(highlight, HIGHLIGHTS, strict=False)
@@ -133,16 +133,6 @@ def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[p
     return points, ends[0], ends[1]
 
 
-def _set_limits(ax: Axes, low: Floats, high: Floats) -> None:
-    """Set the same limits for both axes, and draw the line of equal difficulty."""
-    margin = 0.08 * float(high.max() - low.min()) or 0.01
-    limits = (float(low.min()) - margin, float(high.max()) + margin)
-    ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
-    ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.set(xlim=limits, ylim=limits, aspect="equal")
-
-
 NAMED = 16  # of more than ALL_NAMED editions, those farthest above or below the line
 
 
@@ -183,7 +173,7 @@ def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = Non
     if not named or truth.empty:
         raise DataError("nothing to draw: there are no estimates, or no true values.")
     scale = named[0][1].scale
-    shown, unit = (_percent, "% above the average") if scale.unit == "nats" else (_as_it_is, scale.unit)
+    shown, unit = (_percent, "% above the average") if scale.unit == "nats" else (pd.Series.copy, scale.unit)
     ax = axes_of(ax, 6.4, 4.8)
     ax.axline((0, 0), slope=1, color=FAINT, linewidth=1, zorder=0)
     x, highest = shown(truth), pd.Series(-np.inf, index=truth.index)
@@ -206,10 +196,6 @@ def plot_against_truth(sources: Sources, truth: pd.Series, ax: Axes | None = Non
 def _percent(nats: pd.Series) -> pd.Series:
     percent: pd.Series = 100 * np.expm1(nats)
     return percent
-
-
-def _as_it_is(values: pd.Series) -> pd.Series:
-    return values
 
 
 def _rows(name: str, effects: Effects, editions: pd.Index) -> pd.DataFrame:

@@ -303,8 +303,7 @@ def plot_learning_curves(logs: pd.DataFrame, ax: Axes | None = None, **style: An
         str(lm): Line2D([], [], color=colour, linestyle=line) for lm, (colour, line) in look_of.items()
     }
     legend = (legend if len(legend) > 1 else {}) | {"fewest bits": dot}
-    label = "surprisal of the dev part (bits per character)"
-    return finish(ax, "epoch", label, legend=legend)
+    return finish(ax, "epoch", "surprisal of the dev part (bits per character)", legend=legend)
 
 
 def _at_ends(lowest: dict[Any, float], many: bool) -> list[Any]:

@@ -213,7 +213,8 @@ def _draw_texts(shares: "DifficultyShares", ax: Axes | None, style: dict[str, An
     table = shares.texts(facet)
     values = table.to_numpy(dtype=float)
     ax = axes_of(ax, 1.6 + 0.9 * len(table), 1.2 + 0.8 * len(table))
-    ax.imshow(values, **({"cmap": "Greys", "vmin": 0.0, "vmax": 2.0, "aspect": "auto"} | style))  # numbers stay legible
+    usual: dict[str, Any] = {"cmap": "Greys", "vmin": 0.0, "vmax": 2.0, "aspect": "auto"}  # numbers stay legible
+    ax.imshow(values, **(usual | style))
     for (row, column), value in np.ndenumerate(values):
         text = f"{value:.2f}" if np.isfinite(value) else "–"
         ax.annotate(text, (column, row), ha="center", va="center", color=INK, fontsize=1.2 * text_size(ax))

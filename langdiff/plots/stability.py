@@ -68,8 +68,7 @@ def plot_intent_stability(stability: pd.DataFrame, ax: Axes | None = None, **sty
     spread = stability.pivot(index="edition", columns="size", values="sd").loc[wide.index].fillna(0.0)
     count = len(wide)
     chosen = range(count) if count <= COLOURED else [*range(3), *range(count - 3, count)]
-    series = zip(SERIES, MARKERS, strict=True)
-    styles = dict(zip((wide.index[k] for k in chosen), series, strict=False))
+    styles = dict(zip((wide.index[k] for k in chosen), zip(SERIES, MARKERS, strict=True), strict=False))
     ax = axes_of(ax, 6.0, 4.2)
     sizes = wide.columns.to_numpy(dtype=float)
     for edition, y, half in zip(wide.index, wide.to_numpy(), 2 * spread.to_numpy(), strict=True):

@@ -86,13 +86,7 @@ def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = 
     ax.errorbar(values, rows, xerr=ends, **(usual | {"label": name.replace("_", " ")} | style))
     beside = FACTORS.get(name)
     if beside in result.estimates:
-        faint: dict[str, Any] = {
-            "markerfacecolor": "white",
-            "markeredgecolor": GREY,
-            "markersize": 4,
-            "linestyle": "",
-            "zorder": 1,
-        }
+        faint: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": GREY, "markersize": 4, "zorder": 1}
         ax.plot(result.estimates.loc[values.index, beside], rows, "o", label=str(beside).replace("_", " "), **faint)
     relative = "premium" in name or name.startswith("information_parity")
     if relative:
@@ -100,8 +94,9 @@ def plot_parity(result: "Parity", measure: str | None = None, ax: Axes | None = 
         plain_log_ticks(ax.xaxis)
         ax.axvline(1, color=INK, linewidth=1, linestyle=DASHED, zorder=0)
     of = f" ({result.compared_with.removeprefix('their ')} = 1)" if relative else ""
-    known = next((LABELS[key] for key in sorted(LABELS, key=len, reverse=True) if name == key), name.replace("_", " "))
-    return finish(ax, f"{known}{of}", keep=("bottom",), legend=beside in result.estimates)
+    return finish(
+        ax, f"{LABELS.get(name, name.replace('_', ' '))}{of}", keep=("bottom",), legend=beside in result.estimates
+    )
 
 
 @takes("result", "fit to_frame()", "the result of langdiff.translationese")

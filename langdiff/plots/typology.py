@@ -170,9 +170,12 @@ def plot_correlation(
         }
         y = points.loc[rows, "difficulty"].to_numpy()
         ax.plot(x[rows], y, label=_legend(result, predictor, corpus, lm), **(usual | style))
-        if not numeric:
-            _draw_means(ax, x[rows], y, colour)
-    _scale_x(ax, x, categories)
+        for place in () if numeric else np.unique(x[rows]):
+            mean = float(y[x[rows] == place].mean())
+            ax.hlines(mean, place - 0.12, place + 0.12, colors=colour, linewidths=2, alpha=0.5, zorder=0.5)
+    if categories:
+        ax.set_xticks(np.arange(len(categories)), categories)
+    ax.set_xlim(*((-0.5, len(categories) - 0.5) if categories else _limits(x, 0.05)))
     ax.set_ylim(*_limits(points["difficulty"].to_numpy(), 0.06))
     name_points(ax, x, points["difficulty"].to_numpy(), points["name"].tolist(), size=6.5)
     return finish(ax, label or predictor, "difficulty (nats)", legend=True)
@@ -202,21 +205,6 @@ def _legend(result: "Correlations", predictor: str, corpus: str, lm: str) -> str
     figure += f" given {row['given']}" if row["given"] else ""
     star = ", significant" if row["significant"] else ""
     return f"{name}: {figure}, n = {row['n']}{star}"
-
-
-def _draw_means(ax: Axes, x: Floats, y: Floats, colour: str) -> None:
-    for place in np.unique(x):
-        ax.hlines(
-            float(y[x == place].mean()), place - 0.12, place + 0.12, colors=colour, linewidths=2, alpha=0.5, zorder=0.5
-        )
-
-
-def _scale_x(ax: Axes, x: Floats, categories: list[str]) -> None:
-    if categories:
-        ax.set_xticks(np.arange(len(categories)), categories)
-        ax.set_xlim(-0.5, len(categories) - 0.5)
-        return
-    ax.set_xlim(*_limits(x, 0.05))
 
 
 def _limits(values: Floats, margin: float) -> tuple[float, float]:

@@ -311,7 +311,8 @@ def spread_notes(difficulty: pd.Series, info: pd.DataFrame | None = None) -> lis
 def pair_differences(values: np.ndarray) -> np.ndarray:
     """Return the absolute differences of all pairs. Shapes: (n,) → (n (n − 1) / 2,)."""
     first, second = np.triu_indices(len(values), 1)
-    return np.abs(values[first] - values[second])
+    apart: np.ndarray = np.abs(values[first] - values[second])
+    return apart
 
 
 def _nats(percent: float) -> float:

@@ -15,7 +15,8 @@ from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.tolerances import ROUNDING
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.base.types import check_choice
+from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.conllu import Tree, TreeSource, read_trees, with_function_heads
 from langdiff.treebanks.treebank import file_name, refuse_equal_names
 
@@ -130,8 +131,7 @@ class HeadPairs:
     def __init__(
         self, *, over: Over = "tokens", lowercase: bool = False, punctuation: bool = True, root: bool = True
     ) -> None:
-        if over not in get_args(Over):
-            raise ConfigError(f"{option('over')} is one of {', '.join(get_args(Over))}; got {over!r}.")
+        check_choice("over", over, get_args(Over))
         self._over, self._lowercase, self._punctuation, self._root = over, lowercase, punctuation, root
         self._counts: Counter[tuple[str, str]] = Counter()
         self._tagged = False
@@ -407,8 +407,7 @@ class Distances:
     """Sums of distances between words and their heads; options as for `dependency_length`."""
 
     def __init__(self, *, heads: Heads = "content", punctuation: bool = False) -> None:
-        if heads not in get_args(Heads):
-            raise ConfigError(f"{option('heads')} is one of {', '.join(get_args(Heads))}; got {heads!r}.")
+        check_choice("heads", heads, get_args(Heads))
         self._heads, self._punctuation = heads, punctuation
         self._total = self._final = self._count = 0
 

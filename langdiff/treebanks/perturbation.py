@@ -19,7 +19,7 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator, keyed_random, seed_number
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.suspicion import report
-from langdiff.base.types import Floats, Integers, Reordering
+from langdiff.base.types import Floats, Integers, Reordering, check_choice
 from langdiff.errors import ConfigError, DataError, Fault, listing, option
 from langdiff.treebanks.conllu import Repeats, Tree, read_sentences, sentence_tree, warn_left_out, word_number
 from langdiff.treebanks.pairwise import COLUMNS, Column, between, between_halves
@@ -273,8 +273,7 @@ def _check_curve(
 
 
 def _check_change(kind: str, rate: float) -> None:
-    if kind not in KINDS:
-        raise ConfigError(f"{option('kind')} is one of {', '.join(KINDS)}; got {kind!r}.")
+    check_choice("kind", kind, KINDS)
     if not 0 <= rate <= 1:
         raise ConfigError(f"{option('rate')} must be between 0 and 1; got {rate!r}.")
 
@@ -349,7 +348,7 @@ def reorder(
     if not chosen or len(set(chosen)) < len(chosen):
         raise ConfigError(f"kinds: name at least one kind, and each once; got {chosen!r}.")
     trees, lemmas, intents = _read(path)
-    base = name if name is not None else _stem(path)
+    base = name if name is not None else (path.with_suffix("") if path.suffix in COMPRESSED else path).stem
     weights: dict[str, float] = {}
     for relation in {_universal(deprel) for tree in trees for deprel in tree.deprels}:
         weights[relation] = keyed_random(number, "random-grammar", relation).uniform(-1, 1)
@@ -387,11 +386,6 @@ def _read(path: Path) -> tuple[list[Tree], list[tuple[str, ...]], list[str]]:
         raise DataError(f"{path}: no sentence is a tree.")
     usable = "" not in ids and len(set(ids)) == len(ids)
     return trees, lemmas, ids if usable else [str(place) for place in range(1, len(trees) + 1)]
-
-
-def _stem(path: Path) -> str:
-    plain = Path(path.name).with_suffix("") if path.suffix in COMPRESSED else Path(path.name)
-    return plain.stem
 
 
 def _universal(deprel: str) -> str:

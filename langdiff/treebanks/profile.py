@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,7 +62,7 @@ class TreebankProfile(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per metric and bin: ``treebank``, ``metric``, ``bin`` (parts joined by a blank), ``count``."""
         rows = [
-            (self.name, metric, _written(place), count)
+            (self.name, metric, " ".join(map(str, place)) if isinstance(place, tuple) else f"{place:g}", count)
             for metric, table in self.tables.items()
             for place, count in table.items()
         ]
@@ -196,7 +195,3 @@ def _labelled(counts: Counts, metric: Metric, treebank: Treebank) -> pd.Series:
     else:
         index = pd.Index(COST_BIN * counts.bins, name="cost")
     return pd.Series(counts.counts, index=index, name="count")
-
-
-def _written(place: Any) -> str:
-    return " ".join(map(str, place)) if isinstance(place, tuple) else f"{place:g}"

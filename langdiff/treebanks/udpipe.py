@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from langdiff.base.io import as_path, atomic_path
 from langdiff.base.progress import progress_bar
-from langdiff.errors import ConfigError, DataError, MissingExtraError, listing, option, warn, words
+from langdiff.base.types import import_extra
+from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -49,7 +49,7 @@ class UDPipeParser:
     def __init__(self, path: str | Path) -> None:
         """Load the model file."""
         self.path = Path(path).expanduser()
-        self._udpipe = _import_udpipe()
+        self._udpipe = import_extra("ufal.udpipe", "Parsing needs UDPipe. Install it: pip install 'langdiff[udpipe]'.")
         if not self.path.is_file():
             raise DataError(
                 f"{self.path}: no such file. Give a UDPipe 1 model, such as english-ewt-ud-2.5-191206.udpipe from "
@@ -128,14 +128,6 @@ class UDPipeParser:
     def _check(self, problem: Any, text: str) -> None:
         if problem.occurred():
             raise DataError(f"{self.path}: UDPipe fails on {text[:60]!r}: {problem.message}")
-
-
-def _import_udpipe() -> ModuleType:
-    try:
-        import ufal.udpipe
-    except ImportError as error:
-        raise MissingExtraError("Parsing needs UDPipe. Install it: pip install 'langdiff[udpipe]'.") from error
-    return ufal.udpipe  # type: ignore[no-any-return]
 
 
 def parse_multitext(

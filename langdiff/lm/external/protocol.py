@@ -55,7 +55,6 @@ class SurprisalModel(Protocol):
             :math:`-\log_2 p(\text{text}, \text{end})` of each text, in bits; or a frame with these as
             its column ``bits`` and, if known, ``eos_bits``, ``characters``, ``bytes`` and ``replaced``.
         """
-        ...
 
 
 class Identified(Protocol):

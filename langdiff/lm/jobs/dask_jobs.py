@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast
 
@@ -128,8 +127,8 @@ class _Submissions:
         self._client: Client = executor._client  # the executor's own `submit` would hash every job to name it
         self._options = _resources(self._client, jobs.values()) | executor._kwargs
         self._name = secrets.token_hex(4)
-        cache = _cache_of(next(iter(jobs.values())))
-        probe = None if cache is None else cache / f".seen-{self._name}"
+        folder = next(iter(jobs.values())).folder  # in the cache, below those of edition and recipe
+        probe = None if folder is None else folder.absolute().parents[1] / f".seen-{self._name}"
         self._call = Call(work=work, version=__version__, probe=probe)
         self._catalogue: Future[Any] | None = None
         self._futures: dict[str, Future[Any]] = {}
@@ -264,11 +263,6 @@ def _resources(client: "Client", jobs: Iterable[Job]) -> dict[str, Any]:
         return {}
     workers = client.scheduler_info()["workers"].values()
     return {"resources": {_GPU: 1}} if any(_GPU in worker["resources"] for worker in workers) else {}
-
-
-def _cache_of(job: Job) -> Path | None:
-    """Return the folder given as `cache`, above those of edition and recipe."""
-    return None if job.folder is None else job.folder.absolute().parents[1]
 
 
 def _with_absolute_folder(job: Job) -> Job:

@@ -11,18 +11,17 @@ from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, w
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from multiprocessing.queues import SimpleQueue
-from types import ModuleType
 from typing import Any
 
 import pandas as pd
 from rich.progress import Progress, TaskID
 
 from langdiff.base.io import LockedError
+from langdiff.base.types import import_extra
 from langdiff.errors import (
     ConfigError,
     EditionWarning,
     LangdiffError,
-    MissingExtraError,
     OutputError,
     TrainingError,
     listing,
@@ -261,7 +260,7 @@ def _die_with_parent() -> None:
 @contextmanager
 def dask_executor(address: str, *, device: str = "auto", workers: int | None = None) -> Iterator[Executor]:
     """Connect to a Dask cluster inside the block, for the `executor` of `langdiff.compute_surprisals`."""
-    distributed = _import_distributed()
+    distributed = import_extra("distributed", "Dask is not installed: pip install 'langdiff[cluster]'.")
     with ExitStack() as stack:
         if address == LOCAL:
             from langdiff.lm.device import find_device
@@ -316,11 +315,3 @@ def _visible_gpus() -> list[str]:
     named = os.environ.get(_VISIBLE)
     count = torch.cuda.device_count()
     return named.split(",")[:count] if named else [str(number) for number in range(count)]
-
-
-def _import_distributed() -> ModuleType:
-    try:
-        import distributed
-    except ImportError as error:
-        raise MissingExtraError("Dask is not installed: pip install 'langdiff[cluster]'.") from error
-    return distributed

@@ -49,8 +49,7 @@ class Batch(NamedTuple):
     @property
     def real(self) -> Tensor:
         """Indicator of the symbols to predict, shape (T, B)."""
-        times = torch.arange(len(self.targets), device=self.lengths.device)
-        return times[:, None] < self.lengths
+        return torch.arange(len(self.targets), device=self.lengths.device)[:, None] < self.lengths
 
 
 def pad(intents: Sequence[Ids], end: int, device: torch.device) -> Batch:

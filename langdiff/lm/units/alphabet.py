@@ -125,8 +125,7 @@ class Alphabet:
     def apply(self, text: str) -> str:
         """Replace white space by a space and characters outside the alphabet by the replacement symbol."""
         # a table of the text's own few distinct characters: str.translate does the rest in C
-        table = {ord(c): self._image(c) for c in set(text)}
-        return text.translate(table)
+        return text.translate({ord(c): self._image(c) for c in set(text)})
 
     def _image(self, character: str) -> str:
         if character in self._kept:

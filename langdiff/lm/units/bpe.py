@@ -193,8 +193,7 @@ def _last_merge_is_frequent(texts: Sequence[str], alphabet: Alphabet, model: byt
     if not units.merges:
         return True
     last = units.merges - 1  # the pieces are in the order of the merges, then come the characters
-    seen = sum(int((units.encode(text) == last).sum()) for text in texts)
-    return seen >= MIN_MERGE_COUNT
+    return sum(int((units.encode(text) == last).sum()) for text in texts) >= MIN_MERGE_COUNT
 
 
 def _train(texts: Sequence[str], alphabet: Alphabet, merges: int) -> tuple[bytes, int]:

@@ -22,34 +22,27 @@ class Units(Protocol):
     @property
     def alphabet(self) -> Alphabet:
         """Symbols of the strings."""
-        ...
 
     @property
     def model(self) -> bytes | None:
         """Bytes saved with the alphabet, from which the units are restored."""
-        ...
 
     @property
     def size(self) -> int:
         """Number of units; their ids are 0 to size - 1."""
-        ...
 
     def encode(self, text: str) -> Ids:
         """Return the ids of the units of a string over the alphabet; ``decode(encode(text)) == text``."""
-        ...
 
     def decode(self, ids: Sequence[int] | Ids) -> str:
         """Return the string of some units."""
-        ...
 
     def spell(self, ids: Ids) -> tuple[list[str], Ids]:
         """Return the spelling of each unit of a text, and the character of the text at which it ends."""
-        ...
 
     @property
     def after_space(self) -> Ids:
         """Ids of units that begin with a space."""
-        ...
 
 
 @dataclass(frozen=True)

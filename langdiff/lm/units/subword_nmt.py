@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from langdiff.errors import CheckpointError, MissingExtraError
+from langdiff.base.types import import_extra
+from langdiff.errors import CheckpointError
 from langdiff.lm.units.alphabet import SPACE, Alphabet
 from langdiff.lm.units.bpe import BPE_RATIO, MIN_MERGE_COUNT, merges_wanted, stand_ins
 from langdiff.lm.units.characters import Ids, StringUnits
@@ -132,9 +133,4 @@ def _escapes(alphabet: Alphabet) -> dict[int, str]:
 
 
 def _import(module: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(f"subword_nmt.{module}")
-    except ImportError as error:
-        raise MissingExtraError("subword-nmt is not installed: pip install 'langdiff[subword-nmt]'.") from error
+    return import_extra(f"subword_nmt.{module}", "subword-nmt is not installed: pip install 'langdiff[subword-nmt]'.")

@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import importlib
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -14,7 +13,8 @@ from torch import Tensor
 
 from langdiff.base.io import parse_json, read_bytes, read_lines
 from langdiff.base.pretrained import load_local
-from langdiff.errors import CheckpointError, MissingExtraError
+from langdiff.base.types import import_extra
+from langdiff.errors import CheckpointError
 from langdiff.parallelism.taggers.words import Inputs, blend
 
 TENSOR2TENSOR = ("*.subword.encoder", "*.subwords")
@@ -41,7 +41,6 @@ class Cutter(Protocol):
 
     def cut(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """Return the ids of the subwords, and the number of the word of each; words may have none."""
-        ...
 
 
 def find_cutter(folder: Path) -> Cutter:
@@ -85,10 +84,7 @@ class _WordPiece:
     """WordPiece over a ``vocab.txt``; the folder's configuration says whether case is kept."""
 
     def __init__(self, folder: Path) -> None:
-        try:
-            tokenizers: Any = importlib.import_module("tokenizers")
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("tokenizers is not installed: pip install 'langdiff[hf]'.") from error
+        tokenizers = import_extra("tokenizers", "tokenizers is not installed: pip install 'langdiff[hf]'.")
         path = folder / "vocab.txt"
         pieces = [line for _, line in read_lines(path)]
         vocabulary = {piece: number for number, piece in enumerate(pieces)}

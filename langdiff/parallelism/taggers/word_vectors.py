@@ -110,8 +110,7 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
     if not width:
         raise DataError(f"{path}: the file has no vectors.")
     if twice:
-        message = f"{path}: {len(twice)} word(s) are there twice, {twice[0]!r} first; their first vectors count."
-        warn(message)
+        warn(f"{path}: {len(twice)} word(s) are there twice, {twice[0]!r} first; their first vectors count.")
     return WordVectors(width, kept)
 
 

@@ -1,19 +1,18 @@
 """Inputs of a tagger (sections with tags, batches) and learned vectors of words, of lemmata and of subwords."""
 
-import importlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, MissingExtraError
+from langdiff.base.types import Floats, import_extra
+from langdiff.errors import ConfigError, DataError
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPE_RATIO, BPEUnits
 from langdiff.parallelism.documents import Document
@@ -93,16 +92,13 @@ class Source(Protocol):
     @property
     def size(self) -> int | None:
         """Number of units whose vectors are learned; None if none are."""
-        ...
 
     @property
     def width(self) -> int | None:
         """Width of vectors that are not learned; None for learned ones."""
-        ...
 
     def prepare(self, sections: Sequence[Sequence[str]]) -> list[Inputs]:
         """Return the inputs of sections, given by their words."""
-        ...
 
 
 class Batch(NamedTuple):
@@ -186,12 +182,7 @@ def find_lemmatizer(given: str | Lemmatizer) -> Lemmatizer:
     """
     if callable(given):
         return given
-    try:
-        simplemma: Any = importlib.import_module("simplemma")
-    except ModuleNotFoundError as error:
-        if error.name != "simplemma":
-            raise
-        raise MissingExtraError("simplemma is not installed: pip install 'langdiff[lemmas]'.") from error
+    simplemma = import_extra("simplemma", "simplemma is not installed: pip install 'langdiff[lemmas]'.")
     try:
         simplemma.lemmatize("a", lang=given)
     except ValueError as error:

@@ -340,8 +340,7 @@ def _check_intents(corpus: object, one: str, other: str, tables: Mapping[str, Su
 
 
 def _check_copies(table: str, frame: pd.DataFrame) -> None:
-    copies = frame.columns[frame.T.duplicated().to_numpy()] if len(frame) > 1 else []
-    for copy in copies:
+    for copy in frame.columns[frame.T.duplicated().to_numpy()] if len(frame) > 1 else frame.columns[:0]:
         first = next(name for name in frame if frame[name].equals(frame[copy]))
         raise DataError(
             f"{table}: {copy} has the bits of {first}. Give same_as in {option('edition_info')}, or leave one out."
