@@ -17,7 +17,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import CheckpointError
 from langdiff.lm import RECIPES, KneserNeyRecipe, compute_surprisals, read_models, score_multitext
-from langdiff.lm.jobs import job as jobs
+from langdiff.lm.jobs import record
 from langdiff.lm.language_model import find_lm, known_kinds
 
 FILE = Path(__file__).with_name("training_formats.json")
@@ -92,8 +92,8 @@ TINY = replace(RECIPES["char-tiny"], **SMALL)
 def test_other_versions_train_nothing_and_are_told(tmp_path, monkeypatch):
     first = compute_surprisals(parts(), lm=KN, cache=tmp_path, **SETTINGS)
     before = state(tmp_path)
-    monkeypatch.setattr(jobs, "__version__", "99.0.0")
-    monkeypatch.setattr(jobs, "version", lambda _: "99.9")
+    monkeypatch.setattr(record, "__version__", "99.0.0")
+    monkeypatch.setattr(record, "version", lambda _: "99.9")
     monkeypatch.setattr(KneserNeyRecipe, "fit", lambda *_: pytest.fail("trained again"))
     again = compute_surprisals(parts(), lm=KN, cache=tmp_path, **SETTINGS)
     assert before == state(tmp_path) != {}
