@@ -455,7 +455,9 @@ def _repeated(help: str) -> str:
 
 def _told(option: inspect.Parameter) -> inspect.Parameter:
     """Return an option with the help that it has in all commands, unless it has its own."""
-    kind, *infos = get_args(option.annotation) if get_origin(option.annotation) is Annotated else (None,)
+    is_plain = get_origin(option.annotation) is not Annotated and option.default is not inspect.Parameter.empty
+    annotation = Annotated[option.annotation, typer.Option()] if is_plain else option.annotation
+    kind, *infos = get_args(annotation) if get_origin(annotation) is Annotated else (None,)
     if not infos or not isinstance(infos[0], OptionInfo) or infos[0].help is not None:
         return option
     info = copy(infos[0])  # a class of options is shared by several commands

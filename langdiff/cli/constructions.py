@@ -92,6 +92,11 @@ RuleFiles = Annotated[
 ]
 
 
+Queries = Annotated[
+    Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
+]
+
+
 Enhanced = Annotated[
     list[str] | None, typer.Option("--enhanced", metavar="NAME", help="Parser whose enhanced graph is read (repeat).")
 ]
@@ -124,10 +129,7 @@ def evaluate(
     rules: RuleFiles = None,
     enhanced: Enhanced = None,
     tokens: Tokens = None,
-    by: Annotated[
-        Literal["type", "phenomenon", "parser", "distance", "target", "coverage"],
-        typer.Option(),
-    ] = "type",
+    by: Literal["type", "phenomenon", "parser", "distance", "target", "coverage"] = "type",
     missing: Annotated[
         Literal["raise", "skip", "wrong"],
         typer.Option(
@@ -152,8 +154,7 @@ def evaluate(
 
     if not parser:
         raise ConfigError("give the output of a parser: --parser NAME=FILE.")
-    if plot is not None:
-        check_picture_name(plot)
+    check_picture_name(plot)
     targets = _read_gold(gold, sentences)
     parses = _read_parsers(parser, targets, enhanced or [], tokens or [])
     own_rules = _read_rules(rules or ["ud"], [system.name for system in parses])
@@ -170,37 +171,20 @@ def evaluate(
         "target": lambda: scores.judgements,
         "coverage": lambda: scores.coverage,
     }
-    if as_json:
-        print_json(tables[by]())
-    elif by == "type":
+    if by == "type" and not as_json:
         echo(scores.summary())
     else:
-        print_frame(tables[by](), f"Recall of targets, {scores.name}", PERCENTS)
+        print_frame(tables[by](), f"Recall of targets, {scores.name}", PERCENTS, as_json)
 
 
 @Command(constructions, only={"by pair": ("clusters",), "by construction": ("queries",)})
 def attachment(
     gold: Annotated[Path, typer.Argument(help="Treebank (.conllu, .gz).", metavar="GOLD.conllu", callback=existing)],
-    parser: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parser",
-            metavar="NAME=FILE",
-            callback=existing_after_name,
-        ),
-    ] = None,
-    by: Annotated[
-        Literal["parser", "relation", "length", "construction", "sentence", "pair"],
-        typer.Option(),
-    ] = "parser",
-    metric: Annotated[Literal["uas", "las", "clas", "mlas"] | None, typer.Option()] = None,
-    clusters: Annotated[
-        Literal["auto", "document", "sentence"],
-        typer.Option(),
-    ] = "auto",
-    queries: Annotated[
-        Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
-    ] = None,
+    parser: Parsers = None,
+    by: Literal["parser", "relation", "length", "construction", "sentence", "pair"] = "parser",
+    metric: Literal["uas", "las", "clas", "mlas"] | None = None,
+    clusters: Literal["auto", "document", "sentence"] = "auto",
+    queries: Queries = None,
     out: Saved = None,
     as_json: Json = False,
 ) -> None:
@@ -235,12 +219,10 @@ def attachment(
         table = _of_metric(table, metric)
     if out is not None:
         scores.save(out) if out.suffix == ".json" else write_frame(table, out)
-    if as_json:
-        print_json(table)
-    elif by == "parser" and metric is None:
+    if by == "parser" and metric is None and not as_json:
         echo(scores.summary())
     else:
-        print_frame(table, f"Attachment scores, {scores.name}", RATES)
+        print_frame(table, f"Attachment scores, {scores.name}", RATES, as_json)
 
 
 def _of_metric(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
@@ -266,11 +248,9 @@ def study(
             "queries, which nobody has read; or none, for other languages."
         ),
     ] = "mined",
-    queries: Annotated[
-        Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
-    ] = None,
+    queries: Queries = None,
     pairs: Annotated[bool, typer.Option("--pairs")] = False,
-    on_error: Annotated[OnError, typer.Option("--on-error")] = "raise",
+    on_error: OnError = "raise",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -294,10 +274,8 @@ def study(
     table = study_outputs(gold, folder, targets=asked, fit=fit, pairs=pairs, on_error=on_error)
     if out is not None:
         write_frame(table, out)
-    if as_json:
-        print_json(table)
-    elif pairs:
-        print_frame(table, f"Recall of pairs of parsers, {gold.name}", RATES)
+    if as_json or pairs:
+        print_frame(table, f"Recall of pairs of parsers, {gold.name}", RATES, as_json)
     else:
         shown = table[[name for name in table.columns if not name.startswith("recall_") or name == "recall_error"]]
         of = "" if asked is None else f"; recall of {table['targets'].max():,} targets ({asked.origin})"
@@ -313,9 +291,7 @@ def mine(
     phenomenon: Annotated[
         list[str] | None, typer.Option("--phenomenon", help="Code of a phenomenon (repeat); by default all ten.")
     ] = None,
-    queries: Annotated[
-        Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
-    ] = None,
+    queries: Queries = None,
     per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting (.tsv).")] = None,
@@ -332,12 +308,8 @@ def mine(
     if out is not None:
         candidates.sample(per_phenomenon, seed=seed).save(out)
         typer.echo(f"Write yes, no or edit into the first column of {out}; then: check {out} --vetted", err=True)
-    frame = candidates.frequencies()
-    if as_json:
-        print_json(frame)
-    else:
-        title = f"Sentences with candidates, of {candidates.n_sentences:,}"
-        print_frame(frame, title, {"sentences": "{:,}", "percent": "{:.2f}"})
+    title = f"Sentences with candidates, of {candidates.n_sentences:,}"
+    print_frame(candidates.frequencies(), title, {"sentences": "{:,}", "percent": "{:.2f}"}, as_json)
 
 
 @Command(
@@ -374,7 +346,7 @@ def check_gold(
         decided = read_vetted(gold)
         if out is not None:
             decided.gold.save(out / "targets.tsv", out / "sentences.tsv")
-        _show(decided.to_frame(), repr(decided), as_json)
+        print_frame(decided.to_frame(), repr(decided), {}, as_json)
         return
     targets = _read_gold(gold, sentences)
     parses = _read_parsers(parser or [], targets, [], [])
@@ -387,18 +359,16 @@ def check_gold(
         typer.echo(repr(system), err=True)
     if second is not None:
         agreement = compare_annotators(targets, read_gold(second, targets.sentences))
-        _show(agreement.to_frame(), agreement.summary(), as_json, whole=True)
+        _show(agreement.to_frame(), agreement.summary(), as_json)
         return
-    _show(targets.distances(), targets.summary(), as_json, whole=True)
+    _show(targets.distances(), targets.summary(), as_json)
 
 
-def _show(frame: "pd.DataFrame", text: str, as_json: bool, *, whole: bool = False) -> None:
+def _show(frame: "pd.DataFrame", text: str, as_json: bool) -> None:
     if as_json:
         print_json(frame)
-    elif whole:
-        echo(text)
     else:
-        print_frame(frame, text, {})
+        echo(text)
 
 
 def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":

@@ -109,15 +109,14 @@ def describe(
 def check(
     call: Call,
     strict: Annotated[bool, typer.Option("--strict")] = False,
-    plot: Annotated[Path | None, typer.Option("--plot")] = None,
+    plot: Path | None = None,
     as_json: Json = False,
 ) -> None:
     """Find passages and texts that do not say what the other editions say there, from lengths and equal texts.
 
     Example: langdiff corpora check 'bible/*.txt.gz' --plot alignment.svg
     """
-    if plot is not None:
-        check_picture_name(plot)
+    check_picture_name(plot)
     found = call()
     if plot is not None:
         save_picture(found.plot, plot)
@@ -239,10 +238,7 @@ def plot(
             callback=existing,
         ),
     ] = None,
-    kind: Annotated[
-        Literal["forest", "ranks"] | None,
-        typer.Option(),
-    ] = None,
+    kind: Literal["forest", "ranks"] | None = None,
     *,
     call: Call,
 ) -> None:
@@ -259,41 +255,35 @@ def plot(
     check_picture_name(out)
     if what == "table":
         save_picture(_table(corpus, call), out)
-        typer.echo(f"Picture: {out}", err=True)
-        return
-    if what == "result":
+    elif what == "result":
         save_picture(_result(corpus, kind), out)
-        typer.echo(f"Picture: {out}", err=True)
-        return
-    original_language = None if origins is None else read_origins(origins)
-    multitext = corpus.open()
-    save_picture(lambda: _draw(what, multitext, original_language), out)
+    else:
+        original_language = None if origins is None else read_origins(origins)
+        multitext = corpus.open()
+        save_picture(lambda: _draw(what, multitext, original_language), out)
     typer.echo(f"Picture: {out}", err=True)
 
 
 def _table(given: Corpus, call: Call) -> "Callable[[], Axes]":
     import langdiff as ld
 
-    if len(given.corpus) > 1:
-        raise ConfigError(f"table draws one table of surprisals, got {len(given.corpus)} files.")
-    _refuse_options(given)
-    surprisals = ld.read_surprisals(given.corpus[0], **call.reading())
+    surprisals = ld.read_surprisals(_only_file(given, "table draws one table of surprisals"), **call.reading())
     fitted = ld.fit(surprisals)
     return lambda: load("langdiff.plots.plot_multitext")(surprisals, fit=fitted)
 
 
-def _refuse_options(given: Corpus) -> None:
+def _only_file(given: Corpus, what: str) -> str:
+    if len(given.corpus) > 1:
+        raise ConfigError(f"{what}, got {len(given.corpus)} files.")
     if options := given.options():
         raise ConfigError(f"{', '.join(options)}: for pictures of a corpus; a table or a result is drawn as it is.")
+    return given.corpus[0]
 
 
 def _result(given: Corpus, kind: str | None) -> "Callable[[], Axes]":
     import langdiff as ld
 
-    if len(given.corpus) > 1:
-        raise ConfigError(f"result draws one result, got {len(given.corpus)} files.")
-    _refuse_options(given)
-    found: Any = ld.read(given.corpus[0])
+    found: Any = ld.read(_only_file(given, "result draws one result"))
     if kind is not None:
         function = {"forest": "plot_difficulties", "ranks": "plot_ranks"}[kind]
         return lambda: load(f"langdiff.plots.{function}")(found)
@@ -305,14 +295,7 @@ def _result(given: Corpus, kind: str | None) -> "Callable[[], Axes]":
 def _draw(what: str, multitext: "Multitext", original_language: "pd.Series | None") -> Any:
     from langdiff.corpora.origin import native_share
 
-    match what:
-        case "presence":
-            return load("langdiff.plots.plot_presence")(multitext)
-        case "sizes":
-            return load("langdiff.plots.plot_corpus_sizes")(multitext)
-        case "languages":
-            return load("langdiff.plots.plot_languages_per_intent")(multitext)
-        case "intents":
-            return load("langdiff.plots.plot_intents_per_edition")(multitext)
-        case _:
-            return load("langdiff.plots.plot_native_share")(native_share(multitext, original_language))
+    if what == "native":
+        return load("langdiff.plots.plot_native_share")(native_share(multitext, original_language))
+    functions = {"sizes": "corpus_sizes", "languages": "languages_per_intent", "intents": "intents_per_edition"}
+    return load(f"langdiff.plots.plot_{functions.get(what, what)}")(multitext)

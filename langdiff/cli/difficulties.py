@@ -67,8 +67,8 @@ def fit(
     context: typer.Context,
     call: Call,
     output: Output,
-    by: Annotated[str | None, typer.Option()] = None,
-    contrast: Annotated[list[str] | None, typer.Option()] = None,
+    by: str | None = None,
+    contrast: list[str] | None = None,
     details: Annotated[
         bool, typer.Option("--details", help="Print iterations, likelihood and the audit, too.")
     ] = False,
@@ -166,16 +166,10 @@ def compare_models(
     frame = ld.compare(fits).drop(columns="model").rename_axis("model").reset_index()
     if out is not None:
         write_frame(frame, out)
-    if as_json:
-        print_json(frame)
-        return
     name = call.given["surprisals"].name
-    print_frame(
-        frame,
-        f"Fits of {name}; correlation and difference of difficulties are those with model {models[0].name}",
-        COMPARED,
-    )
-    for fit in fits.values():
+    title = f"Fits of {name}; correlation and difference of difficulties are those with model {models[0].name}"
+    print_frame(frame, title, COMPARED, as_json)
+    for fit in () if as_json else fits.values():
         echo(f"[{fit.signature}]")
 
 

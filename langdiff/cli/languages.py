@@ -204,12 +204,12 @@ def reproduce(
         ),
     ] = "mielke2019",
     rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
-    plot: Annotated[Path | None, typer.Option()] = None,
+    plot: Path | None = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", callback=new_folder, help="Folder for Figures 3 to 5, Tables 1 to 4 and index.md."),
     ] = None,
-    format: Annotated[Literal["svg", "png", "pdf"], typer.Option()] = "svg",
+    format: Literal["svg", "png", "pdf"] = "svg",
     as_json: Json = False,
 ) -> None:
     """Recompute claims of Mielke et al. (2019), or of later papers, from published figures, and show which agree.
@@ -226,8 +226,7 @@ def reproduce(
     if paper != "mielke2019":
         _reproduce_papers(paper, as_json)
         return
-    if plot is not None:
-        check_picture_name(plot)
+    check_picture_name(plot)
     result = ld.reproduce()
     if plot is not None:
         save_picture(result.plot, plot)

@@ -229,11 +229,8 @@ class Corpus:
         list[str] | None,
         typer.Option("--edition", "-e", help="Keep this edition (repeat for more); all by default."),
     ] = None
-    on_error: Annotated[
-        OnError,
-        typer.Option("--on-error"),
-    ] = "raise"
-    trust: Annotated[list[str] | None, typer.Option("--trust")] = None
+    on_error: OnError = "raise"
+    trust: list[str] | None = None
     decode_errors: Annotated[
         Literal["strict", "replace"],
         typer.Option("--decode-errors", help="Bytes that are not UTF-8: a fault, or U+FFFD in their place."),
@@ -335,10 +332,7 @@ class Texts(Corpus):
 class DividedTexts(Texts):
     """Texts that are divided into parts to train on and to measure, or into folds."""
 
-    groups: Annotated[
-        str | None,
-        typer.Option(),
-    ] = None
+    groups: str | None = None
     folds: Annotated[
         int | None,
         typer.Option(

@@ -63,8 +63,7 @@ class Output:
         """Refuse, before any work is done, names of files that a result with these methods is not written to."""
         saved = "save" in offers
         check_ending(self.out, RESULT if saved else TABLE, "file" if saved else "table")
-        if self.plot is not None:
-            check_picture_name(self.plot)
+        check_picture_name(self.plot)
 
     def show(self, result: Any, *, draw: "Callable[[], Axes] | None" = None) -> None:
         """Write the files that were asked for, and print the result."""
@@ -156,8 +155,10 @@ def print_tables(frames: "dict[str, pd.DataFrame]") -> None:
     typer.echo(json.dumps(records, ensure_ascii=False, indent=2))
 
 
-def check_picture_name(path: Path) -> None:
+def check_picture_name(path: Path | None) -> None:
     """Refuse, before any work is done, a name that `save_picture` would refuse."""
+    if path is None:
+        return
     from matplotlib.figure import Figure
 
     from langdiff.errors import ConfigError

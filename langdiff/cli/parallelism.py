@@ -8,7 +8,7 @@ import typer
 
 from langdiff.cli.commands import Call, Command, load
 from langdiff.cli.options import existing, existing_named, named_paths
-from langdiff.cli.output import Json, echo, print_frame, print_json
+from langdiff.cli.output import Json, echo, print_frame
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ parallelism = typer.Typer(
     short_help="Measure and detect rhetorical parallelism.",
 )
 READ = "langdiff.parallelism.read_parallelisms"
-Published = Annotated[Literal["ASP", "PSE-I"], typer.Option()]
-Metric = Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option()]
+Published = Literal["ASP", "PSE-I"]
+Metric = Literal["EPM", "MPBM", "MBAWO", "MWO"]
 FORMATS = dict.fromkeys(["precision", "recall", "f", "macro_f", "overlap", "position"], "{:.4f}")
 FORMATS |= dict.fromkeys(["mbawo", "epm", "loss", "validation", "optimization"], "{:.4f}") | {"seconds": "{:.1f}"}
 FORMATS |= dict.fromkeys(["matched", "hypothesis_size", "reference_size"], "{:,}")
@@ -33,7 +33,7 @@ FORMATS |= dict.fromkeys(["inner_share", "outer_share", "share", "statistic", "p
 @Command(parallelism, READ, kinds={"source": list[Path]}, renamed={"source": "documents"})
 def stats(
     call: Call,
-    table: Annotated[Literal["statistics", "pairs"], typer.Option()] = "statistics",
+    table: Literal["statistics", "pairs"] = "statistics",
     as_json: Json = False,
 ) -> None:
     """Count documents, parallelisms and branches, and measure how many words branches share.
@@ -45,14 +45,12 @@ def stats(
     found = call()
     result = parallelism.parallelism_statistics(found)
     frame = result.to_frame() if table == "statistics" else result.pairs
-    if as_json:
-        print_json(frame)
-    elif table == "statistics":
+    if table == "statistics" and not as_json:
         kinds = Counter(parallelism.nesting(document.parallelisms) for document in found.values())
         typer.echo(", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items())) + " document(s)")
         echo(result.summary())
     else:
-        print_frame(frame, "Pairs of parallel branches", FORMATS)
+        print_frame(frame, "Pairs of parallel branches", FORMATS, as_json)
 
 
 @Command(parallelism, READ, without=("source", "predicted"), only={"without counts": ("format", "trust")})
@@ -69,10 +67,7 @@ def split(
     share: Annotated[
         list[str] | None, typer.Option(help="Part and its share, such as test=0.1; may be repeated.")
     ] = None,
-    table: Annotated[
-        Literal["documents", "parts", "tests"],
-        typer.Option(),
-    ] = "parts",
+    table: Literal["documents", "parts", "tests"] = "parts",
     as_json: Json = False,
 ) -> None:
     """Split documents so that every part has its share of tokens in branches and of other tokens.
@@ -86,10 +81,10 @@ def split(
     found = parallelism.tag_counts(call(source=documents)) if counts is None else parallelism.read_tag_counts(counts)
     result = parallelism.split_documents(found, _shares(share))
     frame = {"documents": result.to_frame, "parts": result.parts, "tests": result.tests}[table]()
+    title = {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table]
+    print_frame(frame, title, FORMATS, as_json)
     if as_json:
-        print_json(frame)
         return
-    print_frame(frame, {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table], FORMATS)
     errors = ", ".join(f"{name} {error:.2e}" for name, error in result.errors().items())
     typer.echo(f"Mean squared errors of the shares: {errors}", err=True)
 
@@ -105,7 +100,7 @@ def ranks(
     ] = None,
     corpus: Published = "ASP",
     metric: Metric = "EPM",
-    table: Annotated[Literal["ranks", "pairs"], typer.Option()] = "ranks",
+    table: Literal["ranks", "pairs"] = "ranks",
     as_json: Json = False,
 ) -> None:
     """Test by ranks whether treatments differ over blocks; by default tagging schemes over the published models.
@@ -117,12 +112,10 @@ def ranks(
     values = load("langdiff.datasets.bothwell2023")().table(corpus, metric) if scores is None else _read_blocks(scores)
     result = parallelism.compare_treatments(values)
     frame = result.to_frame() if table == "ranks" else result.pairs
-    if as_json:
-        print_json(frame)
-    elif table == "ranks":
+    if table == "ranks" and not as_json:
         echo(result.summary())
     else:
-        print_frame(frame, "Pairs of treatments (Nemenyi)", FORMATS | {"difference": "{:.3f}"})
+        print_frame(frame, "Pairs of treatments (Nemenyi)", FORMATS | {"difference": "{:.3f}"}, as_json)
 
 
 @Command(parallelism, READ, name="show", without=("source", "predicted"))
@@ -208,16 +201,10 @@ def score(
             callback=existing_named,
         ),
     ],
-    table: Annotated[
-        Literal["totals", "documents", "parallelisms", "errors", "cases"],
-        typer.Option(),
-    ] = "totals",
-    metric: Annotated[Literal["EPM", "MPBM", "MBAWO", "MWO"], typer.Option()] = "MBAWO",
-    outcomes: Annotated[Path | None, typer.Option()] = None,
-    published: Annotated[
-        Literal["ASP", "PSE-I"] | None,
-        typer.Option(),
-    ] = None,
+    table: Literal["totals", "documents", "parallelisms", "errors", "cases"] = "totals",
+    metric: Metric = "MBAWO",
+    outcomes: Path | None = None,
+    published: Published | None = None,
     as_json: Json = False,
 ) -> None:
     """Compare predicted parallelisms with annotated ones: EPM, MPBM, MBAWO and MWO, or kinds of errors.

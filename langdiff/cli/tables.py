@@ -21,22 +21,18 @@ Fits = Annotated[
     ),
 ]
 Name = Annotated[list[str] | None, typer.Option(help="Name of a fit, in place of that of its file (repeat).")]
-By = Annotated[str | None, typer.Option()]
 Rows = Annotated[Literal["editions", "groups"], typer.Option(help="Show editions, or means of groups alone.")]
 Wanted = Annotated[list[str] | None, typer.Option("--contrast")]
 All = Annotated[bool, typer.Option("--pairs")]
 Baseline = Annotated[str | None, typer.Option(help="Compare with this row; or hardest, easiest.")]
 Paired = Annotated[bool | None, typer.Option("--paired/--no-paired", help="Differences of fits from the first.")]
 Adjust = Annotated[Literal["max-t", "holm", "bh", "none"], typer.Option(help="Adjustment of p-values of contrasts.")]
-Level = Annotated[float, typer.Option()]
 Unit = Annotated[Literal["percent", "nats"] | None, typer.Option("--scale", help="Unit of the numbers.")]
 Order = Annotated[Literal["first", "name", "family", "mean"], typer.Option(help="Order of rows.")]
 Names = Annotated[
     str | None, typer.Option(help="Property of editions that is printed as their name; or english, by their codes.")
 ]
 Noted = Annotated[bool, typer.Option(help="Set differences beside those of two editions of one language.")]
-Model = Annotated[str, typer.Option()]
-Clusters = Annotated[str, typer.Option()]
 Out = Annotated[
     list[Path] | None,
     typer.Option(
@@ -62,20 +58,20 @@ def table(
     fits: Fits,
     call: Call,
     name: Name = None,
-    by: By = None,
+    by: str | None = None,
     rows: Rows = "editions",
     contrast: Wanted = None,
     pairs: All = False,
     baseline: Baseline = None,
     paired: Paired = None,
     adjust: Adjust = "max-t",
-    level: Level = 0.95,
+    level: float = 0.95,
     scale: Unit = None,
     order: Order = "first",
     names: Names = None,
     note_editions: Noted = True,
-    model: Model = "2",
-    clusters: Clusters = "auto",
+    model: str = "2",
+    clusters: str = "auto",
     seed: Seed = 0,
     out: Out = None,
     as_json: Json = False,

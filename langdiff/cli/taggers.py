@@ -49,7 +49,7 @@ def train(
     parts: Parts,
     out: Tagged,
     call: Call,
-    published: Annotated[str | None, typer.Option()] = None,
+    published: str | None = None,
     settings: Annotated[
         Path | None,
         typer.Option(
@@ -96,7 +96,7 @@ def predict(
         typer.Option("--out", "-o", callback=new_folder, help="Folder for the documents with predicted parallelisms."),
     ],
     call: Call,
-    format: Annotated[Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"], typer.Option()] = "word-xml",
+    format: Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"] = "word-xml",
     as_json: Json = False,
 ) -> None:
     """Find parallelisms in documents and write them, for parallelism score and parallelism show.

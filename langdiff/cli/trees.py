@@ -200,15 +200,14 @@ def evaluate(
             callback=existing_named,
         ),
     ],
-    table: Annotated[
-        Literal["scores", "details", "averagings", "procedures", "relations", "differences", "similarity", "left-out"],
-        typer.Option(),
+    table: Literal[
+        "scores", "details", "averagings", "procedures", "relations", "differences", "similarity", "left-out"
     ] = "scores",
     procedure: Annotated[
         Literal["rst-parseval", "parseval", "both"],
         typer.Option(help="RST-Parseval (all nodes), Parseval on attachment decisions, or both."),
     ] = "both",
-    outcomes: Annotated[Path | None, typer.Option()] = None,
+    outcomes: Path | None = None,
     as_json: Json = False,
 ) -> None:
     """Compare predicted trees with reference trees of the same documents: S, N, R and F.
@@ -273,14 +272,8 @@ def convert(
     to: Annotated[
         Literal["dis", "rs3", "spans", "attachments"], typer.Option(help="Format to write; attachments are binary.")
     ] = "dis",
-    binarization: Annotated[
-        Literal["right", "right_mixed", "left", "none"],
-        typer.Option(),
-    ] = "none",
-    classes: Annotated[
-        str | None,
-        typer.Option(),
-    ] = None,
+    binarization: Literal["right", "right_mixed", "left", "none"] = "none",
+    classes: str | None = None,
 ) -> None:
     """Convert trees between .dis, .rs3, lists of spans and lists of attachments.
 
@@ -326,13 +319,13 @@ def show_tree(
 
     from langdiff.discourse import Attachment, attachments_of, binarize, compare_trees
 
-    if out is not None:
-        check_picture_name(out)
+    check_picture_name(out)
     if other is not None and view == "attachments":
         raise ConfigError("two trees are compared node by node, not by attachments; choose --view binary or marcu.")
-    one, *more = (
-        next(iter(call(source=path).values())) for path in _single_files([tree] if other is None else [tree, other])
-    )
+    paths = [tree] if other is None else [tree, other]
+    if folders := [path for path in paths if path.is_dir()]:
+        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one tree.")
+    one, *more = (next(iter(call(source=path).values())) for path in paths)
     if view != "marcu" and (more or out is None):
         one, *more = (binarize(each) for each in (one, *more))
     compared = compare_trees(one, *more) if more else None
@@ -358,12 +351,6 @@ def _classes(given: str | None) -> "Classes":
     if given == "rst-dt" or given == "gum":
         return given  # type: ignore[return-value]
     return None if given is None else read_classes(given)
-
-
-def _single_files(paths: list[Path]) -> list[Path]:
-    if folders := [path for path in paths if path.is_dir()]:
-        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one tree.")
-    return paths
 
 
 def _table(

@@ -11,9 +11,9 @@ from scipy.stats import pearsonr
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.plots._axes import BLUE, DASHED, FAINT, GREY, INK, MARKERS, SERIES, axes_of, finish, takes
+from langdiff.plots._axes import BLUE, FAINT, GREY, MARKERS, SERIES, axes_of, finish, takes
 from langdiff.plots._places import ALL_NAMED, name_points
-from langdiff.plots.difficulty import side_by_side
+from langdiff.plots.difficulty import set_limits, side_by_side
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
 
@@ -87,7 +87,7 @@ def plot_by_language(
     if unknown := [name for name in highlight if not (language == name).any()]:
         raise DataError(f"no point has the language(s) to highlight: {listing(unknown)}.")
     ax = axes_of(ax, 5.6, 5.6)
-    _set_limits(ax, low, high)
+    set_limits(ax, low, high)
     rest = ~language.isin(highlight).to_numpy()
     groups = [("", (GREY if highlight else BLUE, "o"), rest)]
     styles = zip(highlight, HIGHLIGHTS, strict=False)
@@ -131,16 +131,6 @@ def _points(both: Sequence[Effects], known: Mapping[str, str] | None) -> tuple[p
         for end in ("min", "max")
     ]
     return points, ends[0], ends[1]
-
-
-def _set_limits(ax: Axes, low: Floats, high: Floats) -> None:
-    """Set the same limits for both axes, and draw the line of equal difficulty."""
-    margin = 0.08 * float(high.max() - low.min()) or 0.01
-    limits = (float(low.min()) - margin, float(high.max()) + margin)
-    ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
-    ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.set(xlim=limits, ylim=limits, aspect="equal")
 
 
 NAMED = 16  # of more than ALL_NAMED editions, those farthest above or below the line

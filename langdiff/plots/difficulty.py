@@ -298,30 +298,34 @@ def plot_two_models(
     halves = [_half(effects.to_frame().loc[names], effects) for effects in both]
     bars = np.column_stack([np.zeros(len(names)) if half is None else half for half in halves])
     ax = axes_of(ax, 5.6, 5.6)
-    low, high = float(np.nanmin(values - bars)), float(np.nanmax(values + bars))
-    margin = 0.08 * (high - low) or 0.01
-    limits = (low - margin, high + margin)
+    set_limits(ax, values - bars, values + bars)
     x, y = values.T
-    ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
-    ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
-    ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
     groups, legend = (None, None) if color is None else colours_of(points.index, color, source_x)
     for part, colour in _by_colour(values.mean(axis=1), both[0]) if groups is None else _by_group(groups):
         wide, tall = (None if half is None else half[part] for half in halves)
         usual: dict[str, Any] = {"fmt": "o", "color": colour, "ecolor": f"{colour}66", "elinewidth": 0.8}
         ax.errorbar(x[part], y[part], xerr=wide, yerr=tall, markersize=4, markeredgewidth=0, zorder=2, **usual)
-    ax.set(xlim=limits, ylim=limits, aspect="equal")
     ax.locator_params(nbins=6)
     order = None
     if len(names) > ALL_NAMED:
         telling = np.abs(values - values.mean(axis=0)).sum(axis=1) / 2 + 2 * np.abs(x - y)
         order = np.argsort(-telling)[:NAMED]
-    line = np.linspace(*limits, 100)
+    line = np.linspace(*ax.get_xlim(), 100)
     size = 8.0 if len(names) <= 12 else 7.0
     name_points(ax, x, y, names, size=size, order=order, avoid=np.column_stack([line, line]))
     xlabel, ylabel = (f"{scale.quantity}{f' under {e.title}' if e.title else ''} ({scale.unit})" for e in both)
     r = float(pearsonr(x, y).statistic)
     return finish(ax, xlabel, ylabel, f"{len(names)} editions, Pearson's r = {r:.3f}", legend=legend or False)
+
+
+def set_limits(ax: Axes, low: Floats, high: Floats) -> None:
+    """Set the same limits for both axes, and draw the line of equal difficulty."""
+    margin = 0.08 * float(np.nanmax(high) - np.nanmin(low)) or 0.01
+    limits = (float(np.nanmin(low)) - margin, float(np.nanmax(high)) + margin)
+    ax.plot(limits, limits, color=INK, linewidth=0.8, linestyle=DASHED, zorder=1)
+    ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.set(xlim=limits, ylim=limits, aspect="equal")
 
 
 def side_by_side(sources: Sequence[Effects]) -> tuple[pd.DataFrame, Scale]:

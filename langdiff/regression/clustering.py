@@ -205,16 +205,10 @@ def join_copies(
 
 
 def _unused(intents: pd.Index, intent_info: pd.DataFrame | None) -> tuple[str, ...]:
-    """Return a sentence that names attributes that could be clusters and are never used by themselves."""
-    others = unused_columns(intents, intent_info)
+    """Return a sentence that names attributes that could be clusters and are not named after a kind of unit."""
+    columns = () if intent_info is None else intent_info.items()
+    others = [str(name) for name, of in columns if unit_of(name) is None and 1 < of.nunique() < len(intents)]
     return (f"Not used: {', '.join(others)}.",) if others else ()
-
-
-def unused_columns(intents: pd.Index, intent_info: pd.DataFrame | None) -> list[str]:
-    """Return the attributes that could be clusters and are not named after a kind of unit."""
-    if intent_info is None:
-        return []
-    return [str(name) for name, of in intent_info.items() if unit_of(name) is None and 1 < of.nunique() < len(intents)]
 
 
 def clusters_of(intents: pd.Index, intent_info: pd.DataFrame | None, clusters: Clusters) -> pd.Series | pd.DataFrame:

@@ -128,8 +128,7 @@ def _given_labels(editions: pd.Index, groups: object, edition_info: pd.DataFrame
     if not isinstance(groups, Mapping | pd.Series):
         raise ConfigError(
             f"{option(what)} must be a column of {option('edition_info')}, or a mapping or Series from edition to "
-            "group, not "
-            f"{type(groups).__name__}."
+            f"group, not {type(groups).__name__}."
         )
     labels = pd.Series(groups, dtype=object)
     _check_once(editions, labels.index, what)

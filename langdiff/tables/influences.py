@@ -210,13 +210,6 @@ class Influence:
         count = len(values)
         return cls((values - values.mean(axis=0)) / count, np.full(count, 1 / max(count, 1)), units)
 
-    @classmethod
-    def of_jackknife(cls, estimates_without: Floats, units: Units, share: Floats | None = None) -> Self:
-        """Return influences from estimates that leave out one unit each, shape (G, P); shares are equal by default."""
-        count = len(estimates_without)
-        values = np.sqrt((count - 1) / count) * (estimates_without.mean(axis=0) - estimates_without)
-        return cls(values, np.full(count, 1 / count) if share is None else share, units, corrected=True)
-
     # --- the rule
 
     @cached_property

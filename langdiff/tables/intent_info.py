@@ -155,8 +155,7 @@ def _labels(intents: pd.Index, intent_info: pd.DataFrame | None, labels: object,
     if not isinstance(labels, Mapping | pd.Series):
         raise ConfigError(
             f"{option(what)} must be a column of {option('intent_info')}, or a mapping or a Series from intent to "
-            f"{ONE[what]}, "
-            f"not {type(labels).__name__}."
+            f"{ONE[what]}, not {type(labels).__name__}."
         )
     given = pd.Series(labels, dtype=object)
     if given.index.equals(intents) and given.index.is_unique:

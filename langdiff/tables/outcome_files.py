@@ -271,7 +271,8 @@ def read_outcomes(
     if filter is not None:
         raise ConfigError("filter is for logs of evaluations; a table has one outcome.")
     roles: Roles = (item, language, system)
-    long = _is_long(table) or (item is not None and system is not None)
+    header = Source(table).header
+    long = "successes" in header or {"item", "system"} <= set(header) or (item is not None and system is not None)
     frame = read_long_or_wide(table, wide=not long, roles=roles, metric=metric, verify=verify)
     return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
 
@@ -291,11 +292,6 @@ def table_of(path: object) -> Path | None:
         )
     kind = kind_of(source)
     return file if kind is None or kind.name == "outcomes" else None
-
-
-def _is_long(file: Path) -> bool:
-    header = Source(file).header
-    return "successes" in header or {"item", "system"} <= set(header)
 
 
 def _with_chance(frame: pd.DataFrame, chance: object, where: object) -> pd.DataFrame:

@@ -115,7 +115,7 @@ def read_surprisals(
     named = {
         ours: name for ours, name in zip((*CELL, "lm"), (intent, edition, bits, lm), strict=True) if name is not None
     }
-    if not named and is_of_logs(frame):
+    if not named and {"item", "language", "bits"} <= set(frame.columns) and not is_long(frame):  # of `Logs.write`
         table = _of_logs(frame, unit, path, verify=verify)
     elif named or is_long(frame):
         frame = with_usual_names(frame, dict(zip(CELL, CELL, strict=True)) | named, path)
@@ -160,11 +160,6 @@ def _with_edition_info(table: Surprisals, given: pd.DataFrame | str | Path) -> S
     if table.edition_info is not None:
         known = known.join(table.edition_info.drop(columns=known.columns, errors="ignore"))
     return replace(table, edition_info=words_of(known))
-
-
-def is_of_logs(frame: pd.DataFrame) -> bool:
-    """Return whether a long table has the columns that `langdiff.Logs.write` gives it."""
-    return {"item", "language", "bits"} <= set(frame.columns) and not is_long(frame)
 
 
 def _of_logs(frame: pd.DataFrame, unit: Unit | None, path: Path, *, verify: bool) -> Surprisals:

@@ -172,15 +172,11 @@ def _of_columns(intents: pd.Index, info: pd.DataFrame | None) -> list[Level]:
         whole = [level.labels for level in found if level.name not in PARTS and 1 < level.size < len(intents)]
         if unit in PARTS and whole and not any(nested(given[~missing], labels[~missing]) for labels in whole):
             given = whole[0].astype(str) + " " + given.astype(str)  # numbers that begin anew in each book
-        labels = given.map(_as_label)
+        labels = given.map(lambda label: label if isinstance(label, str | int) else str(label))
         if missing.any():
             labels = labels.where(~missing, [f"({intent})" for intent in intents])
         found.append(Level(labels.rename(unit), f"from the column {name}", int(missing.sum())))
     return found
-
-
-def _as_label(label: object) -> object:
-    return label if isinstance(label, str | int) else str(label)
 
 
 def _coarsest_first(levels: Sequence[Level]) -> list[Level]:

@@ -82,6 +82,9 @@ def _codes(file: Path) -> Iterable[str]:
     return [] if code is None else [code, STANDARD.get(code, code)]
 
 
+EXPECTED = (
+    "Glottolog's languages.csv and classification.nex, or, for a tree of your own, its file in Newick's format or NEXUS"
+)
 COLUMNS = {
     "Glottocode": "glottocode",
     "Name": "name",
@@ -222,8 +225,8 @@ def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None
     eus  0.0  0.0  1.0
     """
     folder = as_path(path).expanduser()
-    table = _read_languages(_file(folder, "languages.csv"))
-    tree = read_tree(_file(folder, "classification.nex"))
+    table = _read_languages(file_in(folder, "languages.csv"))
+    tree = read_tree(file_in(folder, "classification.nex"))
     unknown = [name for name in tree.places if name not in table.index]
     if unknown:
         raise DataError(
@@ -243,25 +246,28 @@ def read_glottolog(path: str | Path, *, same_as: Mapping[str, str] | None = None
     return replace(glottolog, same_as=dict(same_as or {}))
 
 
-def _file(folder: Path, name: str) -> Path:
+def file_in(folder: Path, name: str, expected: str = EXPECTED) -> Path:
+    """Return the path of a file in a folder, compressed or not."""
     for ending in ("", ".gz"):
         if (file := folder / f"{name}{ending}").is_file():
             return file
-    raise DataError(
-        f"{folder}: holds no {name} (nor .gz). Name the folder with Glottolog's languages.csv and classification.nex, "
-        "or, for a tree of your own, its file in Newick's format or NEXUS."
-    )
+    raise DataError(f"{folder}: holds no {name} (nor .gz). Name the folder with {expected}.")
 
 
-def _read_languages(path: Path) -> pd.DataFrame:
+def read_columns(path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """Return a table of text that has some columns."""
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, EOFError, zlib.error, ValueError) as error:  # ValueError: pandas' and UTF-8's errors
         raise DataError(f"{path}: cannot be read as a table: {error}.") from error
-    missing = [column for column in COLUMNS if column not in table]
+    missing = [column for column in columns if column not in table]
     if missing:
         raise DataError(f"{path}: lacks column(s) {listing(missing)}; it has {listing(table.columns, 20)}.")
-    table = table[list(COLUMNS)].rename(columns=COLUMNS)
+    return table
+
+
+def _read_languages(path: Path) -> pd.DataFrame:
+    table = read_columns(path, COLUMNS)[list(COLUMNS)].rename(columns=COLUMNS)
     for column in ("glottocode", "code"):
         named = table.loc[table[column] != "", column]
         if named.duplicated().any():

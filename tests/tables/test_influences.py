@@ -125,16 +125,6 @@ def test_the_rule_is_that_of_dense_matrices():
     assert found == pytest.approx(float(np.sum((root @ residual @ ratio) ** 2)), rel=1e-12)
 
 
-def test_the_jackknife_of_a_mean_is_its_standard_error():
-    values = np.random.default_rng(1).normal(size=(9, 2))
-    without = (values.sum(axis=0) - values) / 8
-    units = Units("document", pd.RangeIndex(9).map(str))
-    found = Influence.of_jackknife(without, units)
-    assert_allclose(found.covariance, np.cov(values.T) / 9, atol=1e-14)
-    assert found.freedom_of_pairs == pytest.approx(8)
-    assert_allclose(found.plain.sum(axis=0), 0, atol=1e-14)
-
-
 def test_shares_of_none_or_all_have_wilsons_interval():
     influence = Influence.of_ratio(np.outer(GOLD, [0.0, 1.0]), GOLD, DOCUMENTS)
     frame = Effects(estimate=pd.Series([0.0, 1.0], ["A", "B"]), influence=influence, scale=SHARES).to_frame()

@@ -220,19 +220,17 @@ class Cells:
 
     def _add(self, edition: tuple[str, ...], intent: str, text: object, file: File, row: Row) -> None:
         texts = self.texts.setdefault(edition, {})
+        texts[intent] = ""
         line = self._first.setdefault((edition, intent), (file, row.line))
         if line != (file, row.line):
             what = f"intent {intent!r} of {'_'.join(edition)!r} is there twice, first in line {line[1]} of {line[0]}; "
             self._fault(file, row, f"{what}neither text is used.", intent)
-            texts[intent] = ""
         elif text is None or (isinstance(text, str) and not text.strip()):
-            texts[intent] = ""
+            return
         elif not isinstance(text, str):
             self._fault(file, row, f"{text!r:.40} is not text.", intent)
-            texts[intent] = ""
         elif found := UNWRITABLE.search(text):
             self._fault(file, row, f"the text has U+{ord(found[0]):04X}, which is not a character of text.", intent)
-            texts[intent] = ""
         else:
             texts[intent] = text
 

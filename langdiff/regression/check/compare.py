@@ -69,8 +69,7 @@ def compare(fits: Mapping[str, DifficultyFit] | Iterable[DifficultyFit]) -> pd.D
         if one != other:
             raise DataError(
                 f"fits {its_name!r} and {name!r} are of different tables (of {its_fit.lm}, bits {one}, and of "
-                f"{fit.lm}, bits {other}): their likelihoods are not comparable; ld.table compares their "
-                "difficulties."
+                f"{fit.lm}, bits {other}): their likelihoods are not comparable; ld.table compares their difficulties."
             )
         integrated = [one.intents == "random" or one.dispersions is not None for one in (its_fit, fit)]
         if integrated[0] != integrated[1]:

@@ -292,7 +292,7 @@ class _Pilot:
     variance: float
     source: str
     worst: float = np.nan
-    freedom: float = np.nan  # of the variance
+    freedom: float = np.nan  # of the variance, by the squares of documents
     languages: float = 1
     shared: float = 0.0
     repeat_share: float = 0.0
@@ -406,9 +406,13 @@ def _parts(d: Floats, noise: Floats, once: Floats, documents: Integers) -> tuple
     variance = float(np.diag(covariance)[np.diag(counts) > 2].mean()) - averaged + e
     if not variance > 0:
         raise DataError("two systems of the pilot do not differ in any item: their differences have no variance.")
+    squared = np.where(known, (centred**2 - np.diag(covariance)) / np.maximum(np.diag(counts), 1), 0.0)
+    squares = pd.DataFrame(squared[:, np.diag(counts) > 2])
+    spread = (squares.mean(axis=1).groupby(documents).sum() ** 2).sum()  # squared error of the variance
+    freedom = min(2 * variance**2 / max(float(spread), np.finfo(float).tiny), MOST)
     rows = known.any(axis=1)
     mean = centred[rows].sum(axis=1) / known[rows].sum(axis=1)
-    return variance, max(a, 0.0), e, _likeness(mean, documents[rows]), float(rows.sum() - 1)
+    return variance, max(a, 0.0), e, _likeness(mean, documents[rows]), freedom
 
 
 def _likeness(values: Floats, documents: Integers) -> float:

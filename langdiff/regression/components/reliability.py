@@ -361,9 +361,8 @@ class Generalizability(Result):
     def __repr__(self) -> str:
         """Return a one-line description with G."""
         return (
-            f"Generalizability: {self.n_editions} editions × {self.n_intents:,} intents, "
-            f"{self.n_lms} language model(s), {self.n_seeds} seed(s), {self.n_corpora} corpus or "
-            f"corpora; G = {self.reliability():.3f}"
+            f"Generalizability: {self.n_editions} editions × {self.n_intents:,} intents, {self.n_lms} language "
+            f"model(s), {self.n_seeds} seed(s), {self.n_corpora} corpus or corpora; G = {self.reliability():.3f}"
         )
 
 

@@ -62,9 +62,8 @@ class ShortForm(Result):
         low, high = self.random["correlation"].quantile([0.05, 0.95])
         yield repr(self)
         yield (
-            f"chosen on {len(self.chosen_on)} editions; random choices: r = "
-            f"{self.random['correlation'].mean():.3f} (90 % from {low:.3f} to {high:.3f}), "
-            f"error {self.random['error'].mean():.4f} nats"
+            f"chosen on {len(self.chosen_on)} editions; random choices: r = {self.random['correlation'].mean():.3f} "
+            f"(90 % from {low:.3f} to {high:.3f}), error {self.random['error'].mean():.4f} nats"
         )
         yield f"share of all bits: {100 * self.bits_share:.1f} %"
 

@@ -555,8 +555,7 @@ def _joined_by_one(sample: Sample) -> Uncertainty:
     np.fill_diagonal(apart, True)  # the mean is over all of them
     warn(
         f"single intents{sample.named_joining} decide how some editions compare: standard errors come from the "
-        "information, which takes the model to be right, and intervals of such comparisons have one degree of "
-        "freedom."
+        "information, which takes the model to be right, and intervals of such comparisons have one degree of freedom."
     )
     return found._replace(freedom=np.where(apart, 1.0, found.freedom), reference=found.covariance)
 

@@ -87,9 +87,11 @@ class RunComparison(Result):
         """Return the gain, the mean over languages, in a line."""
         row = self.frame.iloc[0]
         where = "the mean over languages" if row["language"] == ALL else row["language"]
+        what = "items by language" if row["language"] == ALL else "items"
+        cells = row["gained"] + row["lost"] + row["ties"]
         return (
             f"New less old in {where}: {row['points']:+.1f} ± {row['std_error']:.1f} points ({row['low']:+.1f} to "
-            f"{row['high']:+.1f}), {row['gained']} items gained, {row['lost']} lost of {row['items']:,}"
+            f"{row['high']:+.1f}), {row['gained']:,} {what} gained, {row['lost']:,} lost of {cells:,}"
         )
 
 
@@ -273,8 +275,8 @@ def _compared(
         for place, (a, b) in enumerate(zip(frame["gained"], frame["lost"], strict=True))
     ]
     frame[["log_odds", "log_odds_std_error"]] = odds
+    row = _mean(effects, frame, weights, level).assign(items=int(both.any(axis=1).sum()))
     if len(languages) > 1:
-        row = _mean(effects, frame, weights, level).assign(items=int(both.any(axis=1).sum()))
         frame = pd.concat([row, frame], ignore_index=True)
     return frame, effects, remarks
 

@@ -214,8 +214,7 @@ class Blunders(Variant):
                 return optimum
         message = (
             f"no maximum with noise in few cells was found: {option('laplace_scale', self.scale)} is too large beside "
-            "the "
-            "standard deviation of log bits, and the density grows without bound as the dispersion vanishes"
+            "the standard deviation of log bits, and the density grows without bound as the dispersion vanishes"
         )
         return optimum._replace(converged=False, message=message)
 

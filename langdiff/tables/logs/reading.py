@@ -151,7 +151,9 @@ def read_logs(
     is_text = rows["bits"].notna() | rows["tokens"].notna()
     is_answer = rows["values"].notna()
     told: dict[str, Any] = {"sources": found.sources.drop(columns=["counted", "below"])}
-    notes = list(dict.fromkeys(found.notes)) + _shots(found.sources)
+    notes = list(dict.fromkeys(found.notes))
+    if shots := {value for value in found.sources["shots"] if value not in ("", "0")}:
+        notes.append(f"examples before each question: {', '.join(sorted(shots))}")
     treatment: dict[str, str] = {}
     if not (is_answer.any() or is_text.any()):
         raise DataError(
@@ -225,11 +227,6 @@ def _given(paths: LogPaths) -> tuple[Any, list[pd.DataFrame]]:
     if not found:
         raise ConfigError("no log was given: the list of paths is empty.")
     return found, []
-
-
-def _shots(sources: pd.DataFrame) -> list[str]:
-    shots = {value for value in sources["shots"] if value not in ("", "0")}
-    return [f"examples before each question: {', '.join(sorted(shots))}"] if shots else []
 
 
 def _treatment(dropped: Sequence[Dropped], start: Start) -> dict[str, str]:

@@ -181,8 +181,7 @@ def with_languages(
         pattern = f"{commonprefix(list(unnamed))}*"  # noqa: RUF071 what the names begin with, letter by letter
         raise DataError(
             f"{len(unnamed)} tasks or files, and neither a field nor their names tell of which languages they are "
-            f"({said}). Say so: {to_fill(unnamed)}; a name may be a pattern: "
-            f"{option('language', {pattern: '…'})}."
+            f"({said}). Say so: {to_fill(unnamed)}; a name may be a pattern: {option('language', {pattern: '…'})}."
         )
     rows["language"] = rows["language"].where(~missing, names.map(of_names))
     return rows

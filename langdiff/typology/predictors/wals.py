@@ -1,6 +1,5 @@
 """Features of the World Atlas of Language Structures, from its CLDF tables."""
 
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -12,8 +11,13 @@ from langdiff.base.io import as_path
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.suspicion import UNKNOWN, Doubts, report
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.typology.glottolog import file_in, read_columns
 
 _PLACE = {"latitude": "Latitude", "longitude": "Longitude", "glottocode": "Glottocode", "macroarea": "Macroarea"}
+_EXPECTED = (
+    "WALS's CLDF tables, languages.csv, parameters.csv, codes.csv and values.csv, as in cldf/ of "
+    "github.com/cldf-datasets/wals"
+)
 _COLUMNS = {
     "languages": ["ID", "Name", "ISO639P3code"],
     "parameters": ["ID", "Name"],
@@ -143,7 +147,9 @@ def read_wals(path: str | Path, *, same_as: Mapping[str, str] | None = None) -> 
     folder = as_path(path).expanduser()
     if (folder / "cldf").is_dir():
         folder = folder / "cldf"
-    tables = {name: _read(folder, name, columns) for name, columns in _COLUMNS.items()}
+    tables = {
+        name: read_columns(file_in(folder, f"{name}.csv", _EXPECTED), columns) for name, columns in _COLUMNS.items()
+    }
     languages, codes = tables["languages"], tables["codes"]
     values = _known(folder, tables["values"], codes)
     codes = codes[~codes["Name"].isin(UNKNOWN)]
@@ -193,23 +199,6 @@ def _first(candidates: pd.DataFrame) -> tuple[str, str, str, str]:
     others = candidates[candidates["label"] != best["label"]]
     differing = "; ".join(f"{name}: {label}" for name, label in zip(others["name"], others["label"], strict=True))
     return best["label"], best["language"], best["name"], differing
-
-
-def _read(folder: Path, name: str, columns: list[str]) -> pd.DataFrame:
-    path = next((file for ending in ("", ".gz") if (file := folder / f"{name}.csv{ending}").is_file()), None)
-    if path is None:
-        raise DataError(
-            f"{folder}: holds no {name}.csv (nor .gz). Name the folder with WALS's CLDF tables, languages.csv, "
-            "parameters.csv, codes.csv and values.csv, as in cldf/ of github.com/cldf-datasets/wals."
-        )
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (OSError, EOFError, zlib.error, ValueError) as error:  # ValueError: pandas' and UTF-8's errors
-        raise DataError(f"{path}: cannot be read as a table: {error}.") from error
-    missing = [column for column in columns if column not in table]
-    if missing:
-        raise DataError(f"{path}: lacks column(s) {listing(missing)}; it has {listing(table.columns, 20)}.")
-    return table
 
 
 def _check_known(folder: Path, named: pd.Series, known: pd.Series, table: str) -> None:

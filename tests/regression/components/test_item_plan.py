@@ -138,3 +138,17 @@ def test_a_pilot_needs_two_systems_that_differ():
     same = ld.Outcomes(successes=pd.DataFrame({"a": [1, 0, 1, 1], "b": [1, 0, 1, 1]}, index=list("wxyz")))
     with pytest.raises(DataError, match="do not differ"):
         ld.plan_items(0.03, same)
+
+
+def test_the_interval_holds_where_few_answers_differ():
+    rare, held = 0.05, []  # a normal theory of squares would cover half of the time: few differences are not 0
+    true = ld.plan_items(0.03, sd=(rare - (0.4 * rare) ** 2) ** 0.5).n_items
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        right = rng.random(200) < 0.7
+        answers = pd.DataFrame({"x": right, "y": right ^ (rng.random(200) < rare)}).astype(float)
+        row = (
+            ld.plan_items(0.03, ld.Outcomes(successes=answers.rename("i{}".format)), clusters=None).to_frame().loc[0.03]
+        )
+        held.append(row["n_items_low"] <= true <= row["n_items_high"])
+    assert np.mean(held) >= 0.85

@@ -40,6 +40,7 @@ def test_the_worked_table(clusters, std_error, p):
     row = frame.loc["all"]
     assert [row["points"], row["std_error"], row["p"]] == pytest.approx([20.833333, std_error, p], abs=1e-6)
     assert frame["points"].tolist()[1:] == pytest.approx([25, 16.666667], abs=1e-6)
+    assert repr(found).endswith("6 items by language gained, 1 lost of 24")
     assert frame[["gained", "lost", "ties"]].to_numpy().tolist() == [[6, 1, 17], [3, 0, 9], [3, 1, 8]]
     if clusters is None:
         assert frame["std_error"].tolist()[1:] == pytest.approx([13.055824, 16.666667], abs=1e-6)
@@ -129,3 +130,9 @@ def test_few_shared_items_are_named_and_bad_runs_refused():
             ld.compare_runs(**({"old": old, "new": new} | given))
     with pytest.raises(ConfigError, match="weights"):
         ld.compare_runs(outcomes(OLD), outcomes(NEW), clusters=None, weights={"de": 1})
+
+
+def test_weights_are_checked_with_one_language_too():
+    run = single(np.arange(20) < 9)
+    with pytest.raises(ConfigError, match="must be a number, 0 or more, for each of 'the items'"):
+        ld.compare_runs(run, run, weights={"de": 1.0})
