@@ -284,11 +284,14 @@ def edition_marks(
     language = found.index.map(own)
     found["length"] = _relative_lengths(lengths.astype(float), own).reindex(found.index)
     numbers = found.drop(columns="script").astype(float)
-    scripts = found["script"].groupby(language).agg(lambda names: names.mode().iloc[0])
+    scripts = found["script"].groupby(language).agg(_of_most)
     usual = pd.Series([USUAL.get(str(name), scripts[name]) for name in language], found.index)
-    off = (numbers["combining"] - numbers["combining"].groupby(language).transform("median")).abs()
+    combining = numbers["combining"].groupby(language)
+    off = (numbers["combining"] - combining.transform("median")).abs()
+    of_two = combining.transform("size") == 2  # whose median is neither's: the one with fewer marks is the plain one
+    off = off.where(~of_two, numbers["combining"] - combining.transform("min"))
     holds = {
-        "script": found["script"] != usual,
+        "script": (found["script"] != usual) & (usual != ""),
         "pointed": off > POINTED,
         "brackets": numbers["brackets"] > BRACKETED,
         "length": ~numbers["length"].between(*LENGTHS),
@@ -296,6 +299,12 @@ def edition_marks(
     }
     marked = [" ".join(word for word, of in holds.items() if of[edition]) for edition in found.index]
     return pd.concat([found["script"], numbers], axis=1).assign(marked=marked)
+
+
+def _of_most(names: "pd.Series[str]") -> str:
+    """Return the script that more than half of the editions have; empty if none has."""
+    counts = names.value_counts()
+    return str(counts.index[0]) if 2 * counts.iloc[0] > len(names) else ""
 
 
 def _features(texts: pd.Series, edition: str) -> dict[str, object]:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtr
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.tolerances import TOLERANCE_OF_ROOTS
@@ -27,6 +28,7 @@ from langdiff.tables.influences import Influence
 
 MEAN = "mean"  # name of this reference
 MODEL = "information_parity_model"
+MOST_BIAS = 0.25  # of Gini's coefficient by the noise of premiums, in its standard errors, for it to have errors
 MOST_STEPS = 100
 
 
@@ -147,7 +149,8 @@ class Parity(Result):
         Returns
         -------
         Effects
-            One coefficient per premium: 0 if all editions are equal, close to 1 if one has nearly everything.
+            One coefficient per premium: 0 if all editions are equal, close to 1 if one has nearly everything. Noise of
+            premiums makes it larger; where that is more than a quarter of its standard error, errors are NaN.
 
         Raises
         ------
@@ -264,10 +267,12 @@ class Parity(Result):
         if len(tokens := [name for name in self.measures if name.startswith("token_premium")]) > 1:
             gini = self.gini(*tokens)
             each = ", ".join(
-                f"{row.Index} {row.gini:.3f} ({row.low:.3f} to {row.high:.3f})" for row in gini.to_frame().itertuples()
+                f"{row.Index} {row.gini:.3f} "
+                + ("(not told from noise)" if np.isnan(row.low) else f"({row.low:.3f} to {row.high:.3f})")
+                for row in gini.to_frame().itertuples()
             )
             yield f"Gini's coefficient of {each}."
-            if len(tokens) == 2:
+            if len(tokens) == 2 and gini.known:
                 yield f"Its difference: {gini.contrast(*tokens)}."
         if self.originals:
             what = "is the original" if len(self.originals) == 1 else "are originals"
@@ -311,7 +316,15 @@ def _gini(premiums: Effects) -> tuple[float, Influence]:
     if not isinstance(premiums.influence, Influence):
         raise ConfigError(f"{premiums.title}: no errors by units, which Gini's coefficient needs.")
     slope = t * (np.sign(apart).sum(axis=1) / len(t) - found) / t.sum()  # by the logarithms
-    return found, premiums.influence.map(slope[None, :])
+    influence = premiums.influence.map(slope[None, :])
+    covariance = premiums.influence.covariance * np.outer(t, t)
+    error = np.sqrt(np.maximum(np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance, 1e-300))
+    z = np.abs(apart) / error
+    folded = error * (np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) - 2 * z * ndtr(-z))  # by which noise lengthens each
+    bias = float(folded[~np.eye(len(t), dtype=bool)].sum() / (2 * len(t) * t.sum()))
+    if bias > MOST_BIAS * float(np.sqrt(influence.covariance[0, 0])):
+        influence = replace(influence, share=np.ones_like(influence.share))  # errors are not known
+    return found, influence
 
 
 def of_model(fitted: DifficultyFit, reference: str, editions: pd.Index) -> list[Floats]:

@@ -263,10 +263,10 @@ def edition_spread(percent: float | None = None, *, corpus: str = "nt", marked: 
         raise ConfigError(f"{option('corpus', corpus)} has no several editions per language; use one of {there}.")
     own = own[own["corpus"] == corpus]
     editions = pd.DataFrame({"language": own["glottocode"], "nats": own["nats"].astype(float)})
-    shown = SHOWN if percent is None else (float(percent),)
+    shown = SHOWN if percent is None else (percent,)
     for each in shown:
         _nats(each)
-    return EditionSpread(corpus=corpus, marked=marked, editions=editions, percent=shown)
+    return EditionSpread(corpus=corpus, marked=marked, editions=editions, percent=tuple(map(float, shown)))
 
 
 def spread_notes(difficulty: pd.Series, info: pd.DataFrame | None = None) -> list[str]:

@@ -75,6 +75,18 @@ def test_holes_and_a_reference_leave_it_as_it_is():
     assert holes.estimate.iloc[0] == pytest.approx(whole.estimate.iloc[0], abs=3 * whole.std_error.iloc[0] + 0.02)
 
 
+def test_no_interval_where_noise_makes_the_coefficient():
+    """Lengths that are equal but for noise: the coefficient is above 0, and nothing is said of it."""
+    rng = np.random.default_rng(4)
+    old, new = (rng.poisson(mean, (60, 4)) + 1.0 for mean in (200, 8))
+    found = parity(old, new)
+    frame = found.gini(*NAMES).to_frame()
+    assert (frame["gini"] > 0).all()
+    assert frame["low"].isna().all()
+    assert np.isnan(found.gini().contrast(*NAMES).p_value)
+    assert "(not told from noise)" in found.summary()
+
+
 def test_unknown_premiums():
     with pytest.raises(ConfigError, match="there are premiums"):
         parity().gini("fertility")

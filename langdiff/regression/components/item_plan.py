@@ -306,8 +306,8 @@ def _check(found: _Pilot, difference: float, n_answers: int, power: float, level
     ranges = (
         ("difference", difference, difference > 0, "positive"),
         ("sd", found.variance, 0 < found.variance < np.inf, "positive"),
-        ("languages", found.languages, found.languages >= 1, "at least 1"),
-        ("n_answers", n_answers, n_answers >= 1, "at least 1"),
+        ("languages", found.languages, found.languages >= 1 and found.languages % 1 == 0, "a whole number from 1"),
+        ("n_answers", n_answers, n_answers >= 1 and n_answers % 1 == 0, "a whole number from 1"),
         ("shared", found.shared, 0 <= found.shared <= 1, "from 0 to 1"),
         ("repeat_share", found.repeat_share, 0 <= found.repeat_share <= whole, "from 0 to 1 - shared"),
         ("per_document", found.per_document, found.per_document >= 1, "at least 1"),

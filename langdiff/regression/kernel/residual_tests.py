@@ -142,6 +142,8 @@ def likeness_within(rows: Floats, units: Integers | None, column: Integers) -> t
         return effect, float("nan")
     leading = np.linalg.eigh(by_units.T @ by_units)[1][:, -COMPONENTS:]
     projected, observed = pieces @ leading, float(np.sum((by_column @ leading) ** 2))
+    # pieces by their size, and values by their number of pieces: neither the order of rows nor names change p
+    projected, ends = projected[np.argsort(np.sum(pieces**2, axis=1))], np.append(0, np.cumsum(np.sort(np.diff(ends))))
     rng, beyond, ones = generator(0), 0, np.ones(len(pieces))
     for _ in range(PERMUTATIONS):
         drawn = csr_array((ones, rng.permutation(len(pieces)), ends)) @ projected
