@@ -53,7 +53,7 @@ baselines = false
     (tmp_path / "twelve.toml").write_text(settings)
     done = langdiff("run", tmp_path / "twelve.toml", "--out", tmp_path / "run")
     assert done.code == 0, done.err
-    assert 'decode_errors = "replace" reads it with U+FFFD' in done.err
+    assert 'decode_errors = "replace" in [corpus] reads it with U+FFFD' in done.err
     run = read_run(tmp_path / "run")
     assert set(run.editions.index) == set(LANGUAGES) - FAULTY - {"ita"}
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
