@@ -88,7 +88,7 @@ def _framed(rows: Sequence[Row]) -> pd.DataFrame:
 def _named_alike(frame: pd.DataFrame, source: Source, asked: Asked, *, given: bool) -> pd.DataFrame:
     """Return the rows of a file that have the names which others have; rows without them become faults."""
     for name in ROLES:
-        lacks = frame[name].isna() & ~(given and name == "language")
+        lacks = frame[name].isna() & (not (given and name == "language"))
         if lacks.any() and not lacks.all():
             said = f"has no {name}, which {int((~lacks).sum()):,} other records of the file have."
             asked.faults.extend(Fault(str(source), int(line), said) for line in frame.loc[lacks, "line"])
