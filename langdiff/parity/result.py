@@ -267,9 +267,8 @@ class Parity(Result):
         if len(tokens := [name for name in self.measures if name.startswith("token_premium")]) > 1:
             gini = self.gini(*tokens)
             each = ", ".join(
-                f"{row.Index} {row.gini:.3f} "
-                + ("(not told from noise)" if np.isnan(row.low) else f"({row.low:.3f} to {row.high:.3f})")
-                for row in gini.to_frame().itertuples()
+                f"{name} {value:.3f} ({'not told from noise' if np.isnan(low) else f'{low:.3f} to {high:.3f}'})"
+                for name, value, low, high in gini.to_frame()[["gini", "low", "high"]].itertuples(name=None)
             )
             yield f"Gini's coefficient of {each}."
             if len(tokens) == 2 and gini.known:
