@@ -16,10 +16,8 @@ EXEMPT = {
     "experiments/native_and_translated.py": "power of a plan",
     "parallelism/agreement.py": "published interval, labelled as such",
     "parallelism/statistics.py": "Friedman and Nemenyi",
-    "regression/components/item_plan.py": "quantiles of variances",
-    "regression/components/numbers.py": "quantiles of variances, and power",
+    "regression/components/numbers.py": "power",
     "regression/components/outliers.py": "limits of outliers",
-    "regression/components/planning.py": "quantiles of variances, and power",
     "regression/kernel/integrated/comparisons.py": "likelihood ratio",
     "regression/kernel/likelihood.py": "start of a search",
     "regression/outcomes/chance.py": "exact binomials and profile likelihoods",
@@ -32,7 +30,7 @@ EXEMPT = {
     "typology/association/variance.py": "profile likelihood",
 }
 LAWS = {"t", "f", "chi2", "student", "fisher"}
-OF_SPECIAL = {"stdtr", "stdtrit", "chdtrc", "chdtri", "fdtrc"}  # the same laws in scipy.special
+OF_SPECIAL = {"stdtr", "stdtrit", "chdtrc", "chdtri", "fdtrc", "fdtri"}  # the same laws in scipy.special
 TAILS = {0.025, 0.975, 2.5, 97.5}
 THRESHOLD = re.compile(r"^_?(FEW|FEWEST|ENOUGH)_(CLUSTERS|DOCUMENTS|UNITS)$")
 

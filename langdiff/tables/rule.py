@@ -15,7 +15,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
+from scipy.special import chdtrc, chdtri, fdtrc, fdtri, stdtr, stdtrit
 
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
@@ -38,6 +38,21 @@ By = Literal["F", "chi-squared", "sign flips", "Bonferroni", ""]
 def half_width(std_error: Floats | float, freedom: Floats | float, level: float = LEVEL) -> Floats:
     """Return half the width of intervals by Student's t."""
     return np.asarray(stdtrit(freedom, (1 + level) / 2) * np.asarray(std_error, dtype=float))
+
+
+def variance_ends(freedom: float, level: float = LEVEL, against: float = np.inf) -> Floats:
+    """Return both ends of the interval of a variance, as multiples of its estimate, (2,).
+
+    Of a quotient of two variances, `against` are the degrees of freedom of the other.
+
+    Examples
+    --------
+    >>> variance_ends(9.0).round(3).tolist()
+    [0.473, 3.333]
+    """
+    upper = np.array([(1 - level) / 2, (1 + level) / 2])
+    tails = chdtri(freedom, upper) / freedom if np.isinf(against) else fdtri(freedom, against, 1 - upper)
+    return np.asarray(1 / tails)
 
 
 def range_quantile(members: int, freedom: float, level: float = LEVEL) -> float:

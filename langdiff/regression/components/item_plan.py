@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import chdtri
 
 from langdiff.base.result import Result
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.clustering import independent_units
-from langdiff.regression.components.numbers import LEVEL, Setting, fewest_documents, mean_size, power_of
+from langdiff.regression.components.numbers import Setting, fewest_documents, mean_size, power_of
 from langdiff.regression.outcomes.design import units_of
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.rule import LEVEL, variance_ends
 
 USUAL = (0.01, 0.02, 0.05, 0.1)
 MOST = 1e9  # items
@@ -247,6 +247,8 @@ def plan_items(
         raise ConfigError(
             f"a plan needs one of {option('pilot')}, {option('sd', 0.45)} and {option('rates', (0.73, 0.7))}."
         )
+    if pilot is None and not (isinstance(clusters, str) and clusters == "auto"):
+        raise ConfigError(f"{option('clusters')} are of a pilot, which is not given; say {option('per_document', 8)}.")
     if correlation is not None and rates is None:
         raise ConfigError(f"{option('correlation', correlation)} is of rates, which are not given.")
     if rates is not None:
@@ -354,7 +356,7 @@ def _of_pilot(pilot: Outcomes, clusters: str | pd.Series | None) -> _Pilot:
             at = [side[own.get_indexer(both)] for side, own in zip(sides, names, strict=True)]
             d, e, once = (_side(table, at, sign) for table, sign in ((rates, -1), (noise, 1), (noise / trials, 1)))
             if np.isfinite(d).sum() > 2:
-                pairs.append(_parts(d, e, once, documents))
+                pairs.append(_parts(f"{one} and {other}", d, e, once, documents))
     if not pairs:
         raise DataError(
             "the pilot has no two systems with three items in common, from which a variance could be known."
@@ -388,7 +390,7 @@ def _side(table: pd.DataFrame, at: list[pd.Index], sign: int) -> Floats:
     return np.asarray(table[at[0]].to_numpy() + sign * table[at[1]].to_numpy())
 
 
-def _parts(d: Floats, noise: Floats, once: Floats, documents: Integers) -> tuple[float, float, float, float, float]:
+def _parts(names: str, d: Floats, noise: Floats, once: Floats, documents: Integers) -> tuple[float, ...]:
     """Return ω², a, e, the correlation within documents and the degrees of freedom of one pair of systems.
 
     Shapes: d, noise, once (I, L): differences, variance of one answer to each, and of the means over answers.
@@ -405,7 +407,7 @@ def _parts(d: Floats, noise: Floats, once: Floats, documents: Integers) -> tuple
     averaged = float(once[measured].mean()) if measured.any() else 0.0
     variance = float(np.diag(covariance)[np.diag(counts) > 2].mean()) - averaged + e
     if not variance > 0:
-        raise DataError("two systems of the pilot do not differ in any item: their differences have no variance.")
+        raise DataError(f"{names} do not differ in any item of the pilot: leave one out.")
     squared = np.where(known, (centred**2 - np.diag(covariance)) / np.maximum(np.diag(counts), 1), 0.0)
     squares = pd.DataFrame(squared[:, np.diag(counts) > 2])
     spread = (squares.mean(axis=1).groupby(documents).sum() ** 2).sum()  # squared error of the variance
@@ -436,8 +438,7 @@ def _row(plan: ItemPlan, found: _Pilot, difference: float) -> dict[str, float]:
 
     n_items, row = items(plan.variance), {}
     if np.isfinite(found.freedom):
-        ends = (chdtri(found.freedom, (1 - sign * plan.level) / 2) / found.freedom for sign in (1, -1))
-        low, high = (items(found.variance / float(end)) for end in ends)
+        low, high = (items(found.variance * float(end)) for end in variance_ends(found.freedom, plan.level))
         row = {"n_items_low": low, "n_items_high": high, "n_items_worst": items(found.worst)}
     answers = n_items * plan.languages * 2 * plan.n_answers
     power = power_of(plan._setting, n_items / plan.per_document, difference)

@@ -22,18 +22,16 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2, norm, studentized_range
-from scipy.stats import f as f_ratio
-from scipy.stats import t as student
+from scipy.stats import chi2, norm
 
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.regression.fitting.fit import fit
+from langdiff.tables.rule import LEVEL, half_width, range_quantile, variance_ends
 from langdiff.tables.surprisals import Surprisals
 
-LEVEL = 0.95  # of the intervals
 MOST_DOCUMENTS = 10**12
 MOST_SEEDS = 10_000
 NODES = 200
@@ -104,15 +102,13 @@ class Spread:
 
     def intents_for(self, odds: float, n_editions: int, n_intents: int) -> Floats:
         """Return both ends of the number of intents with given odds G / (1 − G), from a table of some intents."""
-        tails = np.asarray(f_ratio.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], n_editions - 1, self.freedom))
-        theta = self.variance / (self.error * tails) - 1
+        theta = self.variance / self.error * variance_ends(n_editions - 1, against=self.freedom)[::-1] - 1
         ends: Floats = np.where(theta <= 0, np.inf, n_intents * odds / np.where(theta > 0, theta, np.nan))
         return ends
 
     def intents_for_error(self, std_error: float, n_intents: int) -> Floats:
         """Return both ends of the number of intents with a standard error, from a table of some intents."""
-        tails = np.asarray(chi2.ppf([(1 + LEVEL) / 2, (1 - LEVEL) / 2], self.freedom)) / self.freedom
-        ends: Floats = n_intents * self.error / tails / std_error**2
+        ends: Floats = n_intents * self.error * variance_ends(self.freedom) / std_error**2
         return ends
 
 
@@ -224,9 +220,9 @@ def _nodes() -> tuple[Floats, Floats]:
 def _critical(freedom: float, level: float, compared: int) -> float:
     """Return the critical value of one difference, or of the largest of all pairs of some editions."""
     if compared <= 2:
-        return float(student.ppf((1 + level) / 2, freedom))
+        return float(half_width(1.0, freedom, level))
     if freedom > MANY:
-        return float(studentized_range.ppf(level, compared, np.inf)) / 2**0.5
+        return range_quantile(compared, np.inf, level) / 2**0.5
     one, other = np.triu_indices(compared, 1)
     draws = int(np.clip(MOST_NUMBERS / len(one), FEWEST_DRAWS, DRAWS))
     rng, largest = generator(0), np.empty(draws)

@@ -16,7 +16,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.tolerances import ROUNDING
@@ -30,6 +29,7 @@ from langdiff.regression.result import DifficultyFit
 from langdiff.regression.seeds import SeedEffects, mean_over_seeds
 from langdiff.regression.table import as_surprisals
 from langdiff.tables.long_tables import LongTable
+from langdiff.tables.rule import variance_ends
 from langdiff.tables.surprisals import Surprisals
 
 USUAL_PERCENTS = (1.0, 2.0, 5.0, 10.0)
@@ -412,15 +412,15 @@ def _row(setting: Setting, found: _Pilot, percent: float, wanted: float) -> dict
     def with_variance(variance: float) -> float:
         return fewest_documents(replace(setting, variance=variance), difference, wanted) if known else np.nan
 
-    tails = np.asarray(chi2.ppf([(1 + setting.level) / 2, (1 - setting.level) / 2], found.freedom)) / found.freedom
+    low, high = variance_ends(found.freedom, setting.level)
     needed = fewest_documents(setting, difference, wanted)
     holes, whole = found.holes, (1 + (setting.per_document - 1) * setting.icc) / setting.per_document
     return {
         "n_documents": needed,
         "n_intents": needed * setting.per_document,
         "power": power_of(setting, needed, difference),
-        "n_documents_low": with_variance(found.variance / float(tails[0])),
-        "n_documents_high": with_variance(found.variance / float(tails[1])),
+        "n_documents_low": with_variance(found.variance * float(low)),
+        "n_documents_high": with_variance(found.variance * float(high)),
         "n_documents_worst": with_variance(found.worst),
         "n_documents_incomplete": holes if np.isnan(holes) else with_variance(found.variance * holes / whole),
         "seeds_needed": np.nan if np.isfinite(needed) else fewest_seeds(setting, difference, wanted),

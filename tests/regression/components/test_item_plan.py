@@ -96,8 +96,7 @@ def test_a_pilot_shows_what_its_differences_are_made_of():
     assert (found.languages, found.per_document) == (3, 8)
     assert found.icc == pytest.approx(0.05**2 / (a + b / 3 + e / 12), abs=0.02)
     row = found.to_frame().loc[0.03]
-    assert row["n_items_low"] < row["n_items"] < row["n_items_high"]
-    assert row["n_items_worst"] == row["n_items"]  # of one pair of systems
+    assert row["n_items_low"] < row["n_items"] == row["n_items_worst"] < row["n_items_high"]  # of one pair
 
 
 def test_a_pilot_of_many_pairs_and_of_missing_cells():
@@ -123,6 +122,8 @@ def test_a_pilot_of_many_pairs_and_of_missing_cells():
         ({"difference": -0.03, "sd": 0.4}, "difference must be positive"),
         ({"difference": 0.03, "sd": 0.4, "shared": 0.7, "repeat_share": 0.5}, "repeat_share must be"),
         ({"difference": 0.03, "sd": 0.4, "icc": 1}, "icc must be"),
+        ({"difference": 0.03, "sd": 0.4, "clusters": "book"}, "are of a pilot"),
+        ({"difference": 0.03, "sd": 0.4, "n_answers": 1.5}, "n_answers must be a whole number"),
         ({"difference": 0.03, "sd": 0.4, "power": 0.01}, "power must be"),
     ],
 )
@@ -136,7 +137,7 @@ def test_a_pilot_needs_two_systems_that_differ():
     with pytest.raises(DataError, match="two systems"):
         ld.plan_items(0.03, one)
     same = ld.Outcomes(successes=pd.DataFrame({"a": [1, 0, 1, 1], "b": [1, 0, 1, 1]}, index=list("wxyz")))
-    with pytest.raises(DataError, match="do not differ"):
+    with pytest.raises(DataError, match="a and b do not differ"):
         ld.plan_items(0.03, same)
 
 

@@ -118,8 +118,7 @@ def test_logs_are_compared_and_other_right_answers_refused(tmp_path):
 def test_few_shared_items_are_named_and_bad_runs_refused():
     old, new = single([1, 0] * 20), single([0, 1] * 20, [f"q{i}" for i in range(10, 50)])
     with pytest.warns(LangdiffWarning, match="30 of 40 items"):
-        found = ld.compare_runs(old, new)
-    assert found.to_frame()["items"].iloc[0] == 30
+        assert ld.compare_runs(old, new).to_frame()["items"].iloc[0] == 30
     for given, words in (
         ({"new": single([1, 0], ["x", "y"])}, "share no items"),
         ({"new": outcomes(NEW)}, "share no"),
