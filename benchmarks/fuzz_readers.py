@@ -621,7 +621,8 @@ def attempt_parallelisms(file: Path, *, whole: bool) -> None:
                 continue
             again = read_parallelisms(paths[-1], format=format)
         for name, document in documents.items():
-            assert again[name].tokens == document.tokens
+            lowered = format in ("brat", "text-xml")  # running text is read in lower case
+            assert again[name].tokens == (tuple(map(str.lower, document.tokens)) if lowered else document.tokens)
             assert [one.branches for one in again[name].parallelisms] == [one.branches for one in document.parallelisms]
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from langdiff.errors import DataError
 from langdiff.typology.family_tree import parse_newick
 
-NAMES = st.text(st.characters(exclude_characters="\0\n\r", exclude_categories=["Cs"]), max_size=6)
+# a backslash before a quotation mark escapes it, as Glottolog writes names
+NAMES = st.text(st.characters(exclude_characters="\0\n\r\\", exclude_categories=["Cs"]), max_size=6)
 TREES = st.recursive(
     st.tuples(NAMES, st.none() | st.floats(0, 100), st.just(())),
     lambda children: st.tuples(NAMES, st.none() | st.floats(0, 100), st.lists(children, min_size=1, max_size=4)),

@@ -49,6 +49,7 @@ def test_editions_asked_for(table):
     assert known.edition_info["family"].tolist() == ["Germanic", "Germanic"]
 
 
+ODD = ("escaped", "markup", "recoded", "lost", "formula", "repeated", "invisible", "touching")  # drawn texts may be
 ids = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=4).filter(str.strip)
 texts = (
     st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6) | st.sampled_from(["1,5"])
@@ -74,7 +75,7 @@ def test_a_frame_that_is_saved_comes_back(frame, kind, ending, encoding, packed,
     raw = frame.to_csv(None, sep=kind[1], lineterminator=ending, index_label="id", quoting=csv.QUOTE_ALL)
     file = tmp_path_factory.mktemp("table") / f"t.{kind[0]}{'.gz' if packed else ''}"
     file.write_bytes(gzip.compress(raw.encode(encoding), 1) if packed else raw.encode(encoding))
-    expected, found = read_frame(frame), read(file, nfc=False)
+    expected, found = read_frame(frame, trust=ODD), read(file, nfc=False, trust=ODD)
     assert_frame_equal(found.to_frame(), expected.to_frame(), check_column_type=False)
     assert_frame_equal(found.presence, expected.presence, check_names=False)
     assert found.edition_info["language"].equals(expected.edition_info["language"].rename_axis("edition"))

@@ -133,9 +133,8 @@ def test_bad_plans(given, words):
 
 
 def test_a_pilot_needs_two_systems_that_differ():
-    one = ld.Outcomes(successes=pd.DataFrame({"a": [1, 0, 1, 1]}, index=list("wxyz")))
     with pytest.raises(DataError, match="two systems"):
-        ld.plan_items(0.03, one)
+        ld.plan_items(0.03, ld.Outcomes(successes=pd.DataFrame({"a": [1, 0, 1, 1]}, index=list("wxyz"))))
     same = ld.Outcomes(successes=pd.DataFrame({"a": [1, 0, 1, 1], "b": [1, 0, 1, 1]}, index=list("wxyz")))
     with pytest.raises(DataError, match="a and b do not differ"):
         ld.plan_items(0.03, same)
