@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from langdiff.base.grids import Shown
 from langdiff.cli.commands import Call, Command, show
 from langdiff.cli.difficulties import Draws, show_draws
 from langdiff.cli.options import existing, key_or_names, read_attributes
-from langdiff.cli.output import TABLE, Json, Output, check_ending, echo, print_frame, print_json
+from langdiff.cli.output import TABLE, Json, Output, check_ending, echo, print_frame
 
 if TYPE_CHECKING:
     from langdiff.tables.outcomes import Outcomes
@@ -124,7 +125,7 @@ def check(
     reads={"outcomes": Tables},
     kinds={"model": str},
     without=("allow_unlinked",),
-    only={"errors bootstrap": ("n_resamples",), "explain or out": ("systems",)},
+    only={"errors bootstrap": ("n_resamples",), "explain or out": ("systems",), "without as_json": ("contrast",)},
 )
 def fit(
     call: Call,
@@ -136,12 +137,21 @@ def fit(
     explain: Annotated[
         str | None, typer.Option(help="Formula over attributes of systems that is to explain abilities: log(size).")
     ] = None,
+    contrast: list[str] | None = None,
 ) -> None:
     """Fit abilities of systems and difficulties of items or groups of items.
 
+    With --contrast "large - small", or "fin@large - deu@large", two systems, languages or columns are compared.
+
     Example: langdiff outcomes fit parsers.csv --by construction --clusters document --plot map.svg
+
+    Example: langdiff outcomes fit samples/ --contrast "large - small" --out leaderboard.tex
     """
+    import pandas as pd
+
     import langdiff as ld
+    from langdiff.base.result import Printed
+    from langdiff.tables.crossing import grid_of_contrasts
 
     output.check(call.offers)
     table = call.read("outcomes")
@@ -149,18 +159,18 @@ def fit(
         outcomes=table if systems is None else table.with_systems(read_attributes(systems, distinct=True)),
     )
     draw = result.abilities.plot if call.given["model"] == "conditional" else result.plot
-    if explain is None:
-        output.show(result, draw=draw)
-        return
-    explained = ld.explain(result.abilities, explain, result.systems)
-    output.write(result, draw=draw)
-    if output.as_json:
-        import pandas as pd
-
+    frame, (*shown, details) = result.to_frame(), result.tables()
+    if contrast:
+        caption = "Contrasts, ± standard error: log odds of a right answer, and points of the expected rates"
+        shown.append(Shown(grid_of_contrasts(result.contrasts(contrast)), "contrasts", caption))
+    if explain is not None:
+        explained = ld.explain(result.abilities, explain, result.systems)
+        *lines, last = explained._lines()
+        shown += [one._replace(caption=" ".join([*lines, last])) for one in explained.tables()]
         terms = explained.to_frame().rename_axis("name").reset_index().assign(parameter="explained")
-        print_json(pd.concat([result.to_frame(), terms], ignore_index=True))
-    else:
-        echo(f"{result.summary()}\n\n{explained.summary()}")
+        frame = pd.concat([frame, terms], ignore_index=True)
+    made = Printed(of=result, frame=frame, lines=tuple(result._lines()), shown=(*shown, details))
+    output.show(result, draw=draw, shown=made)
 
 
 @Command(

@@ -5,7 +5,7 @@ from importlib import resources
 
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError
@@ -143,10 +143,10 @@ class Bothwell2023(Result):
         """Return the scores, each with its settings."""
         return self.scores.merge(self.settings, on=_KEYS, validate="many_to_one")
 
-    def summary(self) -> str:
-        """Format the best scheme of every model."""
-        table = frame_text(self.best().round(4), index=False)
-        return f"Published F1 (EPM) on the test parts (Bothwell et al. 2023), best scheme of every model\n{table}"
+    def tables(self) -> list[Shown]:
+        """Return the best scheme of every model."""
+        caption = "Published F1 (EPM) on the test parts (Bothwell et al. 2023), best scheme of every model"
+        return [Shown(self.best().round(4), "best", caption, printing={"index": False})]
 
     def __repr__(self) -> str:
         """Return the number of figures."""

@@ -1,12 +1,13 @@
 """Published scores of parsers of syntax (Bender et al. 2011) and discourse (Morey et al. 2017); answers of parsers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError
@@ -196,20 +197,23 @@ class Morey2017(Result):
         """Return the scores."""
         return self.scores.copy()
 
-    def summary(self) -> str:
-        """Format both tables with their marks."""
-        lines = ["Published F1 in percent (Morey, Muller and Asher 2017), not computed here; micro averages"]
+    def _lines(self) -> Iterator[str]:
+        yield "Published F1 in percent (Morey, Muller and Asher 2017), not computed here; micro averages"
+
+    def tables(self) -> list[Shown]:
+        """Return both tables with their marks."""
+        found = []
         for number, rows in self.scores.groupby("table"):
             table = rows[["system", *METRICS]].copy()
             table["system"] += rows["asterisks"].where(rows["asterisks"] == "", " " + rows["asterisks"])
             table["mark"] = rows["source"].map(MARKS)
-            lines += ["", f"Table {number}: {rows['procedure'].iloc[0]}", frame_text(table, index=False)]
-        lines += [
-            "",
+            caption = f"Table {number}: {rows['procedure'].iloc[0]}"
+            found.append(Shown(table, f"table-{number}", caption, printing={"index": False}))
+        notes = (
             "c: confirmed by a public page that cites the paper. m: from memory, not checked.",
             "**: predictions by an improved, unpublished version of the parser.",
-        ]
-        return "\n".join(lines)
+        )
+        return [*found, Shown(notes=notes)]
 
     def __repr__(self) -> str:
         """Return the number of rows of each table."""

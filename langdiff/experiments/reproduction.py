@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result
 from langdiff.base.tolerances import ROUNDING_OF_SINGLES
 from langdiff.datasets import mielke2019
@@ -134,15 +134,21 @@ class Reproduction(Result):
         table.insert(0, "figures", table.sum(axis=1))
         return table.rename_axis(columns=None).reindex(frame["source"].unique())
 
-    def summary(self) -> str:
-        """Format all claims, and the number of reference figures that agree."""
+    def tables(self) -> list[Shown]:
+        """Return all claims, and the number of reference figures that agree."""
         unavailable = self.claims["agreement"] == UNAVAILABLE
         checked, unchecked = self.claims[~unavailable], self.claims[unavailable]
-        differing = checked[checked["note"] != ""]
-        lines = [frame_text(checked.drop(columns="note"), index=False)]
-        for title, rows in (("Where they differ:", differing), ("What cannot be recomputed:", unchecked)):
-            lines += ["", title, *(f"  {row.claim} ({row.published}): {row.note}" for row in rows.itertuples())]
-        return "\n".join([*lines, "", frame_text(self.counts())])
+        notes = []
+        for title, rows in (
+            ("Where they differ:", checked[checked["note"] != ""]),
+            ("What cannot be recomputed:", unchecked),
+        ):
+            notes += ["", title, *(f"  {row.claim} ({row.published}): {row.note}" for row in rows.itertuples())]
+        claims = checked.drop(columns="note")
+        return [
+            Shown(claims, "claims", notes=notes[1:], printing={"index": False}),
+            Shown(self.counts(), "figures", "Numbers of figures that agree"),
+        ]
 
     def plot(self, ax: "Axes | None" = None, *, predictor: str = "mcc", **style: Any) -> "Axes":
         """Draw difficulty against a predictor, as in Figure 5 for MCC; see `langdiff.plots.plot_correlation`.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.audit import Audit
@@ -18,10 +18,11 @@ from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
-from langdiff.tables.edition_info import spread_notes
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.influences import Influence
 from langdiff.tables.pairs import Adjustment, Pairs
+from langdiff.tables.table import table
+from langdiff.tables.table_result import Table
 from langdiff.tables.two_way import TwoWay
 
 Estimand = Literal["expected", "median"]
@@ -332,7 +333,27 @@ class DifficultyFit(Result):
             return self.two_way.to_frame()
         return self.effects.to_frame()
 
+    @cached_property
+    def _made(self) -> Table | TwoWay:
+        """The table of difficulties, or of systems and languages."""
+        if self.columns is not None:
+            return self.two_way
+        return table(self)
+
     def _lines(self) -> Iterator[str]:
+        if self.columns is not None and not self.converged:
+            yield f"NOT CONVERGED ({self.message})"
+        else:
+            yield from self._made._lines()
+
+    def tables(self) -> list[Shown]:
+        """Return the difficulties, terms of the formula if there is one, and details of the fit."""
+        found = [] if self.columns is not None and not self.converged else self._made.tables()
+        if self.terms is not None:
+            found.append(Shown(self.terms.round(self.digits), "terms", "Terms of the formula, nats"))
+        return [*found, Shown(None, "details", "Details", tuple(self._details()))]
+
+    def _details(self) -> Iterator[str]:
         state = "converged" if self.converged else f"NOT CONVERGED ({self.message})"
         single = f" ({self.single_cell_intents:,} with one cell)" if self.single_cell_intents else ""
         how = f"{self.method}, restricted likelihood" if self.restricted else self.method
@@ -353,29 +374,6 @@ class DifficultyFit(Result):
         compared = self.compared if self.audit is None else None  # which the audit tells
         yield from (record.words for record in (self.sizes, self.dispersions, compared) if record is not None)
         yield from filter(None, [self.most_replaced])
-
-    def _table(self) -> pd.DataFrame:
-        return super()._table() if self.columns is None or not self.converged else self.two_way._table()
-
-    def _notes(self) -> Iterator[str]:
-        if self.columns is not None and self.converged:
-            yield from self.two_way._notes()
-        if self.terms is not None:
-            yield frame_text(self.terms.round(self.digits))
-
-    def summary(self, *, note_editions: bool = True) -> str:
-        """Return the result as text: description, table, notes and signature.
-
-        Parameters
-        ----------
-        note_editions : bool
-            Whether to set differences of languages beside those of two editions of one; see `langdiff.edition_spread`.
-        """
-        return self._blocks(self._edition_notes() if note_editions else ())
-
-    def _edition_notes(self) -> list[str]:
-        of_languages = self.converged and self.columns is None and self._units == "editions"
-        return spread_notes(self.difficulty, self.edition_info) if of_languages else []
 
     @property
     def variant(self) -> Variant:

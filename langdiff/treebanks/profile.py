@@ -104,10 +104,6 @@ class TreebankProfile(Result):
     def _notes(self) -> Iterator[str]:
         yield f"[{self.settings.signature}]"
 
-    def summary(self) -> str:
-        """Return the sizes and the settings as text."""
-        return "\n".join([self.sizes.to_string(), *self._notes()])
-
     plot = Drawn("plot_treebank_profile")
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control, rankdata
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result, drawing, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.types import Booleans, Floats, Integers
@@ -498,11 +498,6 @@ class DifficultyCurve(Result):
         )
         return frame[found.observed].sort_values("p", kind="stable").reset_index(drop=True)
 
-    def _lines(self) -> Iterator[str]:
-        yield repr(self)
-        yield ""
-        yield "Difficulty in percent by size of the training data"
-
     def _table(self) -> pd.DataFrame:
         hardest = self.effects(self.sizes[-1]).to_frame().index
         return rounded((100 * self.difficulty.apply(np.expm1)).loc[hardest], self.digits)
@@ -517,14 +512,14 @@ class DifficultyCurve(Result):
             f"of editions change places at a false discovery rate of 5 % ({len(changes):,} do in the estimates)."
         )
 
-    def summary(self) -> str:
-        """Format difficulties by size, the correlations between sizes and the pairs that change places."""
+    def tables(self) -> list[Shown]:
+        """Return difficulties by size, the correlations between sizes and the pairs that change places."""
         errors, changes = self._notes()
-        alike = frame_text(self.correlations().set_index(["size", "other"]).round(3))
-        return (
-            "\n".join([*self._lines(), frame_text(self._table()), errors])
-            + f"\n\nCorrelations between sizes, with 95 % intervals\n{alike}\n\n{changes}\n[{self.signature}]"
-        )
+        alike = self.correlations().set_index(["size", "other"]).round(3)
+        return [
+            Shown(self._table(), "difficulties", "Difficulty in percent by size of the training data", (errors,)),
+            Shown(alike, "correlations", "Correlations between sizes, with 95 % intervals", (changes,)),
+        ]
 
     def plot(self, kind: Kind = "curves", ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw difficulties against size, ranks against size, or the matrix of correlations.
