@@ -285,15 +285,20 @@ def display_width(text: str) -> int:
 
 def line_width() -> int:
     """Return the columns of the terminal, at least 60; 80 where output goes elsewhere."""
+    return row_width() or 80
+
+
+def row_width() -> int | None:
+    """Return the columns of the terminal, at least 60; None where output goes elsewhere, so that rows stay whole."""
     stream = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
     if "COLUMNS" not in os.environ and not (stream and stream.isatty()):
-        return 80
+        return None
     return max(60, shutil.get_terminal_size((80, 24)).columns)
 
 
 @contextmanager
-def in_lines(width: int) -> Iterator[None]:
-    """Print data frames in blocks of columns that fit lines of a width, inside the block; see `frame_text`."""
+def in_lines(width: int | None) -> Iterator[None]:
+    """Print tables in blocks of columns that fit lines of a width, inside the block; None for rows as they are."""
     token = _WIDTH.set(width)
     try:
         yield

@@ -19,7 +19,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 from typer.models import OptionInfo
 
-from langdiff.base.grids import in_lines, line_width
+from langdiff.base.grids import in_lines, row_width
 from langdiff.base.types import check_resamples
 from langdiff.cli.help import SHARED, print_help
 from langdiff.cli.options import existing, is_given, read_frame, refuse_unused
@@ -399,7 +399,7 @@ class Late(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
-        with in_command(self.named), in_lines(line_width()):
+        with in_command(self.named), in_lines(row_width()):
             return self._made.invoke(ctx)
 
     @cached_property

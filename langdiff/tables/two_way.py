@@ -384,7 +384,8 @@ class TwoWay(ColumnLevels, Result):
         level = grid_of_cells(cells.rename(columns={"level": "estimate"}), *order, sign=sign, unit=unit)
         found.insert(1, Shown(level, "levels", f"{what} of each system in each language, {unit} ± standard error"))
         if self.additive:
-            return [*found, Shown(None, "interaction", notes=("No interaction, since the fit is additive.",))]
+            test = () if self.interacts is None else (f"Interaction: {self.interacts.words}.",)
+            return [*found, Shown(name="interaction", notes=("No interaction, since the fit is additive.", *test))]
         caption = f"Interaction, {unit} ± standard error: {what.lower()} beyond language and system"
         grid = grid_of_cells(self.flags(), *order, sign=sign, unit=unit)
         return [*found, Shown(grid, "interaction", caption, tuple(self._of_interaction()))]
