@@ -5,6 +5,7 @@ import pytest
 from langdiff.constructions import evaluate, mine_candidates, read_parses, read_queries, read_vetted
 from langdiff.constructions.queries import doubtful_names
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
+from tests.helpers import refused
 
 from . import trees
 
@@ -238,10 +239,8 @@ def test_samples_are_random_with_a_seed(bank):
         candidates.sample(1, seed=seed).to_frame().query("phenomenon == 'control'")["item"].item() for seed in range(9)
     }
     assert drawn == {"control", "subject"}
-    with pytest.raises(ConfigError, match="per_phenomenon"):
-        candidates.sample(0, seed=1)
-    with pytest.raises(ConfigError, match="seed must be"):
-        candidates.sample(1, seed=None)
+    refused(ConfigError, "per_phenomenon", candidates.sample, 0, seed=1)
+    refused(ConfigError, "seed must be", candidates.sample, 1, seed=None)
 
 
 def test_one_candidate_per_sentence_and_phenomenon(write):
@@ -366,8 +365,7 @@ def test_alternatives_in_targets_may_be_words_of_one_predicate(write):
 
 def test_queries_that_lack_a_phenomenon(bank, write):
     own = write("own.toml", '[vpart]\npattern = ["V -[obj]-> O"]\ntargets = ["V ARG2 O"]\n')
-    with pytest.raises(ConfigError, match=r"own.toml has no queries for 'ned'"):
-        mine_candidates(bank, phenomena=["ned"], queries=own)
+    refused(ConfigError, r"own.toml has no queries for 'ned'", mine_candidates, bank, phenomena=["ned"], queries=own)
 
 
 def test_two_nodes_are_never_the_same_word(bank, write):

@@ -9,6 +9,7 @@ from langdiff.datasets import bothwell2023
 from langdiff.errors import DataError
 from langdiff.parallelism import compare_treatments
 from langdiff.plots import plot_average_ranks, plot_lexical_overlap, plot_scheme_scores
+from tests.helpers import refused
 
 BOXES = {  # published EPM: least, quartiles, largest
     "learned-word": [0.0405, 0.0510, 0.0752, 0.1040, 0.1463],
@@ -34,10 +35,8 @@ def test_overlap():
     ]
     bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches]
     assert all(k / 10 < left < right < (k + 1) / 10 for (left, right), k in zip(bars, [*range(10)] * 2, strict=True))
-    with pytest.raises(DataError, match="no pairs of branches"):
-        plot_lexical_overlap({"one": one.iloc[:0]})
-    with pytest.raises(DataError, match="'one' have no column 'bin'"):
-        plot_lexical_overlap({"one": one.drop(columns="bin")})
+    refused(DataError, "no pairs of branches", plot_lexical_overlap, {"one": one.iloc[:0]})
+    refused(DataError, "'one' have no column 'bin'", plot_lexical_overlap, {"one": one.drop(columns="bin")})
 
 
 @pytest.mark.parametrize("corpus", ["ASP", "PSE-I"])
@@ -71,7 +70,5 @@ def test_average_ranks():
     ends = [(names[int(max(bar.get_ydata()))], names[int(min(bar.get_ydata()))]) for bar in bars]
     assert ends == [("BIOMJ-TD", "BIOE-BD"), ("BIOMJ-BD", "BIOJE-BD")]
     assert np.ptp(scale.get_xdata()) == pytest.approx(found.critical_difference)
-    with pytest.raises(DataError, match="no ranks"):
-        plot_average_ranks(pd.DataFrame({"treatment": [], "rank": []}))
-    with pytest.raises(DataError, match="'z' is in a group but has no rank"):
-        plot_average_ranks(found.to_frame(), [["z"]])
+    refused(DataError, "no ranks", plot_average_ranks, pd.DataFrame({"treatment": [], "rank": []}))
+    refused(DataError, "'z' is in a group but has no rank", plot_average_ranks, found.to_frame(), [["z"]])

@@ -11,6 +11,7 @@ from langdiff.experiments import reproduce
 from langdiff.plots import plot_correlation
 from langdiff.plots._axes import POINT_NAME
 from langdiff.typology import correlate
+from tests.helpers import refused
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +62,8 @@ def test_a_figure_is_made_and_bad_names_refused(result):
     named = sum(text.get_label() == POINT_NAME for text in ax.texts)
     assert note == f"({named} of {len(result.pearson.points('characters'))} named)"
     plt.close(ax.figure)
-    with pytest.raises(ConfigError, match="unknown predictor 'nothing'"):
-        plot_correlation(result.pearson, "nothing")
-    with pytest.raises(DataError, match="no numeric predictor"):
-        result.wals.plot()
+    refused(ConfigError, "unknown predictor 'nothing'", plot_correlation, result.pearson, "nothing")
+    refused(DataError, "no numeric predictor", result.wals.plot)
 
 
 def test_the_legend_says_pearsons_r_and_what_was_held_fixed(axes):
@@ -83,5 +82,4 @@ def test_a_predictor_that_is_constant_or_missing_is_drawn_or_refused(axes):
     d = pd.Series(np.arange(8.0), names)
     result = correlate(d, pd.DataFrame({"same": 3.0, "none": np.nan, "x": d**2}, index=names))
     assert result.plot("same", axes).get_xlim() == pytest.approx((2.85, 3.15))
-    with pytest.raises(DataError, match="no language has both a value of 'none'"):
-        result.plot("none", axes)
+    refused(DataError, "no language has both a value of 'none'", result.plot, "none", axes)
