@@ -18,6 +18,7 @@ from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
+from langdiff.tables.crossing import LEVELS
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.influences import Influence
 from langdiff.tables.pairs import Adjustment, Pairs
@@ -317,10 +318,11 @@ class DifficultyFit(Result):
         Returns
         -------
         DataFrame
-            Indexed by edition: ``difficulty``, ``std_error``, ``low`` and ``high`` (95 % interval), all
-            in nats; ``factor`` = exp(difficulty); ``percent`` = 100·(factor − 1), ``percent_std_error`` (to first
-            order, 100·factor·std_error), ``percent_low`` and ``percent_high``; ``rank``, 1 the hardest, and, where
-            errors are known, ``rank_low`` and ``rank_high``, the ends of the rank set; see `pairs`.
+            Indexed by edition; of several systems with ``language`` and ``system`` first. ``difficulty``,
+            ``std_error``, ``low`` and ``high`` (95 % interval), all in nats; ``factor`` = exp(difficulty); ``percent`` =
+            100·(factor − 1), ``percent_std_error`` (to first order, 100·factor·std_error), ``percent_low`` and
+            ``percent_high``; ``rank``, 1 the hardest, and, where errors are known, ``rank_low`` and ``rank_high``, the
+            ends of the rank set; see `pairs`.
 
         Examples
         --------
@@ -331,7 +333,11 @@ class DifficultyFit(Result):
         """
         if len(self.difficulty) > MOST_COLUMNS and self.columns is not None:
             return self.two_way.to_frame()
-        return self.effects.to_frame()
+        frame = self.effects.to_frame()
+        if self.columns is not None:
+            for place, level in enumerate(LEVELS):
+                frame.insert(place, level, self.columns[level].reindex(frame.index))
+        return frame
 
     @cached_property
     def _made(self) -> Table | TwoWay:

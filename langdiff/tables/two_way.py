@@ -359,7 +359,7 @@ class TwoWay(ColumnLevels, Result):
         found: pd.DataFrame = pd.concat([measured.assign(kind="measured"), rows.assign(kind="bound")])
         return found
 
-    plot = Drawn("plot_difficulties", lambda two_way: two_way.languages)
+    plot = Drawn("plot_difficulties")
     between: ClassVar[str] = " "
 
     def _lines(self) -> Iterator[str]:

@@ -383,6 +383,8 @@ class OutcomeFit(Crossed, Result):
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw abilities and difficulties of items on one scale; see `langdiff.plots.plot_wright_map`.
 
+        Of several languages, levels of all systems are drawn by language; see `langdiff.plots.plot_difficulties`.
+
         Parameters
         ----------
         ax : Axes, optional
@@ -406,7 +408,11 @@ class OutcomeFit(Crossed, Result):
         """
         if self.structure.conditional:
             raise ConfigError("the conditional model has no difficulties of items; draw fit.abilities.plot().")
-        return drawing("plot_wright_map")(self.abilities, self.items["difficulty"], self.difficulties, ax)
+        if self.split and self.converged:
+            return drawing("plot_difficulties")(self.two_way, ax)
+        low = None if self.guessing is None else -self.guessing.loc[self.guessing["at_chance"], "level_low"]
+        items = self.items["difficulty"]
+        return drawing("plot_wright_map")(self.abilities, items, self.difficulties, ax, bounds=low)
 
     def design(self, items: pd.DataFrame) -> ItemDesign:
         """Return the design of items by their attributes, as the model was fitted.
