@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,12 +18,10 @@ from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
-from langdiff.tables.crossing import LEVELS
+from langdiff.tables.crossing import LEVELS, table_of
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.influences import Influence
 from langdiff.tables.pairs import Adjustment, Pairs
-from langdiff.tables.table import table
-from langdiff.tables.table_result import Table
 from langdiff.tables.two_way import TwoWay
 
 Estimand = Literal["expected", "median"]
@@ -319,7 +317,7 @@ class DifficultyFit(Result):
         -------
         DataFrame
             Indexed by edition; of several systems with ``language`` and ``system`` first. ``difficulty``,
-            ``std_error``, ``low`` and ``high`` (95 % interval), all in nats; ``factor`` = exp(difficulty); ``percent`` =
+            ``std_error``, ``low`` and ``high`` (95 % interval), in nats; ``factor`` = exp(difficulty); ``percent`` =
             100·(factor − 1), ``percent_std_error`` (to first order, 100·factor·std_error), ``percent_low`` and
             ``percent_high``; ``rank``, 1 the hardest, and, where errors are known, ``rank_low`` and ``rank_high``, the
             ends of the rank set; see `pairs`.
@@ -339,12 +337,12 @@ class DifficultyFit(Result):
                 frame.insert(place, level, self.columns[level].reindex(frame.index))
         return frame
 
+    between: ClassVar[str] = " "
+
     @cached_property
-    def _made(self) -> Table | TwoWay:
+    def _made(self) -> Any:
         """The table of difficulties, or of systems and languages."""
-        if self.columns is not None:
-            return self.two_way
-        return table(self)
+        return table_of(self) if self.columns is None else self.two_way
 
     def _lines(self) -> Iterator[str]:
         if self.columns is not None and not self.converged:

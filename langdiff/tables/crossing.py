@@ -1,6 +1,9 @@
 """Columns of crossed tables: one system in one language, named ``language@system``; how their figures are printed."""
 
+import importlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -100,6 +103,12 @@ def columns_of_long(frame: pd.DataFrame, name: str, names: Iterable[object]) -> 
     if len(twice):
         raise DataError(f"{len(twice)} column(s) of several languages or systems: {listing(twice)}.")
     return known.loc[list(names)]
+
+
+def table_of(fit: Any) -> Any:
+    """Return `langdiff.table` of one fit or of effects, which few need, without a name in its sentences."""
+    made: Any = importlib.import_module("langdiff.tables.table")
+    return made.table(replace(fit, title="") if "title" in getattr(fit, "__dataclass_fields__", {}) else fit)
 
 
 def en(names: Iterable[object]) -> str:

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, get_args
 
@@ -15,13 +15,12 @@ from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
-from langdiff.tables.crossing import LEVELS, en, grid_of_board, grid_of_cells
+from langdiff.tables.crossing import LEVELS, en, grid_of_board, grid_of_cells, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
 from langdiff.tables.pairs import Adjustment, Pairs, rank_set
 from langdiff.tables.rule import ENOUGH, JointTest, falling
 from langdiff.tables.simultaneous import Family, number_of_draws
-from langdiff.tables.table import table
 
 MOST_SHOWN = 40  # languages of the tables of cells in a summary
 MOST_FLAGS = 20  # of them that a note names
@@ -364,7 +363,7 @@ class TwoWay(ColumnLevels, Result):
 
     def _lines(self) -> Iterator[str]:
         if len(self.systems.estimate) > 1:
-            yield from table(replace(self.systems, title="")).sentences()
+            yield from table_of(self.systems).sentences()
         for name, high in {} if self.system_bounds is None else self.system_bounds.items():
             if high < 0:
                 others = en(self.systems.estimate.index)

@@ -206,18 +206,10 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, levels: Effects) 
 
 
 class Bounds(NamedTuple):
-    """What is known of columns at chance beyond their levels: highest abilities (95 %).
+    """What is known of columns at chance beyond their levels: highest abilities (95 %)."""
 
-    Attributes
-    ----------
-    systems : Series
-        Mean of each system with columns at chance, less that of all systems without.
-    cells : Series
-        Interaction of each column, by its name; those of several hold together.
-    """
-
-    systems: pd.Series
-    cells: pd.Series
+    systems: pd.Series  # mean of each system with such columns, less that of all systems without
+    cells: pd.Series  # interaction of each column, by its name; those of several hold together
 
 
 def bounds_of_sums(found: Columns, rows: Rows, point: Point, levels: Effects) -> Bounds | None:

@@ -1,7 +1,7 @@
 """The outcome of a regression of successes."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -31,12 +31,11 @@ from langdiff.regression.outcomes.inference import (
 )
 from langdiff.regression.outcomes.likelihoods import Structure, saved_model
 from langdiff.tables.contrasts import Scale
-from langdiff.tables.crossing import LEVELS, SIGN, en, grid_of_board
+from langdiff.tables.crossing import LEVELS, SIGN, en, grid_of_board, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import JointTest, t_interval
-from langdiff.tables.table import table
 from langdiff.tables.two_way import rank_best
 
 if TYPE_CHECKING:
@@ -286,7 +285,7 @@ class OutcomeFit(Crossed, Result):
         if effects is None:
             yield from self.two_way._lines()
         elif len(effects.estimate) > 1 and effects.known:
-            yield from table(replace(effects, title="")).sentences()
+            yield from table_of(effects).sentences()
         yield from self.sentences_of_chance()
 
     @property
