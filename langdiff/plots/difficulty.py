@@ -95,8 +95,10 @@ def plot_difficulties(
     ('de', 'difficulty (nats)')
     """
     source = opened(source)
-    if isinstance(two_way := source if isinstance(source, TwoWay) else getattr(source, "two_way", None), TwoWay):
-        return draw_cells(two_way, ax, **style)
+    if isinstance(source, TwoWay):
+        return draw_cells(source, ax, **style)
+    if getattr(source, "columns", None) is not None and source.converged and getattr(source, "split", True):
+        return draw_cells(source.two_way, ax, **style)
     effects = as_effects(source)
     rows = effects.to_frame().iloc[::-1]
     if rows.empty:
