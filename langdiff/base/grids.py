@@ -219,7 +219,8 @@ class Shown(NamedTuple):
         return ("\n\n" if body else "\n").join(filter(None, [table, "\n".join(self.notes)]))
 
     def _body(self) -> str:
-        return self.content.text() if isinstance(self.content, Grid) else frame_text(self.content, **self.printing)
+        content: Any = self.content
+        return content.text() if isinstance(content, Grid) else frame_text(content, **self.printing)
 
     @property
     def grid(self) -> Grid | None:

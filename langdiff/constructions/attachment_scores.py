@@ -192,7 +192,7 @@ class AttachmentScores(Result):
     def tables(self) -> list[Shown]:
         """Return F1 of each metric in percent with its error, and the sentences that were left out."""
         sizes, f1 = self.counts.groupby("parser").size(), self.to_frame().set_index(["metric", "parser"])["f1"]
-        errors = {metric: self.effects(metric).std_error for metric in METRICS}
+        errors = {metric: self.effects(metric).std_error for metric in get_args(Metric)}
         cells = {
             parser: [Cell(f"{100 * f1[metric, parser]:.2f}", _of_error(errors[metric][parser])) for metric in METRICS]
             for parser in self.parsers

@@ -44,6 +44,14 @@ CHANGING = 12  # of more, those that are drawn in colour and named
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 
 
+def _crossed(source: Any) -> TwoWay | None:
+    """Return the levels of several systems in several languages; None of anything else."""
+    if isinstance(source, TwoWay):
+        return source
+    crossed = getattr(source, "columns", None) is not None and not isinstance(source, pd.DataFrame)
+    return source.two_way if crossed and source.converged and getattr(source, "split", True) else None
+
+
 @in_columns
 def plot_difficulties(
     source: EffectsLike,
@@ -95,10 +103,8 @@ def plot_difficulties(
     ('de', 'difficulty (nats)')
     """
     source = opened(source)
-    if isinstance(source, TwoWay):
-        return draw_cells(source, ax, **style)
-    if getattr(source, "columns", None) is not None and source.converged and getattr(source, "split", True):
-        return draw_cells(source.two_way, ax, **style)
+    if (two_way := _crossed(source)) is not None:
+        return draw_cells(two_way, ax, **style)
     effects = as_effects(source)
     rows = effects.to_frame().iloc[::-1]
     if rows.empty:

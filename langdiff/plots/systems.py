@@ -149,8 +149,9 @@ def draw_cells(two_way: TwoWay, ax: Axes | None = None, **style: Any) -> Axes:
         usual |= {"elinewidth": dot / 4, "markeredgewidth": 0, "label": str(system)}
         ax.errorbar(x, y, xerr=np.array([x - own["low"], own["high"] - x]), **(usual | style))
     low, high = ax.get_xlim()
-    for (language, system), row in cells.iloc[len(two_way.levels) :].iterrows():
-        number, at = list(systems).index(system), sign * row["low"]
+    bounded: Any = cells["low"].iloc[len(two_way.levels) :] if two_way.bounds is not None else {}
+    for (language, system), end in bounded.items():
+        number, at = list(systems).index(system), sign * end
         y = rows[language] + APART * ((len(systems) - 1) / 2 - number) / len(systems)
         draw_bound(ax, (at, y), (at - ARROW * (high - low), y), SERIES[number % len(SERIES)])
         low = min(low, at - 1.2 * ARROW * (high - low))

@@ -151,7 +151,7 @@ class ColumnLevels:
     @cached_property
     def _compared(self) -> Booleans:
         """Which columns are of systems without bounds, of which languages are means, shape (P,)."""
-        guessed = [] if self.bounds is None else self.bounds["system"]
+        guessed = set() if self.bounds is None else set(self.bounds["system"])
         return np.asarray(~self.columns["system"].isin(guessed), dtype=bool)
 
     @cached_property
@@ -166,7 +166,7 @@ class ColumnLevels:
         """
         if self.bounds is None:
             return self._all.residual(rows)
-        languages = pd.Index(self._all.names("languages")).get_indexer(self.columns["language"])
+        languages = pd.Index(self._all.names("languages")).get_indexer(pd.Index(self.columns["language"]))
         left = rows - self._all.means(rows[..., self._compared], "languages")[..., languages]
         system, names = pd.factorize(self.columns["system"])
         here = ~self.columns["language"].isin(self.bounds["language"]).to_numpy()

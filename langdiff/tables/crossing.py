@@ -172,7 +172,7 @@ def grid_of_board(board: pd.DataFrame, scale: Scale) -> Grid:
         )
         lines.append(Line("row", str(name), cells))
     heads = [f"{scale.quantity}, {unit}", "interval", "ranks"]
-    return Grid([Column("", head) for head in heads], lines, str(board.index.name or ""))
+    return Grid([Column("", head) for head in heads], lines, "" if board.index.name is None else str(board.index.name))
 
 
 def grid_of_cells(cells: pd.DataFrame, languages: pd.Index, systems: pd.Index, *, sign: int, unit: str) -> Grid:
@@ -184,7 +184,7 @@ def grid_of_cells(cells: pd.DataFrame, languages: pd.Index, systems: pd.Index, *
         frame["std_error"] = 100 * np.exp(frame["estimate"]) * frame["std_error"]
         frame["estimate"] = 100 * np.expm1(frame["estimate"])
     digits = digits_of(frame["std_error"], unit)
-    known = {
+    known: dict[Any, Cell] = {
         key: _measured(row, digits) if np.isfinite(row["estimate"]) else bound(row["low"], row["high"], digits)
         for key, row in frame.iterrows()
     }
