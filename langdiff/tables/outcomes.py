@@ -71,7 +71,7 @@ class Outcomes:
     Outcomes of chrF: 2 items × 2 systems, 4 scores, 0 of 4 cells missing
     """
 
-    successes: pd.DataFrame = None  # type: ignore[assignment]  # or scores
+    successes: pd.DataFrame | None = None
     trials: pd.DataFrame = None  # type: ignore[assignment]  # filled in below
     items: pd.DataFrame = field(default_factory=_no_attributes)
     systems: pd.DataFrame = field(default_factory=_no_attributes)
@@ -118,7 +118,9 @@ class Outcomes:
     @property
     def values(self) -> pd.DataFrame:
         """Successes, or scores, shape (I, J); NaN where a cell is missing."""
-        return self.successes if self.scores is None else self.scores
+        found = self.successes if self.scores is None else self.scores
+        assert found is not None  # noqa: S101 one of them is there
+        return found
 
     @property
     def observed(self) -> Booleans:
@@ -151,7 +153,7 @@ class Outcomes:
             found = {"items": rates.notna().sum(), "score": rates.mean(), "sd": rates.std()}
             return pd.DataFrame(found).rename_axis("system")
         totals = pd.DataFrame(
-            {"items": self.successes.notna().sum(), "trials": self.trials.sum(), "successes": self.successes.sum()}
+            {"items": self.values.notna().sum(), "trials": self.trials.sum(), "successes": self.values.sum()}
         ).astype(int)
         totals["rate"] = totals["successes"] / totals["trials"]
         return totals.rename_axis("system")
@@ -276,9 +278,9 @@ class Outcomes:
             if set(mine) != set(theirs):
                 differ = listing(mine.symmetric_difference(theirs, sort=False))
                 raise DataError(f"{what} of {self.name} and {other.name} differ: {differ}. Use sel on both first.")
-        trials = other.successes.reindex(index=self.items.index, columns=self.systems.index)
-        trials = trials.where(self.successes.notna())
-        successes = self.successes.where(trials.notna())
+        trials = other.values.reindex(index=self.items.index, columns=self.systems.index)
+        trials = trials.where(self.values.notna())
+        successes = self.values.where(trials.notna())
         _refuse(successes > trials, successes, trials, f"successes of {other.name}, in which they must be nested")
         return replace(self, successes=successes, trials=trials, name=f"{self.name} given {other.name}")
 
