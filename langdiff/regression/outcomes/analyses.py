@@ -52,9 +52,9 @@ def check_outcomes(
     Returns
     -------
     DataFrame
-        Rows ``marginal`` and ``conditional``, kinds of likelihood; of scores ``normal``, ``ordinal``, ``poisson``, models
-        whose cells they may be. ``finite``: whether models of this kind can be
-        fitted. ``message``: what `fit_outcomes` would say, an error or warnings; empty if nothing.
+        Rows ``marginal`` and ``conditional``, kinds of likelihood; of scores the models ``normal``,
+        ``ordinal`` and ``poisson``. ``finite``: whether models of this kind can be fitted. ``message``: what
+        `fit_outcomes` would say, an error or warnings; empty if nothing.
 
     Raises
     ------

@@ -60,8 +60,9 @@ class RunComparison(Result):
             and ``new``; ``points``, 100 times their difference (of scores ``difference``, on their scale), with
             ``std_error``, ``low``, ``high``, ``p`` and ``p_adjusted`` for all languages together (max-t, or
             Bonferroni's bound where independent units are few); items ``gained``, ``lost`` and in ``ties``;
-            ``mcnemar``, the exact p-value of these, where an item is one answer and its own unit; and ``log_odds`` with ``log_odds_std_error``, the difference of abilities by `langdiff.fit_outcomes`,
-            where items were both gained and lost.
+            ``mcnemar``, the exact p-value of these, where an item is one answer and its own unit; and
+            ``log_odds`` with ``log_odds_std_error``, the difference of abilities by `langdiff.fit_outcomes`, where
+            items were both gained and lost.
         """
         return self.frame.copy()
 

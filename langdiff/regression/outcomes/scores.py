@@ -116,8 +116,8 @@ def estimate_counts(outcomes: Outcomes, units: ItemUnits) -> ScoreEstimate:
         found = two_way_premiums(counts, exposure)
     except LinAlgError:
         raise DataError("rates of columns are infinite: some have counts only where others have none.") from None
-    values, expected = (sums(cells, units.code, len(units.units.names)) for cells in (found.influence, found.expected))
     whole = counts.sum(axis=1, keepdims=True)
+    values, expected = (sums(cells, units.code, len(units.units.names)) for cells in (found.influence, found.expected))
     likelihood = xlogy(counts, found.expected / np.where(whole > 0, whole, 1.0)).sum()
     names = [(ABILITY, str(name)) for name in outcomes.systems.index]
     return ScoreEstimate(names, found.logarithms, values, expected / expected.sum(axis=0), float(likelihood))
