@@ -377,10 +377,11 @@ class Likelihood(ABC):
 
 def refuse_cells(values: pd.DataFrame, wrong: Booleans, what: str) -> None:
     """Refuse cells that are present and wrong, with the first five."""
-    rows, columns = np.nonzero(wrong & values.notna().to_numpy())
+    found = values.to_numpy(dtype=float)
+    rows, columns = np.nonzero(wrong & ~np.isnan(found))
     if len(rows):
         first = ", ".join(
-            f"({values.index[i]}, {values.columns[j]}) = {values.iat[i, j]:g}"
+            f"({values.index[i]}, {values.columns[j]}) = {found[i, j]:g}"
             for i, j in zip(rows[:5], columns[:5], strict=True)
         )
         raise DataError(f"{len(rows):,} cell(s) are not {what}: {first}. For scores use {option('model', NORMAL)}.")
