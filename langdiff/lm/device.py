@@ -100,7 +100,7 @@ def _count(tf32: bool, change: int) -> None:
 
 
 # PyTorch's switches by where they are set, parents first: of all backends, of one, and of what a backend computes
-_BACKENDS = torch.backends
+_BACKENDS: Any = torch.backends
 _PARENTS = (_BACKENDS, _BACKENDS.cudnn, _BACKENDS.mkldnn)
 _MATMUL = (_BACKENDS.cuda.matmul, _BACKENDS.mkldnn.matmul)
 _CUDNN, _MKLDNN = ((backend.conv, backend.rnn) for backend in (_BACKENDS.cudnn, _BACKENDS.mkldnn))
