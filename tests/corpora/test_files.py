@@ -20,10 +20,7 @@ def folder(tmp_path):
 
 
 def test_directory_gives_its_files_by_name(folder):
-    assert find_files(folder, SUFFIXES, None) == {
-        "deu-b": folder / "deu-b.txt.gz",
-        "eng-a": folder / "eng-a.txt",
-    }
+    assert find_files(folder, SUFFIXES, None) == {"deu-b": folder / "deu-b.txt.gz", "eng-a": folder / "eng-a.txt"}
 
 
 def test_globs_and_lists_of_paths(folder):

@@ -209,15 +209,7 @@ def test_interrupted_run_leaves_no_half_written_file_and_goes_on(tmp_path):
     (tmp_path / "x.toml").write_text(
         'name = "x"\n[corpus]\nformat = "synthetic"\nn_intents = 600\nn_languages = 3\n[lm]\nmodels = ["char-tiny"]\n'
     )
-    command = [
-        sys.executable,
-        "-m",
-        "langdiff",
-        "run",
-        str(tmp_path / "x.toml"),
-        "--out",
-        str(tmp_path / "run"),
-    ]
+    command = [sys.executable, "-m", "langdiff", "run", str(tmp_path / "x.toml"), "--out", str(tmp_path / "run")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     jobs = tmp_path / "run" / "jobs"
     until = time.monotonic() + 120

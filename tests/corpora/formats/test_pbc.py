@@ -124,10 +124,7 @@ def test_byte_order_mark_and_windows_line_ends(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "01001001\ta\n01001002\tb\n01001001\tc\n",
-            r"eng-a.txt, line 3: verse 01001001 is there twice, first in",
-        ),
+        ("01001001\ta\n01001002\tb\n01001001\tc\n", r"eng-a.txt, line 3: verse 01001001 is there twice, first in"),
         ("01001001\ta\n01001001\n", r"line 2: verse 01001001 is there twice, first in line 1"),
         ("# x\n1001001\ta\n", r"eng-a.txt, line 2: expected BBCCCVVV<TAB>text, .* got '1001001'"),
         ("01001001 no tab but a long line\n", r"line 1: expected .* got '01001001 no tab but …'"),

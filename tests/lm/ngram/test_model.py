@@ -9,13 +9,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 import langdiff as ld
 from langdiff.corpora import read_multitext
 from langdiff.errors import CheckpointError, DataError, LangdiffWarning
-from langdiff.lm import (
-    KneserNeyRecipe,
-    compute_surprisals,
-    lzma_bits,
-    score_multitext,
-    train_kneser_ney,
-)
+from langdiff.lm import KneserNeyRecipe, compute_surprisals, lzma_bits, score_multitext, train_kneser_ney
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from langdiff.lm.ngram.recipe import KneserNeyModel
 from langdiff.lm.units.alphabet import Alphabet

@@ -105,10 +105,7 @@ def test_a_table_too_sparse_for_a_bootstrap():
     bits.iloc[1:, 2] = np.nan
     with pytest.warns(LangdiffWarning, match="single intents only"):
         ld.fit(bits)
-    with (
-        pytest.warns(LangdiffWarning),
-        pytest.raises(DataError, match="some editions had no intent in common"),
-    ):
+    with pytest.warns(LangdiffWarning), pytest.raises(DataError, match="some editions had no intent in common"):
         ld.fit(bits, errors=Bootstrap(99), seed=1)
     with pytest.raises(DataError, match="or no residuals"):  # two of the same intent leave none
         ld.fit(surprisals.bits.iloc[:2, :2], errors=Bootstrap(99), seed=1)
