@@ -6,8 +6,8 @@ DATA is a folder with `ud/*.conllu.gz`, by default LANGDIFF_DATA (../shared/data
 perturbed copies of one treebank; for settings of Depth the mean divergence of four English treebanks, subsamples of
 equal words, over that of random halves of each; and the time and memory of a treebank of so many sentences (the same
 files several times over). With `--scores` only the share of documents of `pud/*.conllu.gz` that score higher than with
-their words in random order, under the treebank without the document. With `--words` only the words that noise of .1 needs, as
-planned from whole treebanks and from halves, quarters and eighths of them.
+their words in random order, under the treebank without the document. With `--words` only the words that
+noise of .1 needs, as planned from whole treebanks and from halves, quarters and eighths of them.
 """
 
 import argparse
