@@ -45,10 +45,7 @@ def test_nodes_come_in_text_order_with_their_children(shape):
         ([(1, 2, "Root", "---"), (1, 1, "nucleus", "a"), (2, 2, "Nucleus", "a")], "EDU 1 is 'nucleus'"),
         ([(1, 2, "Root", "---"), (1, 1, "Nucleus", "span"), (2, 2, "Satellite", "Span")], "EDU 2 carries 'span'"),
         ([(1, 2, "Root", "---"), (1, 1, "Nucleus", "span"), (2, 2, "Nucleus", "a")], "EDU 1 carries 'span'"),
-        (
-            [(1, 4, "Root", "---"), (1, 1, "Nucleus", "a"), (3, 4, "Nucleus", "a")],
-            "the children of EDUs 1–4 do not follow each other: EDUs 3–4 where 2 comes",
-        ),
+        ([(1, 4, "Root", "---"), (1, 1, "Nucleus", "a"), (3, 4, "Nucleus", "a")], "the children of EDUs 1–4 do not"),
         (
             [(1, 3, "Root", "---"), (1, 1, "Nucleus", "a"), (2, 2, "Nucleus", "a"), (3, 3, "Satellite", "b")],
             r"several nuclei and a satellite \(EDU 3\)",

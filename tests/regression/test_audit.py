@@ -240,9 +240,7 @@ def test_of_two_editions_totals_are_told_if_they_differ():
 def test_unequal_noise_that_is_not_fitted_is_warned_about():
     bits = bits_of(7, 300, sd=[0.5, 0.7, 1, 1.4, 2])
     info = pd.DataFrame({"x": [1.0, 2, 4, 5, 9]}, index=bits.columns)
-    with pytest.warns(
-        LangdiffWarning, match="noise differs between editions .* Total bits of e4 differ from those of e0"
-    ):
+    with pytest.warns(LangdiffWarning, match="noise differs between editions .* Total bits of e4 differ from those"):
         found = ld.fit(bits, model="1", formula="x", edition_info=info)
     assert found.audit.noise.unequal
     assert found.dispersions is None
@@ -252,9 +250,7 @@ def test_unequal_noise_that_is_not_fitted_is_warned_about():
 
 def test_errors_from_the_information_say_what_they_leave_out():
     bits = bits_of(8, 300, names=[f"doc{k // 10}_s{k % 10}" for k in range(300)])
-    with pytest.warns(
-        LangdiffWarning, match=r"errors take 300 intents as independent, although they are of 30 documents"
-    ):
+    with pytest.warns(LangdiffWarning, match=r"errors take 300 intents as independent, although they are of 30"):
         found = ld.fit(bits, errors="information")
     assert "They take 300 intents as independent, although they are of 30 documents" in found.audit.words
     with pytest.raises(ConfigError, match="with clusters use errors='sandwich'"):

@@ -115,9 +115,7 @@ def test_attributes_from_a_file_of_their_own(table, tmp_path, name):
 
 
 def test_attributes_that_do_not_fit(table, tmp_path):
-    with pytest.raises(
-        DataError, match=r"intent_info: no row for 1 of 3 intents: '41001001'\. Intents there are called"
-    ):
+    with pytest.raises(DataError, match=r"intent_info: no row for 1 of 3 intents: '41001001'\. Intents there"):
         table.with_intent_info(ABOUT.iloc[:2])
     with pytest.raises(DataError, match=r"several rows for 1 intent\(s\): '40001001'"):
         table.with_intent_info(pd.concat([ABOUT, ABOUT.iloc[:1]]))

@@ -124,9 +124,7 @@ def test_a_tokenizer_that_does_not_see_a_first_space_is_a_warning(gpt, tokenizer
     for seeing in (tokenizer, blind):  # texts without a first space are no matter
         HuggingFaceLM(gpt, seeing).surprisal(["a cat", " a cat"][: 1 + (seeing is tokenizer)])
     assert not [each for each in recwarn if "cannot tell" in str(each.message)]
-    with pytest.warns(
-        LangdiffWarning, match="cannot tell 'a cat' from ' a cat': of 1 texts, the first of them intent 1"
-    ):
+    with pytest.warns(LangdiffWarning, match="cannot tell 'a cat' from ' a cat': of 1 texts, the first of them intent"):
         assert HuggingFaceLM(gpt, blind).surprisal(["a cat", " a cat"])["bits"].nunique() == 1
 
 
