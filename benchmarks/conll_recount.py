@@ -102,7 +102,8 @@ def main(repository, data):
     unlike = number = 0
     for bank in ("en_pud", "en_ewt", "en_gum"):
         gold = next(row["blob"] for row in systems if row["treebank"] == bank and row["system"].startswith("00-gold"))
-        text = gzip.open(Path(data) / "pud/en_pud.conllu.gz").read() if bank == "en_pud" else show(gold)
+        file = Path(data) / "pud/en_pud.conllu.gz"
+        text = gzip.decompress(file.read_bytes()) if bank == "en_pud" else show(gold)
         sentences = read(text.decode())[2]
         own = [target for target in targets if target["treebank"] == bank]
         for row in systems:
