@@ -419,7 +419,10 @@ def test_names_that_match_nothing_are_said(tmp_path):
     ("code", "words"),
     [
         ("vger", "Dogs:dog:NOUN:2:nsubj keep:keep:VERB:0:root chasing:chase:VERB:2:xcomp cats:cat:NOUN:3:obj"),
-        ("vger", "They:_:PRON:2:nsubj ended:_:VERB:0:root up:_:ADP:2:compound:prt paying:_:VERB:2:xcomp"),
+        (
+            "vger",
+            "They:_:PRON:2:nsubj ended:_:VERB:0:root up:_:ADP:2:compound:prt paying:_:VERB:2:xcomp it:_:PRON:4:obj",
+        ),
         ("argadj", "See:see:VERB:0:root also:also:ADV:1:advmod Smith:Smith:PROPN:1:obj"),
         ("argadj", "Set:set:VERB:0:root at:at:ADP:3:case rest:rest:NOUN:1:obl data:data:NOUN:1:obj"),
         ("rnr", "Men:man:NOUN:0:root and:and:CCONJ:3:cc women:woman:NOUN:1:conj in:in:ADP:5:case Rome:R:PROPN:1:nmod"),

@@ -124,7 +124,10 @@ def test_differences_of_results_with_other_units():
     [
         ([1.0, 0.0], "Independent units: one document: errors say nothing of others."),
         ([0.5, 0.5], "Independent units: 2 documents (from names)."),
-        ([0.8, 0.1, 0.1], "Independent units: 3 documents (from names), which count as 2.2 equal ones; the largest"),
+        (
+            [0.8, 0.1, 0.1],
+            "Independent units: 3 documents (from names), which count as 2.2 equal ones; the largest has 80 %.",
+        ),
     ],
 )
 def test_the_sentence(share, words):
