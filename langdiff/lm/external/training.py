@@ -136,8 +136,10 @@ def read_training(
     if absent := [name for name in needed if name not in frame]:
         raise DataError(f"{path}: no column {listing(absent)}; there are {listing(frame.columns, 20)}.")
     steps = pd.to_numeric(frame[step], errors="coerce")
-    if bad := [line for line, value in steps.items() if not (value >= 1 and value % 1 == 0)]:
-        raise DataError(f"{path}, line {bad[0]}: {step} {frame[step].loc[bad[0]]} is not a whole number from 1.")
+    bad = np.flatnonzero(~((steps >= 1) & (steps % 1 == 0)).to_numpy())
+    if len(bad):
+        value = frame[step].iloc[bad[0]]
+        raise DataError(f"{path}, line {frame.index[bad[0]]}: {step} {value} is not a whole number from 1.")
     if not whole:
         frame = _totals(frame, byte_premium, str(path))
     elif byte_premium is not None:
