@@ -43,10 +43,10 @@ langdiff.discourse:
     compare_trees discourse_similarity evaluate_discourse parse_discourse read_classes
     read_discourse tree_of_attachments write_discourse
 langdiff.experiments:
-    BalancedResult DeletionBias Goodness IntentStability LanguageSpread PaperClaims PerturbationContrasts
+    BalancedResult DeletionBias Goodness IntentStability LanguageSpread PerturbationContrasts
     Replicates
     Reproduction SweepResult TranslationeseByModel TranslationeseResult balance_by_origin deletion_bias
-    difficulty_curve goodness intent_stability perturbation_contrasts read_origins replicate reproduce reproduce_paper
+    difficulty_curve goodness intent_stability perturbation_contrasts read_origins replicate reproduce
     run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
     translationese_by_model write_origins
 langdiff.lm:

@@ -1,13 +1,12 @@
 """Published scores and settings of the parallelism taggers of Bothwell et al. (2023)."""
 
 from dataclasses import dataclass
-from importlib import resources
 
 import pandas as pd
 
 from langdiff.base.grids import frame_text
-from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
+from langdiff.datasets.published_figures import read_shipped
 from langdiff.errors import ConfigError
 
 MODELS = {  # embedding and encoder
@@ -171,14 +170,10 @@ def bothwell2023() -> Bothwell2023:
     >>> best.at["latin-bert", "scheme"], round(float(best.at["latin-bert", "f1"]), 4)
     ('BIOMJ-TD', 0.3989)
     """
-    scores = _read("bothwell2023_scores.csv", {})
+    scores = read_shipped("bothwell2023_scores.csv")
     scores[["embedding", "encoder"]] = scores["model"].map(MODELS).to_list()
     scores[["tagset", "link"]] = scores["scheme"].str.split("-", expand=True)
     whole = dict.fromkeys(["depth", "heads", "hidden_size", "input_size"], "Int64")
-    settings = _read("bothwell2023_settings.csv", whole)
+    settings = read_shipped("bothwell2023_settings.csv", dtype=whole)
     settings["lemmatized"] = settings["lemmatized"].map({"yes": True, "no": False}).astype("boolean")
     return Bothwell2023(scores=scores, settings=settings)
-
-
-def _read(name: str, types: dict[str, str]) -> pd.DataFrame:
-    return read_exact_csv(resources.files("langdiff.datasets").joinpath(name), dtype=types)

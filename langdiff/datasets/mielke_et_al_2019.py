@@ -1,13 +1,12 @@
 """Figures of Mielke et al. (2019) behind their sections 4 and 5."""
 
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.numbers import read_exact_csv
+from langdiff.datasets.published_figures import read_shipped
 
 Corpus = Literal["europarl", "bibles"]
 LanguageSet = Literal["iso_join", "iso_join_without_cmn", "reconstruction"]
@@ -45,8 +44,6 @@ class Mielke2019:
     claims : DataFrame, 76 rows
         Claims of the paper: ``claim``, ``where``, ``published``, how each is recomputed (``kind``, ``about``), and a
         ``note`` where the result disagrees or these figures do not suffice.
-    expected_correlations, expected_mood, expected_categories : DataFrame
-        Results of the tests computed with SciPy 1.17.1 alone, for comparison with `langdiff.correlate`.
 
     Examples
     --------
@@ -64,9 +61,6 @@ class Mielke2019:
     bibles: pd.DataFrame
     wals: pd.DataFrame
     claims: pd.DataFrame
-    expected_correlations: pd.DataFrame
-    expected_mood: pd.DataFrame
-    expected_categories: pd.DataFrame
 
     def editions(self, corpus: Corpus) -> pd.DataFrame:
         """Return `europarl` or `bibles`: one row per edition."""
@@ -125,18 +119,9 @@ def mielke2019() -> Mielke2019:
     >>> mielke2019().europarl.loc["fi", ["language", "genus", "mcc"]].to_dict()
     {'language': 'fin', 'genus': 'Finnic', 'mcc': 198}
     """
-    wals = _read("wals").astype({"in_iso_join": bool, "in_reconstruction": bool})
     return Mielke2019(
-        europarl=_read("europarl").set_index("edition"),
-        bibles=_read("bibles").set_index("edition"),
-        wals=wals,
-        claims=_read("claims", dtype=str),
-        expected_correlations=_read("expected_correlations"),
-        expected_mood=_read("expected_mood"),
-        expected_categories=_read("expected_categories"),
+        europarl=read_shipped("mielke2019_europarl.csv", index_col="edition"),
+        bibles=read_shipped("mielke2019_bibles.csv", index_col="edition"),
+        wals=read_shipped("mielke2019_wals.csv").astype({"in_iso_join": bool, "in_reconstruction": bool}),
+        claims=read_shipped("mielke2019_claims.csv", dtype=str, na_values=[]),
     )
-
-
-def _read(name: str, dtype: type | None = None) -> pd.DataFrame:
-    path = resources.files("langdiff.datasets").joinpath(f"mielke2019_{name}.csv")
-    return read_exact_csv(path, keep_default_na=False, na_values=[""] if dtype is None else [], dtype=dtype)

@@ -1,14 +1,13 @@
 """Published scores of parsers of syntax (Bender et al. 2011) and discourse (Morey et al. 2017); answers of parsers."""
 
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal
 
 import pandas as pd
 
 from langdiff.base.grids import frame_text
-from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
+from langdiff.datasets.published_figures import read_shipped
 from langdiff.errors import ConfigError
 from langdiff.tables.outcomes import Outcomes
 
@@ -69,15 +68,11 @@ def bender2011() -> Bender2011:
     {'value': '364', 'mark': 'P'}
     """
     return Bender2011(
-        phenomena=_read("phenomena").set_index("phenomenon"),
-        distances=_read("distances"),
-        facts=_read("facts", dtype=str),
-        claims=_read("claims", dtype=str),
+        phenomena=read_shipped("bender2011_phenomena.csv", index_col="phenomenon"),
+        distances=read_shipped("bender2011_distances.csv"),
+        facts=read_shipped("bender2011_facts.csv", dtype=str),
+        claims=read_shipped("bender2011_claims.csv", dtype=str),
     )
-
-
-def _read(name: str, dtype: type | None = None) -> pd.DataFrame:
-    return read_exact_csv(resources.files("langdiff.datasets").joinpath(f"bender2011_{name}.csv"), dtype=dtype)
 
 
 def conll_parsers(treebank: Literal["en_pud", "en_ewt", "en_gum"] = "en_pud", *, rejected: bool = False) -> Outcomes:
@@ -114,12 +109,11 @@ def conll_parsers(treebank: Literal["en_pud", "en_ewt", "en_gum"] = "en_pud", *,
     >>> answers.systems.groupby("year")["las"].max().to_dict()
     {2017: 83.98, 2018: 87.8}
     """
-    folder = resources.files("langdiff.datasets")
-    systems = read_exact_csv(folder.joinpath("conll_parsers_systems.csv")).query("treebank == @treebank")
+    systems = read_shipped("conll_parsers_systems.csv").query("treebank == @treebank")
     if systems.empty:
         raise ConfigError(f"{treebank!r} is none of en_pud, en_ewt and en_gum.")
     systems = systems.dropna(subset="las").set_index("system").drop(columns="treebank")
-    table = read_exact_csv(folder.joinpath("conll_parsers.csv"), keep_default_na=False)
+    table = read_shipped("conll_parsers.csv", na_values=[])
     table = table[(table["treebank"] == treebank) & ((table["verdict"] == "yes") | rejected)]
     named = table[["sentence", "construction", "type", "head", "dependent"]].agg("/".join, axis=1)
     table = table.set_index(named.rename("item"))
@@ -231,5 +225,4 @@ def morey2017() -> Morey2017:
     >>> morey2017().table(2)["F"].idxmax()
     'human'
     """
-    path = resources.files("langdiff.datasets").joinpath("morey2017_scores.csv")
-    return Morey2017(scores=read_exact_csv(path, keep_default_na=False))
+    return Morey2017(scores=read_shipped("morey2017_scores.csv", na_values=[]))

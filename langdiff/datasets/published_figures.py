@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 import pandas as pd
 
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
 
 
@@ -66,19 +67,7 @@ def byte_premium2024() -> PublishedFigures:
     >>> byte_premium2024().figures.loc["mya_mymr", ["byte_coef", "byte_coef_flores_2000lines"]].round(2).tolist()
     [5.1, 3.51]
     """
-    table = _read("byte_premium2024").set_index("lang")
-    words = ["iso", "script_name", "writing_type", "source"]
-    numbers = table.drop(columns=words).apply(exact_numbers)
-    return PublishedFigures(
-        name="byte_premium2024",
-        figures=table[words[:-1]].join(numbers).assign(source=table["source"]),
-        paper=(
-            "Arnett, Chang and Bergen (2024), A Bit of a Problem: Measurement Disparities in Dataset Sizes Across "
-            "Languages"
-        ),
-        source="github.com/catherinearnett/byte-premium-tool",
-        licence="MIT",
-    )
+    return _published("byte_premium2024")
 
 
 def tokenization_lengths2023() -> PublishedFigures:
@@ -99,17 +88,7 @@ def tokenization_lengths2023() -> PublishedFigures:
     >>> float((counts["shn_Mymr"] / counts["eng_Latn"]).round(2))
     15.05
     """
-    table = _read("tokenization_lengths2023").set_index("edition")
-    counts = table.drop(columns="Language").apply(exact_numbers)
-    return PublishedFigures(
-        name="tokenization_lengths2023",
-        figures=table[["Language"]].join(counts),
-        paper=(
-            "Petrov, La Malfa, Torr and Bibi (2023), Language Model Tokenizers Introduce Unfairness Between Languages"
-        ),
-        source="github.com/AleksandarPetrov/tokenization-fairness",
-        licence="MIT",
-    )
+    return _published("tokenization_lengths2023")
 
 
 def xmi2020() -> PublishedFigures:
@@ -130,17 +109,7 @@ def xmi2020() -> PublishedFigures:
     >>> xmi2020().figures[["xmi_into", "xmi_out_of"]].mean().round(2).tolist()
     [102.16, 96.91]
     """
-    table = _read("xmi2020").set_index("language")
-    return PublishedFigures(
-        name="xmi2020",
-        figures=table.apply(exact_numbers),
-        paper=(
-            "Bugliarello, Mielke, Anastasopoulos, Cotterell and Okazaki (2020), It's Easier to Translate out of "
-            "English than into it: Measuring Neural Translation Difficulty by Cross-Mutual Information"
-        ),
-        source="github.com/e-bug/nmt-difficulty",
-        licence="MIT",
-    )
+    return _published("xmi2020")
 
 
 def goldfish2024() -> PublishedFigures:
@@ -162,17 +131,7 @@ def goldfish2024() -> PublishedFigures:
     >>> int((table["goldfish_used"] == table.index).sum())
     167
     """
-    table = _read("goldfish2024").set_index("flores_lang")
-    trained = ["in_xglm7b5", "in_bloom7b1"]
-    words = ["goldfish_used", "data_category"]
-    numbers = table.drop(columns=[*words, *trained]).apply(exact_numbers)
-    return PublishedFigures(
-        name="goldfish2024",
-        figures=table[words].join(numbers).join(table[trained] == "True"),
-        paper="Chang, Arnett, Tu and Bergen (2024), Goldfish: Monolingual Language Models for 350 Languages",
-        source="github.com/tylerachang/goldfish",
-        licence="none stated; figures with their source only",
-    )
+    return _published("goldfish2024")
 
 
 def belebele2024() -> PublishedFigures:
@@ -193,16 +152,16 @@ def belebele2024() -> PublishedFigures:
     >>> (table.drop(columns="goldfish_used").median() / 900).round(4).to_dict()
     {'goldfish': 0.2828, 'xglm7b5': 0.2989, 'xglm4b5': 0.3, 'bloom7b1': 0.3, 'mala500': 0.2972}
     """
-    table = _read("belebele2024").set_index("belebele_lang")
-    return PublishedFigures(
-        name="belebele2024",
-        figures=table[["goldfish_used"]].join(table.drop(columns="goldfish_used").astype(int)),
-        paper="Chang, Arnett, Tu and Bergen (2024), Goldfish: Monolingual Language Models for 350 Languages",
-        source="github.com/tylerachang/goldfish",
-        licence="none stated; figures with their source only",
-    )
+    return _published("belebele2024")
 
 
-def _read(name: str) -> pd.DataFrame:
-    with resources.files("langdiff.datasets").joinpath(f"{name}.csv").open(encoding="utf-8") as stream:
-        return pd.read_csv(stream, dtype=str, keep_default_na=False).replace("", None)
+def _published(name: str) -> PublishedFigures:
+    """Return the figures of a paper, which is described in ``published_figures.csv``."""
+    about = read_shipped("published_figures.csv", index_col="name").loc[name]
+    return PublishedFigures(name=name, figures=read_shipped(f"{name}.csv", index_col=0), **about.to_dict())
+
+
+def read_shipped(name: str, **options: Any) -> pd.DataFrame:
+    """Read a CSV file of this package with exact numbers; only empty cells are missing, not names such as NA."""
+    usual: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
+    return read_exact_csv(resources.files("langdiff.datasets").joinpath(name), **usual | options)

@@ -11,6 +11,7 @@ from langdiff.typology.association.result import Correlations
 
 NAMES: dict[Corpus, str] = {"europarl": "Europarl", "bibles": "Bibles"}
 ORDER = ("yes", "nearly", "in part", "no")
+COLUMNS = ["claim", "published", "recomputed", "agreement", "note"]
 UNAVAILABLE = "cannot be recomputed"
 MANY_BIBLES = ["deu", "fra", "eng"]  # the paper looks at translations within these languages (section 4.4)
 WEAK, STRONG, SIMILAR = 0.1, 0.8, 0.1  # how "very weak", "strongly" and "similarly" are read, in units of r
@@ -74,8 +75,10 @@ def check_claims(recomputed: Recomputed) -> pd.DataFrame:
     rows = []
     for claim in recomputed.figures.claims.itertuples(index=False):
         text, agreement = KINDS[str(claim.kind)](recomputed, str(claim.published), str(claim.about))
-        rows.append((claim.claim, claim.where, claim.published, text, agreement, claim.note))
-    return pd.DataFrame(rows, columns=["claim", "where", "published", "recomputed", "agreement", "note"])
+        rows.append((claim.claim, claim.published, text, agreement, claim.note))
+    found = pd.DataFrame(rows, columns=COLUMNS)
+    found.insert(1, "where", recomputed.figures.claims["where"])
+    return found
 
 
 Verdict = tuple[str, str]

@@ -1,7 +1,6 @@
 """Figures 3 to 5 and Tables 1 to 4 of Mielke et al. (2019), redrawn from the published figures."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from langdiff.base.io import atomic_path, write_text
 from langdiff.base.result import drawing
 from langdiff.datasets import mielke2019
 from langdiff.datasets.mielke_et_al_2019 import Mielke2019
+from langdiff.datasets.published_figures import read_shipped
 from langdiff.errors import ConfigError
 from langdiff.experiments.claims import MANY_BIBLES, NAMES, UNAVAILABLE
 
@@ -21,86 +21,28 @@ if TYPE_CHECKING:
     from langdiff.experiments.reproduction import Reproduction
 
 LMS = ["bpe", "char"]
-NOT_DRAWN = {
-    "Figure 1": "a schema of the model; `langdiff plot table SURPRISALS` draws it from a table of surprisals",
-    "Figure 2": "bits by number of BPE merges are not published; `langdiff sweep` measures and draws them",
-    "Figure 6": "held-out log-likelihoods are not published; `langdiff goodness` computes and draws them",
-    "Figures 7 to 9": "counted in Europarl; `langdiff plot languages|intents|native` draws them from a corpus",
-    "Figures 10 and 11": "counted in the Bibles; `langdiff plot presence|sizes` draws them from a corpus",
-}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A figure or table of the paper.
-
-    Attributes
-    ----------
-    title : str
-        Its name in the paper.
-    shows : str
-        What is seen, and what is missing.
-    claims : str
-        Regular expression of the claims of `Reproduction.claims` that it bears on.
-    """
-
-    title: str
-    shows: str
-    claims: str
-
-
-ENTRIES = {
-    "figure3": Entry(
-        "Figure 3",
-        "difficulties of 21 languages of Europarl under BPE units tuned by language, BPE units and characters",
-        r"Europarl, merges tuned|Hardest language of Europarl|Spread of difficulties",
-    ),
-    "figure4": Entry(
-        "Figure 4",
-        "difficulties under characters against those under BPE units, Europarl left and Bibles right; in the middle, "
-        "the 14 languages of both corpora, means over editions and language models",
-        r"Bibles, standard deviation|Hardest of|Easiest of|Spread of difficulties|share of the variance",
-    ),
-    "figure5": Entry(
-        "Figure 5",
-        "morphological counting complexity (MCC) against difficulty on Europarl",
-        r"Europarl, MCC|types against MCC",
-    ),
-    "table1": Entry("Table 1", "in part: sizes of the training texts only, one row per corpus and unit", r"Sizes of"),
-    "table2": Entry(
-        "Table 2",
-        "difficulties by category of WALS features 26A and 81A; the languages were found by search, as the paper does "
-        "not name them",
-        r"WALS",
-    ),
-    "table3": Entry(
-        "Table 3", "tests of length in characters; compared with the claims of the text", r", characters, "
-    ),
-    "table4": Entry(
-        "Table 4", "tests of word types; compared with the claims of the text", r"Bibles, (?:word types|type-token)"
-    ),
-}
 
 
 def save_paper(reproduction: "Reproduction", directory: Path, kind: str) -> pd.DataFrame:
-    """Write figures, tables and ``index.md`` into a folder; see `Reproduction.save`."""
+    """Write figures, tables and ``index.md`` into a folder; see `Reproduction.save_figures`."""
     from matplotlib.figure import Figure
 
     if kind not in Figure().canvas.get_supported_filetypes():
         raise ConfigError(f"unknown kind of picture {kind!r}; use svg, png or pdf.")
     figures = mielke2019()
-    rows = []
-    for name, entry in ENTRIES.items():
-        file = f"{name}.{kind if name in DRAWN else 'csv'}"
+    entries = read_shipped("mielke2019_figures.csv")
+    index = entries[entries["name"].notna()].reset_index(drop=True)
+    files = [f"{name}.{kind if name in DRAWN else 'csv'}" for name in index["name"]]
+    for name, file in zip(index["name"], files, strict=True):
         with atomic_path(directory / file) as temporary:
             if name in DRAWN:
                 _draw(DRAWN[name], figures, reproduction, temporary, kind)
             else:
                 number: Any = int(name[-1])
                 guarded(reproduction.table(number)).to_csv(temporary, index=False)
-        rows.append((entry.title, file, entry.shows, _agreement(reproduction.claims, entry.claims)))
-    index = pd.DataFrame(rows, columns=["of", "file", "shows", "agreement"])
-    write_text(directory / "index.md", _markdown(index))
+    agreement = [_agreement(reproduction.claims, pattern) for pattern in index["claims"]]
+    index = index.assign(file=files, agreement=agreement)[["of", "file", "shows", "agreement"]]
+    write_text(directory / "index.md", _markdown(index, entries[entries["name"].isna()]))
     return index
 
 
@@ -183,7 +125,7 @@ def _agreement(claims: pd.DataFrame, pattern: str) -> str:
     return ". ".join([f"{met} of {len(checked)} claims of the paper agree", *differing])
 
 
-def _markdown(index: pd.DataFrame) -> str:
+def _markdown(index: pd.DataFrame, not_drawn: pd.DataFrame) -> str:
     lines = [
         "# Figures and tables of Mielke et al. (2019)",
         "",
@@ -199,7 +141,7 @@ def _markdown(index: pd.DataFrame) -> str:
         "",
         "Not drawn, since the numbers are not published:",
         "",
-        *(f"* {name}: {why}." for name, why in NOT_DRAWN.items()),
+        *(f"* {row.of}: {row.shows}." for row in not_drawn.itertuples()),
     ]
     return "\n".join(lines) + "\n"
 

@@ -57,7 +57,6 @@ MADE_BY = {  # the golden case that makes a result of each class
     "Morey2017": "published_figures",
     "MultipleRegression": "typology_regression",
     "OutcomeFit": "outcomes_conditional_clusters",
-    "PaperClaims": "published_claims",
     "ParallelismErrors": "parallelism_errors",
     "ParallelismScores": "parallelism_scores",
     "ParallelismStatistics": "parallelism_described",
@@ -68,6 +67,7 @@ MADE_BY = {  # the golden case that makes a result of each class
     "PropagatedCorrelations": "typology_errors_carried",
     "PublishedFigures": "published_figures",
     "RankComparison": "parallelism_treatments",
+    "Reproduction": "published_claims",
     "RelatednessComparison": "typology_relatedness",
     "Replicates": "replicates",
     "Selection": "selection_languages",
@@ -162,12 +162,10 @@ MADE_HERE = {
     "RunComparison": lambda: ld.compare_runs(*[ld.simulate_outcomes(60, 1, seed=seed).outcomes for seed in (1, 2)]),
     "EditionSpread": lambda: ld.edition_spread(4),
     "ItemPlan": lambda: ld.plan_items(0.03, sd=0.45),
-    "Reproduction": ld.reproduce,
     "Tagger": tagger,
     "TreebankProfile": lambda: ld.treebanks.profile_treebank(Treebank.from_trees([SING] * 3, name="a_b & <i>")),
 }
 OF_THEIR_OWN = {  # saved as
-    "Reproduction": "a folder of figures and tables",
     "Tagger": "a folder with its weights",
     "TaggerSearch": "a folder with its best tagger and a table of the trials",
 }
